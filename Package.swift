@@ -1,0 +1,93 @@
+// swift-tools-version: 6.2
+import CompilerPluginSupport
+import PackageDescription
+
+let package = Package(
+    name: "StorageKit",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "StorageKit", targets: ["StorageKit"]),
+        .library(name: "StorageTesting", targets: ["StorageTesting"]),
+        .executable(name: "storagekit", targets: ["StorageKitTool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/onevcat/Rainbow", from: "4.0.0"),
+    ],
+    targets: [
+        // The two C libraries. Imports point downwards only: each target may name those above it.
+        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .systemLibrary(
+            name: "CZstd",
+            pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+
+        // change → capture → event → log → projection → facade
+        .target(name: "StorageCore"),
+        .target(
+            name: "StorageLog",
+            dependencies: [
+                "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "StorageProjections",
+            dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+        .macro(
+            name: "StorageMacros",
+            dependencies: [
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+            ]),
+        .target(
+            name: "StorageKit",
+            dependencies: [
+                "StorageProjections", "StorageLog", "StorageCore", "StorageMacros", "CSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(name: "StorageTesting", dependencies: ["StorageKit"]),
+        .executableTarget(
+            name: "StorageKitTool",
+            dependencies: [
+                "StorageKit",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Rainbow", package: "Rainbow"),
+            ],
+            path: "Tools/storagekit"),
+
+        .testTarget(
+            name: "StorageLogTests",
+            dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(name: "StorageKitTests", dependencies: ["StorageTesting"]),
+        .testTarget(
+            name: "StorageMacrosTests",
+            dependencies: [
+                "StorageMacros",
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+            ],
+            exclude: ["Fixtures"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One set of rules for every Swift target of ours.
+for target in package.targets where target.type != .system && target.name != "CSQLite" {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+        ]
+}

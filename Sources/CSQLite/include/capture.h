@@ -1,0 +1,120 @@
+// Change capture: the only place where events are born.
+//
+// The pre-update hook of the writer connection appends each row change of an entity table to a growing buffer. A
+// virtual table, the sentinel, takes part in every write transaction and hears of savepoints and of statements that
+// are undone half-way, neither of which the hook is told; it truncates the buffer to what SQLite kept.
+//
+// A capture belongs to one connection and is used on that connection's thread only.
+#ifndef STORAGEKIT_CAPTURE_H
+#define STORAGEKIT_CAPTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sqlite3.h>
+
+// One value. `type` is SQLITE_INTEGER … SQLITE_NULL. `bits` holds the integer, the bits of the real, or the offset of
+// the text or blob, `size` bytes long, in the buffer's bytes.
+typedef struct {
+    uint32_t type;
+    uint32_t size;
+    uint64_t bits;
+} storage_value;
+
+enum { STORAGE_INSERT = 1, STORAGE_UPDATE = 2, STORAGE_DELETE = 3 };
+
+// What events of one kind have in common: the entity, the operation and the columns they carry, by catalog id.
+typedef struct {
+    uint32_t entity;
+    uint32_t operation;
+    uint32_t key_count;
+    uint32_t column_count;
+    const uint32_t *columns;
+} storage_shape;
+
+// One row change. Its values lie side by side: the primary key, then the row of an insert or delete, or for an update
+// the old values of the changed columns followed by the new ones.
+typedef struct {
+    int64_t rowid;
+    // The `_position` of the row before the change, 0 where the hook can't know one.
+    int64_t previous;
+    // The `_position` that the statement itself gave to the row, 0 for a delete.
+    int64_t bound_position;
+    uint32_t shape;
+    uint32_t first_value;
+} storage_event;
+
+// How the columns of an entity table map to the catalog. Arrays have `column_count` items.
+typedef struct {
+    const char *name;
+    uint32_t entity;
+    uint32_t column_count;
+    // Catalog id by table column; 0 for the `_position` column.
+    const uint32_t *columns;
+    // 1-based place in the primary key, 0 for other columns.
+    const uint8_t *key_places;
+    // 1 where the column has REAL affinity: SQLite may hand over such a value as an integer.
+    const uint8_t *reals;
+    // What an absent old value stands for: rows from before `ALTER TABLE … ADD COLUMN … DEFAULT` don't hold the new
+    // column, and the hook sees NULL for it. `bits` of text and blobs is an address that must outlive the capture's
+    // use of the table. Null where no column needs it.
+    const storage_value *fallbacks;
+} storage_table;
+
+enum {
+    STORAGE_CAPTURE_OK = 0,
+    STORAGE_CAPTURE_NO_MEMORY = 1,
+    STORAGE_CAPTURE_NUL_IN_TEXT = 2,
+    STORAGE_CAPTURE_VALUE_TOO_LARGE = 3,
+    STORAGE_CAPTURE_COMMIT_TOO_LARGE = 4,
+    // The table's columns aren't the ones that were defined.
+    STORAGE_CAPTURE_UNKNOWN_COLUMNS = 5,
+};
+
+typedef struct storage_capture storage_capture;
+
+typedef struct {
+    uint64_t value_bytes;
+    uint64_t commit_bytes;
+    uint64_t commit_events;
+} storage_limits;
+
+// Installs the hook, the sentinel module, the SQL functions and the schema watch on a connection.
+// Returns null when out of memory or when SQLite refuses.
+storage_capture *storage_capture_create(sqlite3 *database, storage_limits limits);
+void storage_capture_destroy(storage_capture *capture);
+
+// Replaces the tables that are captured. Returns an SQLite result code.
+int storage_capture_define(storage_capture *capture, const storage_table *tables, size_t count);
+
+// Called from inside the hook before a row is captured after a statement that may have changed the schema. It may
+// call storage_capture_define. Returns 0 to go on.
+typedef int (*storage_schema_callback)(void *context);
+void storage_capture_on_schema_change(storage_capture *capture, storage_schema_callback callback, void *context);
+// Whether a statement that may change the schema ran since the last call; reading clears it.
+int storage_capture_take_schema_suspicion(storage_capture *capture);
+
+// The buffer. Pointers stay valid until the next captured change.
+size_t storage_capture_count(const storage_capture *capture);
+const storage_event *storage_capture_events(const storage_capture *capture);
+const storage_value *storage_capture_values(const storage_capture *capture);
+const uint8_t *storage_capture_bytes(const storage_capture *capture);
+size_t storage_capture_byte_count(const storage_capture *capture);
+const storage_shape *storage_capture_shapes(const storage_capture *capture);
+size_t storage_capture_shape_count(const storage_capture *capture);
+
+// Gives an event its back-link once it is known.
+void storage_capture_set_previous(storage_capture *capture, size_t event, int64_t position);
+
+// The first thing that went wrong among the changes that are still in the buffer.
+int storage_capture_error(const storage_capture *capture, uint32_t *entity, uint32_t *column);
+
+// Empties the buffer: a new transaction begins, or the old one is over.
+void storage_capture_reset(storage_capture *capture);
+// Says that every captured change is in the log now, so that the transaction may commit.
+void storage_capture_set_logged(storage_capture *capture, int logged);
+// While set, changes aren't captured: the engine writes derived state.
+void storage_capture_set_suppressed(storage_capture *capture, int suppressed);
+// While set, the SQL function storage_engine() answers 1, which opens the guarded tables to the engine.
+void storage_capture_set_engine(storage_capture *capture, int engine);
+
+#endif

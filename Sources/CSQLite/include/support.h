@@ -1,0 +1,21 @@
+// Calls of SQLite that Swift can't express.
+#ifndef STORAGEKIT_SUPPORT_H
+#define STORAGEKIT_SUPPORT_H
+
+#include <stddef.h>
+#include <sqlite3.h>
+
+// Binds a copy of the bytes (SQLITE_TRANSIENT is a cast, which Swift doesn't import).
+int storage_bind_text(sqlite3_stmt *statement, int index, const void *bytes, size_t size);
+int storage_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, size_t size);
+
+// Binds bytes that the caller keeps alive and unchanged until the statement is reset.
+int storage_bind_text_borrowed(sqlite3_stmt *statement, int index, const void *bytes, size_t size);
+int storage_bind_blob_borrowed(sqlite3_stmt *statement, int index, const void *bytes, size_t size);
+
+// Switches of sqlite3_db_config, which is variadic. Each returns an SQLite result code.
+int storage_disable_checkpoint_on_close(sqlite3 *database);
+int storage_set_triggers_enabled(sqlite3 *database, int enabled);
+int storage_set_trusted_schema(sqlite3 *database, int trusted);
+
+#endif

@@ -1,0 +1,30 @@
+#include "include/support.h"
+
+int storage_bind_text(sqlite3_stmt *statement, int index, const void *bytes, size_t size) {
+    return sqlite3_bind_text64(statement, index, bytes, size, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+int storage_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, size_t size) {
+    return sqlite3_bind_blob64(statement, index, bytes, size, SQLITE_TRANSIENT);
+}
+
+int storage_bind_text_borrowed(sqlite3_stmt *statement, int index, const void *bytes, size_t size) {
+    // A null pointer would bind NULL, so an empty text needs an address.
+    return sqlite3_bind_text64(statement, index, bytes ? bytes : "", size, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+int storage_bind_blob_borrowed(sqlite3_stmt *statement, int index, const void *bytes, size_t size) {
+    return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", size, SQLITE_STATIC);
+}
+
+int storage_disable_checkpoint_on_close(sqlite3 *database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+int storage_set_triggers_enabled(sqlite3 *database, int enabled) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled, (int *)0);
+}
+
+int storage_set_trusted_schema(sqlite3 *database, int trusted) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusted, (int *)0);
+}

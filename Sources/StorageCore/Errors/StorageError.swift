@@ -1,0 +1,86 @@
+/// What StorageKit throws.
+///
+/// The `code` says what kind of failure it is and is meant for decisions; the `message` says what happened and the
+/// `remedy` what to do, both for people. New codes may appear in any version: always keep a `default`.
+///
+/// ```swift
+/// do {
+///     try await storage.save(user)
+/// } catch let error as StorageError where error.code == .busy {
+///     print(error.remedy)
+/// }
+/// ```
+public struct StorageError: Error, Sendable {
+    /// The kind of failure. An open set: compare with `==`, don't switch exhaustively.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+        public init(_ description: String) { self.description = description }
+
+        /// Another process writes to this store.
+        public static let busy = Code("busy")
+        /// The store was opened for reading only.
+        public static let readOnly = Code("read-only")
+        /// The file isn't a StorageKit store.
+        public static let notAStore = Code("not-a-store")
+        /// The store is written in a format that this version doesn't know.
+        public static let unsupportedFormat = Code("unsupported-format")
+        /// Stored bytes aren't what was written.
+        public static let corrupt = Code("corrupt")
+        /// A value can't be stored exactly.
+        public static let invalidValue = Code("invalid-value")
+        /// A name of a table, column or file can't be used.
+        public static let invalidName = Code("invalid-name")
+        /// A declared limit is exceeded.
+        public static let limitExceeded = Code("limit-exceeded")
+        /// The row isn't in the state that the caller expected.
+        public static let conflict = Code("conflict")
+        /// What was asked for isn't there.
+        public static let notFound = Code("not-found")
+        /// The schema of the store and the one declared don't fit.
+        public static let schemaMismatch = Code("schema-mismatch")
+        /// An earlier I/O error put the store out of use until it is opened again.
+        public static let failed = Code("failed")
+        /// The store was closed.
+        public static let closed = Code("closed")
+        /// Reading or writing the disk failed.
+        public static let inputOutput = Code("input-output")
+        /// SQLite refused a statement.
+        public static let database = Code("database")
+        /// The call itself makes no sense.
+        public static let misuse = Code("misuse")
+    }
+
+    /// Where in StorageKit's source the error was made.
+    public struct Location: Sendable, Hashable {
+        public let file: String
+        public let line: Int
+    }
+
+    public let code: Code
+    /// What happened, in one sentence.
+    public let message: String
+    /// What to do about it, in one sentence.
+    public let remedy: String
+    /// The error that caused this one.
+    public let cause: (any Error)?
+    public let location: Location
+
+    public init(
+        _ code: Code, _ message: String, remedy: String, cause: (any Error)? = nil, file: String = #fileID,
+        line: Int = #line
+    ) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+        self.cause = cause
+        self.location = Location(file: file, line: line)
+    }
+}
+
+extension StorageError: CustomStringConvertible {
+    public var description: String {
+        var text = "\(message) \(remedy)"
+        if let cause { text += " (\(cause))" }
+        return text
+    }
+}

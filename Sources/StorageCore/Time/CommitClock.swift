@@ -1,0 +1,17 @@
+internal import Foundation
+
+/// Tells the time of commits, in microseconds since 1970 UTC.
+public protocol CommitClock: Sendable {
+    var microseconds: Int64 { get }
+}
+
+/// The system's clock. It may be set back; commit times don't follow it there.
+public struct SystemCommitClock: CommitClock {
+    public init() {}
+
+    public var microseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+    }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+
+/// One value of a column, in SQLite's five storage classes.
+///
+/// Equality and hashing are byte-exact, as the log stores values: `1` is not `1.0`, `0.0` is not `-0.0`, and text is
+/// compared by its UTF-8 bytes, so two spellings of `é` differ.
+public enum StorageValue: Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob(Data)
+}
+
+extension StorageValue: Hashable {
+    public static func == (left: StorageValue, right: StorageValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let a), .integer(let b)): a == b
+        case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern
+        case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.blob(let a), .blob(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .integer(let value): hasher.combine(value)
+        case .real(let value): hasher.combine(value.bitPattern)
+        case .text(let value):
+            var value = value
+            value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .blob(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension StorageValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+    ExpressibleByNilLiteral
+{
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .real(value) }
+    public init(stringLiteral value: String) { self = .text(value) }
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension StorageValue: CustomStringConvertible {
+    /// The value as a person reads it: text in quotes, blobs as `x'…'`, `NULL`.
+    public var description: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let value): String(value)
+        case .real(let value): "\(value)"
+        case .text(let value): "\"\(value)\""
+        case .blob(let value): "x'" + value.map { String(format: "%02x", $0) }.joined() + "'"
+        }
+    }
+}

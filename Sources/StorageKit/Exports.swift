@@ -1,0 +1,7 @@
+// What users of the facade reach by importing StorageKit alone. GRDB and Foundation are among it because the code that
+// @StorageEntity writes into their files names them.
+@_exported public import Foundation
+@_exported public import GRDB
+@_exported public import StorageCore
+@_exported public import StorageLog
+@_exported public import StorageProjections

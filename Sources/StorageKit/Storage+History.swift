@@ -1,0 +1,112 @@
+internal import GRDB
+public import StorageCore
+public import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// Every change of one row, oldest first, also of a row that is deleted by now. Costs one look-up per version.
+    public func history<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> [StorageEvent] {
+        let key = E.Record.key(of: id)
+        let name = E.Record.databaseTableName
+        return try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let catalog = try Catalog.load(connection)
+            guard let entity = catalog.entity(named: name) else { return [] }
+            var events: [StorageEvent] = []
+            try LogReader(connection).forEachVersion(of: [key], in: entity) { batch, index in
+                events.append(batch.event(at: index, catalog: catalog))
+                return true
+            }
+            return events.reversed()
+        }
+    }
+
+    /// The log, to read from any position in either direction.
+    public var log: EventLog { EventLog(engine: engine) }
+
+    /// The changes after a position, oldest first, as far as the log reaches when each is asked for.
+    public func changes(since position: Int64) -> EventLog.Events {
+        var query = LogQuery()
+        query.positions = (max(position, 0) + 1)...Int64.max
+        return log.events(query)
+    }
+}
+
+/// Reads the log of an open store.
+///
+/// ```swift
+/// for try await event in storage.log.events() {
+///     print(event.position, event.operation, event.table)
+/// }
+/// ```
+public struct EventLog: Sendable {
+    let engine: StorageEngine
+
+    /// The matching events, read a row of the log at a time, so that memory stays small however long the log is.
+    ///
+    /// Events that are committed while the sequence runs forward are part of it.
+    public func events(_ query: LogQuery = LogQuery()) -> Events { Events(engine: engine, query: query) }
+
+    public struct Events: AsyncSequence, Sendable {
+        public typealias Element = StorageEvent
+        let engine: StorageEngine
+        let query: LogQuery
+
+        public func makeAsyncIterator() -> Iterator { Iterator(engine: engine, query: query) }
+
+        public struct Iterator: AsyncIteratorProtocol {
+            private let engine: StorageEngine
+            private var query: LogQuery
+            private var buffer: [StorageEvent] = []
+            private var next = 0
+
+            init(engine: StorageEngine, query: LogQuery) {
+                self.engine = engine
+                self.query = query
+            }
+
+            public mutating func next() async throws -> StorageEvent? {
+                while next >= buffer.count {
+                    guard let page = try await Self.page(engine, query) else { return nil }
+                    buffer = page.events
+                    next = 0
+                    guard let rest = page.rest else {
+                        if buffer.isEmpty { return nil }
+                        // Nothing can follow: ask for a range that holds nothing.
+                        query.positions = query.descending ? 0...0 : Int64.max...Int64.max
+                        break
+                    }
+                    query.positions = rest
+                }
+                defer { next += 1 }
+                return buffer[next]
+            }
+
+            /// The matching events of the next row of the log, and the positions that remain.
+            private static func page(
+                _ engine: StorageEngine, _ query: LogQuery
+            ) async throws -> (events: [StorageEvent], rest: ClosedRange<Int64>?)? {
+                try await engine.read { db in
+                    guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                    let catalog = try Catalog.load(connection)
+                    var events: [StorageEvent] = []
+                    var row: ClosedRange<Int64>?
+                    try LogReader(connection).forEachEvent(query, catalog: catalog) { batch, index, commit in
+                        let positions = batch.header.first...batch.header.last
+                        if row == nil { row = positions }
+                        guard row == positions else { return false }
+                        events.append(batch.event(at: index, catalog: catalog, commit: commit))
+                        return true
+                    }
+                    guard let row else { return nil }
+                    if query.descending {
+                        let upper = row.lowerBound - 1
+                        return (events, upper >= query.positions.lowerBound ? query.positions.lowerBound...upper : nil)
+                    }
+                    let lower = row.upperBound + 1
+                    return (events, lower <= query.positions.upperBound ? lower...query.positions.upperBound : nil)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import GRDB
+public import StorageCore
+public import StorageLog
+public import StorageProjections
+
+/// A store: saves, reads and deletes entities, and tells their history.
+///
+/// Every change is an event of the log before the call returns. Calls from any task may overlap; those that write at
+/// the same time share one wait for the disk, each being its own commit.
+///
+/// Isolation: `Sendable`, a reference to the open store; copies share it.
+public struct Storage: Sendable {
+    package let engine: StorageEngine
+
+    package init(engine: StorageEngine) { self.engine = engine }
+
+    /// Closes the store after the writes under way; later calls throw `closed`.
+    public func close() async throws { try await engine.close() }
+
+    /// The position of the last event that this store object has committed or seen at opening.
+    public var head: Int64 { engine.committed.position }
+}
+
+// MARK: Saving
+
+extension Storage {
+    /// Saves one entity: inserts it, or updates the row with its id. Saving what is there already writes nothing.
+    @discardableResult
+    public func save<E: RegisteredEntity>(_ entity: E) async throws -> CommitReceipt {
+        try await write { try $0.save(entity) }
+    }
+
+    /// Saves entities as one commit.
+    @discardableResult
+    public func save<E: RegisteredEntity>(_ entities: [E]) async throws -> CommitReceipt {
+        try await write { try $0.save(entities) }
+    }
+
+    /// Saves an entity only if its row is as expected.
+    ///
+    /// - Throws: ``StorageError`` with `conflict` where it isn't; nothing is changed then.
+    @discardableResult
+    public func save<E: RegisteredEntity>(_ entity: E, expecting expectation: RowExpectation) async throws -> CommitReceipt {
+        try await write { try $0.save(entity, expecting: expectation) }
+    }
+
+    /// Makes several changes as one commit: all of them are stored, or, if `body` throws, none.
+    ///
+    /// ```swift
+    /// let receipt = try await storage.write(actor: "anna", reason: "merge accounts") { tx in
+    ///     try tx.save(kept)
+    ///     try tx.delete(User.self, id: merged.id)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - actor: Who makes the change; the task-local ``StorageContext/actor`` where nil. Likewise `correlation`.
+    ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
+    /// - Returns: Where the commit stands in the log. The store's file has it when the call returns.
+    @discardableResult
+    public func write(
+        actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
+        idempotencyKey: String? = nil, attributes: [String: String] = [:],
+        _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) async throws -> CommitReceipt {
+        let metadata = CommitMetadata(
+            actor: actor ?? StorageContext.actor, app: app ?? StorageContext.app, reason: reason,
+            correlation: correlation ?? StorageContext.correlation, idempotencyKey: idempotencyKey,
+            attributes: attributes)
+        return try await engine.commit(metadata) { writer, db in
+            try body(WriteTransaction(writer: writer, database: db))
+        }
+    }
+}
+
+// MARK: Deleting
+
+extension Storage {
+    /// Deletes the row with this id; does nothing where there is none.
+    @discardableResult
+    public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> CommitReceipt {
+        try await write { try $0.delete(type, id: id) }
+    }
+
+    /// Deletes an entity's row.
+    @discardableResult
+    public func delete<E: RegisteredEntity>(_ entity: E) async throws -> CommitReceipt {
+        try await write { try $0.delete(entity) }
+    }
+
+    /// Deletes every row of an entity, as one commit.
+    ///
+    /// - Returns: How many rows were deleted.
+    @discardableResult
+    public func deleteAll<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
+        try await write { try $0.deleteAll(type) }.eventCount(of: "delete")
+    }
+
+    /// Deletes the rows whose column holds a value, as one commit.
+    ///
+    /// - Returns: How many rows were deleted, with the rows that foreign keys took along.
+    @discardableResult
+    public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(
+        _ type: E.Type, where column: String, equals value: Value
+    ) async throws -> Int {
+        try await write { try $0.deleteAll(type, where: column, equals: value) }.eventCount(of: "delete")
+    }
+}
+
+extension CommitReceipt {
+    fileprivate func eventCount(of operation: String) -> Int { commit == nil ? 0 : eventCount }
+}

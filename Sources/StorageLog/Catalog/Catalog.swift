@@ -1,0 +1,127 @@
+package import StorageCore
+
+/// What the store knows of its entities: their names, tables and columns by id.
+///
+/// The catalog is itself an entity of the store, so that its changes are events like any other and a reader of the
+/// past can know the schema of the past. Entities and columns are never removed from it, only marked as dropped: old
+/// events go on referring to them.
+package struct Catalog: Sendable, Equatable {
+    package private(set) var entities: [CatalogEntity] = []
+    private var indexOfEntity: [UInt32: Int] = [:]
+    private var entityOfColumn: [UInt32: UInt32] = [:]
+
+    package init() {}
+
+    package mutating func add(_ entity: CatalogEntity) {
+        indexOfEntity[entity.id] = entities.count
+        entities.append(entity)
+        for column in entity.columns { entityOfColumn[column.id] = entity.id }
+    }
+
+    package mutating func replace(_ entity: CatalogEntity) {
+        guard let index = indexOfEntity[entity.id] else { return add(entity) }
+        entities[index] = entity
+        for column in entity.columns { entityOfColumn[column.id] = entity.id }
+    }
+
+    package func entity(id: UInt32) -> CatalogEntity? { indexOfEntity[id].map { entities[$0] } }
+
+    /// The entity that has this name now.
+    package func entity(named name: String) -> CatalogEntity? {
+        entities.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
+    }
+
+    package func entity(stored table: String) -> CatalogEntity? {
+        entities.first { !$0.isDropped && $0.stored.lowercasedASCII == table.lowercasedASCII }
+    }
+
+    package func column(id: UInt32) -> CatalogColumn? {
+        entityOfColumn[id].flatMap { entity(id: $0) }?.columns.first { $0.id == id }
+    }
+
+    /// Entities of users, whose tables exist.
+    package var live: [CatalogEntity] { entities.filter { !$0.isDropped && $0.id != CatalogEntity.catalog.id } }
+
+    package var nextId: UInt32 {
+        var highest = CatalogEntity.lastReservedId
+        for entity in entities {
+            highest = max(highest, entity.id)
+            for column in entity.columns { highest = max(highest, column.id) }
+        }
+        return highest + 1
+    }
+}
+
+/// One entity of the catalog: a table whose changes are recorded.
+package struct CatalogEntity: Sendable, Equatable {
+    package let id: UInt32
+    /// The name that users give it; any Unicode text.
+    package var name: String
+    /// The table's name in SQLite, which folds case and reserves some names.
+    package var stored: String
+    package var columns: [CatalogColumn]
+    package var isDropped = false
+    /// The SQL of the table, its indexes and triggers, so that a change of them behind our back is seen.
+    package var definition = ""
+
+    package init(id: UInt32, name: String, stored: String, columns: [CatalogColumn]) {
+        self.id = id
+        self.name = name
+        self.stored = stored
+        self.columns = columns
+    }
+
+    /// The columns that the table has now.
+    package var live: [CatalogColumn] { columns.filter { !$0.isDropped } }
+    /// The primary key, in order.
+    package var key: [CatalogColumn] {
+        columns.filter { $0.keyPlace > 0 && !$0.isDropped }.sorted { $0.keyPlace < $1.keyPlace }
+    }
+
+    package func column(named name: String) -> CatalogColumn? {
+        columns.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
+    }
+
+    /// The name by which SQLite's row number can be reached: one that no column hides.
+    package var rowidName: String? {
+        let taken = Set(live.map(\.stored.lowercasedASCII))
+        return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
+    }
+}
+
+/// One column of the catalog.
+package struct CatalogColumn: Sendable, Equatable {
+    package let id: UInt32
+    package var name: String
+    package var stored: String
+    package var type: String
+    /// 1-based place in the primary key; 0 outside it.
+    package var keyPlace: Int
+    package var required: Bool
+    /// The value of rows from before the column was added.
+    package var fallback: StorageValue
+    /// How values are to be understood beyond their storage class; empty for plain columns.
+    package var coding: String
+    package var isDropped = false
+
+    package init(
+        id: UInt32, name: String, stored: String? = nil, type: String, keyPlace: Int = 0, required: Bool = false,
+        fallback: StorageValue = .null, coding: String = ""
+    ) {
+        self.id = id
+        self.name = name
+        self.stored = stored ?? name
+        self.type = type
+        self.keyPlace = keyPlace
+        self.required = required
+        self.fallback = fallback
+        self.coding = coding
+    }
+}
+
+extension String {
+    /// Folded as SQLite folds names: only A to Z.
+    package var lowercasedASCII: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+}

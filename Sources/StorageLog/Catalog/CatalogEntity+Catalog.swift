@@ -1,0 +1,21 @@
+extension CatalogEntity {
+    /// Ids up to this one belong to the catalog itself; users' entities and columns follow.
+    package static let lastReservedId: UInt32 = 31
+
+    /// The catalog as an entity: the one that is known without being read.
+    package static let catalog = CatalogEntity(
+        id: 1, name: "storage_catalog", stored: "storage_catalog",
+        columns: [
+            CatalogColumn(id: 2, name: "id", type: "INTEGER", keyPlace: 1),
+            CatalogColumn(id: 3, name: "entity", type: "INTEGER", required: true),
+            CatalogColumn(id: 4, name: "name", type: "TEXT", required: true),
+            CatalogColumn(id: 5, name: "stored", type: "TEXT", required: true),
+            CatalogColumn(id: 6, name: "type", type: "TEXT", required: true),
+            CatalogColumn(id: 7, name: "key_place", type: "INTEGER", required: true),
+            CatalogColumn(id: 8, name: "required", type: "INTEGER", required: true),
+            CatalogColumn(id: 9, name: "fallback", type: ""),
+            CatalogColumn(id: 10, name: "coding", type: "TEXT", required: true),
+            CatalogColumn(id: 11, name: "dropped", type: "INTEGER", required: true),
+            CatalogColumn(id: 12, name: "definition", type: "TEXT", required: true),
+        ])
+}

@@ -1,0 +1,84 @@
+/// Reads bytes that may be damaged: a read beyond the end answers zero and sets ``failed``, so that the hot loop has
+/// one check at its end instead of a `throw` per number.
+struct ByteReader {
+    private(set) var next: UnsafePointer<UInt8>
+    let end: UnsafePointer<UInt8>
+    private(set) var failed = false
+
+    init(_ start: UnsafePointer<UInt8>, count: Int) {
+        next = start
+        end = start + count
+    }
+
+    var remaining: Int { end - next }
+
+    @inline(__always)
+    mutating func varint() -> UInt64 {
+        if next < end, next.pointee < 0x80 {
+            let value = UInt64(next.pointee)
+            next += 1
+            return value
+        }
+        return longVarint()
+    }
+
+    @inline(never)
+    private mutating func longVarint() -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while next < end, shift < 70 {
+            let byte = next.pointee
+            next += 1
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        failed = true
+        return 0
+    }
+
+    /// A varint that counts things of which each takes at least `bytesEach` of the remaining bytes.
+    mutating func count(bytesEach: Int) -> Int {
+        let value = varint()
+        guard value <= UInt64(remaining / Swift.max(bytesEach, 1)) else {
+            failed = true
+            return 0
+        }
+        return Int(value)
+    }
+
+    @inline(__always)
+    mutating func fixed() -> UInt64 {
+        guard remaining >= 8 else {
+            failed = true
+            return 0
+        }
+        let value = UnsafeRawPointer(next).loadUnaligned(as: UInt64.self)
+        next += 8
+        return UInt64(littleEndian: value)
+    }
+
+    @inline(__always)
+    mutating func skip(_ count: UInt64) -> UnsafePointer<UInt8> {
+        let start = next
+        guard count <= UInt64(remaining) else {
+            failed = true
+            return start
+        }
+        next += Int(count)
+        return start
+    }
+
+    mutating func string() -> String {
+        let size = varint()
+        let start = skip(size)
+        guard !failed else { return "" }
+        return String(decoding: UnsafeBufferPointer(start: start, count: Int(size)), as: UTF8.self)
+    }
+
+    mutating func slice() -> ByteReader {
+        let size = varint()
+        let start = skip(size)
+        return ByteReader(start, count: failed ? 0 : Int(size))
+    }
+}

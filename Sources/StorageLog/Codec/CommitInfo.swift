@@ -1,0 +1,46 @@
+/// Who made a commit, with what, and why. Every field is optional.
+public struct CommitMetadata: Sendable, Hashable {
+    /// The person or service that made the changes.
+    public var actor: String?
+    /// The program, with its version if you like.
+    public var app: String?
+    /// Why, in words.
+    public var reason: String?
+    /// What ties this commit to a request, job or message elsewhere.
+    public var correlation: String?
+    /// A key under which the same commit is never made twice.
+    public var idempotencyKey: String?
+    /// Anything else worth keeping with the commit.
+    public var attributes: [String: String]
+
+    public init(
+        actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
+        idempotencyKey: String? = nil, attributes: [String: String] = [:]
+    ) {
+        self.actor = actor
+        self.app = app
+        self.reason = reason
+        self.correlation = correlation
+        self.idempotencyKey = idempotencyKey
+        self.attributes = attributes
+    }
+}
+
+/// The header of a commit: what its events have in common.
+public struct CommitInfo: Sendable, Hashable {
+    /// 1, 2, 3 … without gaps.
+    public let number: Int64
+    /// Microseconds since 1970 UTC; never less than the previous commit's.
+    public let time: Int64
+    public let metadata: CommitMetadata
+}
+
+/// The part of a commit that lies in one row of the log.
+struct CommitSlice {
+    var info: CommitInfo
+    /// How many of the row's events belong to it.
+    var eventCount: Int
+    /// Whether events of the commit lie in the row before, or in the row after.
+    var continuesEarlier = false
+    var continuesLater = false
+}

@@ -1,0 +1,97 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// The decoded events of one row of the log.
+///
+/// Sound as `@unchecked Sendable`: the decoder fills the memory before anybody else sees the batch, and nothing writes
+/// to it afterwards.
+package final class EventBatch: @unchecked Sendable {
+    package let header: SegmentHeader
+    let slices: [CommitSlice]
+
+    let events: UnsafeMutablePointer<storage_event>
+    var values: UnsafeMutablePointer<storage_value>
+    var bytes: UnsafeMutablePointer<UInt8>
+    let shapes: UnsafeMutablePointer<storage_shape>
+    let shapeCount: Int
+    private let columns: UnsafeMutablePointer<UInt32>
+
+    init(
+        header: SegmentHeader, slices: [CommitSlice], shapes list: [DecodedShape], valueCount: Int,
+        bytes: UnsafeMutablePointer<UInt8>
+    ) {
+        self.header = header
+        self.slices = slices
+        self.bytes = bytes
+        events = .allocate(capacity: max(header.count, 1))
+        values = .allocate(capacity: max(valueCount, 1))
+        shapes = .allocate(capacity: max(list.count, 1))
+        shapeCount = list.count
+        columns = .allocate(capacity: max(list.reduce(0) { $0 + $1.columns.count }, 1))
+        var next = columns
+        for (index, shape) in list.enumerated() {
+            shapes[index] = storage_shape(
+                entity: shape.entity, operation: shape.operation, key_count: UInt32(shape.keyCount),
+                column_count: UInt32(shape.columns.count), columns: next)
+            for column in shape.columns {
+                next.pointee = column
+                next += 1
+            }
+        }
+    }
+
+    deinit {
+        events.deallocate()
+        values.deallocate()
+        free(bytes)
+        shapes.deallocate()
+        columns.deallocate()
+    }
+
+    package var count: Int { header.count }
+
+    /// The commits with events in this batch, in order, each with its events' places.
+    package var commits: [(info: CommitInfo, events: Range<Int>)] {
+        var start = 0
+        return slices.map { slice in
+            defer { start += slice.eventCount }
+            return (slice.info, start..<start + slice.eventCount)
+        }
+    }
+
+    /// The events, valid while the batch is alive: use inside `withExtendedLifetime` or through ``withView(_:)``.
+    var view: EventView {
+        EventView(
+            events: events, count: count, values: values, bytes: bytes, shapes: shapes, shapeCount: shapeCount)
+    }
+
+    package func withView<Result>(_ body: (EventView) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(view) }
+    }
+
+    /// The commit of the event at a place.
+    package func commit(ofEvent index: Int) -> CommitInfo {
+        var remaining = index
+        for slice in slices {
+            if remaining < slice.eventCount { return slice.info }
+            remaining -= slice.eventCount
+        }
+        return slices[slices.count - 1].info
+    }
+}
+
+/// A shape as the decoder reads it.
+struct DecodedShape {
+    var entity: UInt32
+    var operation: UInt32
+    var keyCount: Int
+    var columns: [UInt32]
+    var keyStreams: [Int] = []
+    var columnStreams: [Int] = []
+    var places: [Int] = []
+
+    var valueCount: Int {
+        keyCount + columns.count * (operation == UInt32(STORAGE_UPDATE) ? 2 : 1)
+    }
+}

@@ -1,0 +1,47 @@
+package import CSQLite
+internal import Foundation
+
+/// Events in memory, as capture leaves them and as the decoder makes them: one representation for both, so that
+/// encoding, folding and reading are written once.
+///
+/// The pointers belong to the capture buffer or to an ``EventBatch`` and are valid while that is.
+package struct EventView {
+    package let events: UnsafePointer<storage_event>
+    package let count: Int
+    package let values: UnsafePointer<storage_value>
+    package let bytes: UnsafePointer<UInt8>
+    package let shapes: UnsafePointer<storage_shape>
+    package let shapeCount: Int
+
+    @inline(__always)
+    package func shape(of event: Int) -> storage_shape { shapes[Int(events[event].shape)] }
+
+    @inline(__always)
+    package func key(of event: Int) -> UnsafePointer<storage_value> { values + Int(events[event].first_value) }
+
+    /// The values after the key: one per column, or for an update the old ones, then the new ones.
+    @inline(__always)
+    package func columns(of event: Int) -> UnsafePointer<storage_value> {
+        key(of: event) + Int(shape(of: event).key_count)
+    }
+
+    /// How many values an event has: its key, and one image of its columns or two.
+    @inline(__always)
+    func valueCount(of event: Int) -> Int {
+        let shape = shape(of: event)
+        let images = shape.operation == UInt32(STORAGE_UPDATE) ? 2 : 1
+        return Int(shape.key_count) + images * Int(shape.column_count)
+    }
+
+    @inline(__always)
+    package func same(_ a: storage_value, _ b: storage_value) -> Bool {
+        guard a.type == b.type else { return false }
+        if a.type == UInt32(SQLITE_TEXT) || a.type == UInt32(SQLITE_BLOB) {
+            return a.size == b.size
+                && (a.bits == b.bits || memcmp(bytes + Int(a.bits), bytes + Int(b.bits), Int(a.size)) == 0)
+        }
+        return a.bits == b.bits
+    }
+}
+
+

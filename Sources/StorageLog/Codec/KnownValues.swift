@@ -1,0 +1,63 @@
+/// The last value of each column of each row within one run of events, as far as the run has told it.
+///
+/// Encoder and decoder keep one in step, so that an old value which an earlier event of the run already holds isn't
+/// stored again. A row is a slot; a column has a place among the columns of its entity, in order of appearance.
+struct KnownValues {
+    private var places: [UInt32: [UInt32: Int]] = [:]
+    private var starts: [Int] = []
+    private var sizes: [Int] = []
+    private var values: [Int32] = []
+
+    mutating func reset() {
+        places.removeAll(keepingCapacity: true)
+        starts.removeAll(keepingCapacity: true)
+        sizes.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+    }
+
+    /// The place of a column. Every shape of the run must be asked for before the first ``add(columns:)`` of the
+    /// entity can be wide enough, so slots grow when a later shape brings new columns.
+    mutating func place(of column: UInt32, in entity: UInt32) -> Int {
+        if let place = places[entity]?[column] { return place }
+        let place = places[entity]?.count ?? 0
+        places[entity, default: [:]][column] = place
+        return place
+    }
+
+    func columnCount(of entity: UInt32) -> Int { places[entity]?.count ?? 0 }
+
+    /// Begins a row and returns its slot.
+    mutating func add(columns: Int) -> Int {
+        starts.append(values.count)
+        sizes.append(columns)
+        values.append(contentsOf: repeatElement(-1, count: columns))
+        return starts.count - 1
+    }
+
+    /// Index of the value that the row's column has, if the run has told it.
+    @inline(__always)
+    func value(_ slot: Int, _ place: Int) -> Int? {
+        guard place < sizes[slot] else { return nil }
+        let value = values[starts[slot] + place]
+        return value < 0 ? nil : Int(value)
+    }
+
+    @inline(__always)
+    mutating func set(_ slot: Int, _ place: Int, value: Int) {
+        if place >= sizes[slot] { widen(slot, to: place + 1) }
+        values[starts[slot] + place] = Int32(truncatingIfNeeded: value)
+    }
+
+    mutating func clear(_ slot: Int) {
+        for index in starts[slot]..<starts[slot] + sizes[slot] { values[index] = -1 }
+    }
+
+    /// Moves a slot to the end, with room for columns that appeared after its row did.
+    private mutating func widen(_ slot: Int, to size: Int) {
+        let old = starts[slot]..<starts[slot] + sizes[slot]
+        starts[slot] = values.count
+        values.append(contentsOf: values[old])
+        values.append(contentsOf: repeatElement(-1, count: size - sizes[slot]))
+        sizes[slot] = size
+    }
+}

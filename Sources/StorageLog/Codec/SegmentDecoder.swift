@@ -1,0 +1,155 @@
+internal import CSQLite
+internal import CZstd
+internal import Foundation
+internal import StorageCore
+
+/// Reads the bodies of log rows back into events. Damaged bytes are an error, never a crash: every length is checked
+/// against what is there, and the checksum of the frame is checked before the events are looked at.
+///
+/// Not thread-safe: each reader owns one.
+final class SegmentDecoder {
+    private let context: OpaquePointer
+    private var known = KnownValues()
+
+    init() {
+        // Creation fails only when memory is exhausted, which Swift can't survive either.
+        context = ZSTD_createDCtx()!
+        ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 27)
+    }
+
+    deinit { ZSTD_freeDCtx(context) }
+
+    /// Decodes a body whose uncompressed length is `size`.
+    func decode(body: UnsafeRawBufferPointer, size: Int) throws -> EventBatch {
+        try parse(decompress(body, size: size), size: size)
+    }
+
+    private func decompress(_ body: UnsafeRawBufferPointer, size: Int) throws -> UnsafeMutablePointer<UInt8> {
+        guard size > 0, size <= Limits.segmentBytes else {
+            throw StorageError.corruptLog("a row says that its body is \(size) bytes long")
+        }
+        // malloc rather than Swift's allocator: the buffer grows by realloc when edits are put together.
+        guard let bytes = malloc(size)?.assumingMemoryBound(to: UInt8.self) else {
+            throw StorageError.corruptLog("there is no memory for a body of \(size) bytes")
+        }
+        let written = ZSTD_decompressDCtx(context, bytes, size, body.baseAddress, body.count)
+        guard ZSTD_isError(written) == 0, written == size else {
+            free(bytes)
+            let name = ZSTD_isError(written) == 0 ? "wrong length" : String(cString: ZSTD_getErrorName(written))
+            throw StorageError.corruptLog("a body doesn't decompress (\(name))")
+        }
+        return bytes
+    }
+
+    private func parse(_ bytes: UnsafeMutablePointer<UInt8>, size: Int) throws -> EventBatch {
+        // The batch frees the bytes, whether or not the rest of them makes sense.
+        var reader = ByteReader(bytes, count: size)
+        let header = SegmentHeader(from: &reader).with(size: size)
+        guard !reader.failed, header.first > 0, header.last >= header.first, header.count <= size else {
+            free(bytes)
+            throw StorageError.corruptLog("the head of a row makes no sense")
+        }
+        let parts: Parts
+        do {
+            parts = try readParts(&reader, header: header)
+        } catch {
+            free(bytes)
+            throw error
+        }
+        let valueCount = parts.indexes.reduce(0) { $0 + parts.shapes[$1].valueCount }
+        let batch = EventBatch(
+            header: header, slices: parts.slices, shapes: parts.shapes, valueCount: valueCount, bytes: bytes)
+        var fill = BatchFill(batch: batch, shapes: parts.shapes, streams: parts.streams, known: known)
+        try fill.run(indexes: parts.indexes, links: parts.links)
+        return batch
+    }
+}
+
+extension SegmentDecoder {
+    /// The sections of a body, their lengths checked.
+    private struct Parts {
+        var slices: [CommitSlice]
+        var shapes: [DecodedShape]
+        var indexes: [Int]
+        var links: ByteReader
+        var streams: [DecodedStream]
+    }
+
+    private func readParts(_ reader: inout ByteReader, header: SegmentHeader) throws -> Parts {
+        var commitReader = reader.slice()
+        let slices = CommitCodec.read(&commitReader, firstCommit: header.firstCommit, firstTime: header.firstTime)
+        guard !commitReader.failed, slices.reduce(0, { $0 + $1.eventCount }) == header.count else {
+            throw StorageError.corruptLog("the commits of row @\(header.first) don't add up")
+        }
+        var shapeReader = reader.slice()
+        var shapes = readShapes(&shapeReader)
+        let indexReader = reader.slice()
+        let links = reader.slice()
+        let streams = readStreams(&reader)
+        guard !shapeReader.failed, !reader.failed, reader.remaining == 0 else {
+            throw StorageError.corruptLog("the sections of row @\(header.first) don't add up")
+        }
+        try connect(&shapes, to: streams, first: header.first)
+        let indexes = try readShapeIndexes(indexReader, count: header.count, shapes: shapes.count, first: header.first)
+        return Parts(slices: slices, shapes: shapes, indexes: indexes, links: links, streams: streams)
+    }
+}
+
+extension SegmentDecoder {
+    private func readShapes(_ reader: inout ByteReader) -> [DecodedShape] {
+        (0..<reader.count(bytesEach: 4)).map { _ in
+            var shape = DecodedShape(
+                entity: UInt32(truncatingIfNeeded: reader.varint()),
+                operation: UInt32(truncatingIfNeeded: reader.varint()),
+                keyCount: reader.count(bytesEach: 0), columns: [])
+            var column: Int64 = 0
+            for _ in 0..<reader.count(bytesEach: 1) {
+                column &+= unzigzag(reader.varint())
+                shape.columns.append(UInt32(truncatingIfNeeded: column))
+            }
+            return shape
+        }
+    }
+
+    private func readStreams(_ reader: inout ByteReader) -> [DecodedStream] {
+        (0..<reader.count(bytesEach: 3)).map { _ in
+            let identifier = reader.varint()
+            let heads = reader.varint()
+            let bodies = reader.varint()
+            let head = reader.skip(heads)
+            let body = reader.skip(bodies)
+            let whole = !reader.failed
+            return DecodedStream(
+                identifier: identifier, heads: ByteReader(head, count: whole ? Int(heads) : 0),
+                bodies: ByteReader(body, count: whole ? Int(bodies) : 0))
+        }
+    }
+
+    /// Finds each shape's streams, and numbers the columns of each entity as the encoder did.
+    private func connect(_ shapes: inout [DecodedShape], to streams: [DecodedStream], first: Int64) throws {
+        var indexOfStream: [UInt64: Int] = [:]
+        for (index, stream) in streams.enumerated() { indexOfStream[stream.identifier] = index }
+        known.reset()
+        for index in shapes.indices {
+            let shape = shapes[index]
+            let keys = (0..<shape.keyCount).map { StreamIdentifier.key(entity: shape.entity, part: UInt32($0)) }
+            let keyStreams = keys.compactMap { indexOfStream[$0] }
+            let columnStreams = shape.columns.compactMap { indexOfStream[StreamIdentifier.column($0)] }
+            guard keyStreams.count == shape.keyCount, columnStreams.count == shape.columns.count, shape.keyCount > 0,
+                (1...3).contains(shape.operation)
+            else { throw StorageError.corruptLog("a column of row @\(first) has no values") }
+            shapes[index].keyStreams = keyStreams
+            shapes[index].columnStreams = columnStreams
+            shapes[index].places = shape.columns.map { known.place(of: $0, in: shape.entity) }
+        }
+    }
+
+    private func readShapeIndexes(_ reader: ByteReader, count: Int, shapes: Int, first: Int64) throws -> [Int] {
+        var reader = reader
+        let indexes = (0..<count).map { _ in Int(truncatingIfNeeded: reader.varint()) }
+        guard !reader.failed, reader.remaining == 0, indexes.allSatisfy({ $0 >= 0 && $0 < shapes }) else {
+            throw StorageError.corruptLog("the events of row @\(first) have unknown shapes")
+        }
+        return indexes
+    }
+}

@@ -1,0 +1,63 @@
+/// What a row of the log says of itself in its columns, so that a reader can skip it. The body repeats it under the
+/// checksum, so that a changed column is found.
+package struct SegmentHeader: Equatable, Sendable {
+    package var first: Int64
+    package var last: Int64
+    package var firstCommit: Int64
+    package var lastCommit: Int64
+    package var firstTime: Int64
+    package var lastTime: Int64
+    package var entities: [UInt32]
+    /// Length of the uncompressed body.
+    package var size = 0
+
+    package var count: Int { Int(last - first + 1) }
+
+    func with(size: Int) -> SegmentHeader {
+        var copy = self
+        copy.size = size
+        return copy
+    }
+
+    func append(to output: inout ByteBuffer) {
+        output.append(varint: UInt64(bitPattern: first))
+        output.append(varint: UInt64(count))
+        output.append(varint: UInt64(bitPattern: firstCommit))
+        output.append(varint: UInt64(lastCommit - firstCommit))
+        output.append(varint: zigzag(firstTime))
+        output.append(varint: UInt64(bitPattern: lastTime &- firstTime))
+        output.append(varint: UInt64(entities.count))
+        for entity in entities { output.append(varint: UInt64(entity)) }
+    }
+
+    init(
+        first: Int64, last: Int64, firstCommit: Int64, lastCommit: Int64, firstTime: Int64, lastTime: Int64,
+        entities: [UInt32]
+    ) {
+        self.first = first
+        self.last = last
+        self.firstCommit = firstCommit
+        self.lastCommit = lastCommit
+        self.firstTime = firstTime
+        self.lastTime = lastTime
+        self.entities = entities
+    }
+
+    init(from reader: inout ByteReader) {
+        first = Int64(bitPattern: reader.varint())
+        last = first &+ Int64(bitPattern: reader.varint()) &- 1
+        firstCommit = Int64(bitPattern: reader.varint())
+        lastCommit = firstCommit &+ Int64(bitPattern: reader.varint())
+        firstTime = unzigzag(reader.varint())
+        lastTime = firstTime &+ Int64(bitPattern: reader.varint())
+        entities = []
+        for _ in 0..<reader.count(bytesEach: 1) { entities.append(UInt32(truncatingIfNeeded: reader.varint())) }
+    }
+
+    /// The `entities` column: ids in rising order, as varints.
+    package var entityBytes: [UInt8] {
+        var buffer = ByteBuffer(capacity: 16)
+        for entity in entities { buffer.append(varint: UInt64(entity)) }
+        return [UInt8](buffer.bytes)
+    }
+}

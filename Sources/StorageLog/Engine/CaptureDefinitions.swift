@@ -1,0 +1,79 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// Collects the arrays that ``storage_capture_define`` reads, and keeps them alive while it does.
+struct CaptureDefinitions {
+    private struct Table {
+        var name: String
+        var entity: UInt32
+        var columns: [UInt32] = []
+        var keyPlaces: [UInt8] = []
+        var reals: [UInt8] = []
+        var fallbacks: [StorageValue] = []
+    }
+
+    private var tables: [Table] = []
+
+    mutating func add(_ entity: CatalogEntity, _ found: FoundTable, unfilled: Set<UInt32>) {
+        var table = Table(name: found.name, entity: entity.id)
+        for column in found.columns {
+            let known = entity.live.first { $0.stored.lowercasedASCII == column.name.lowercasedASCII }
+            table.columns.append(known?.id ?? 0)
+            table.keyPlaces.append(known.map { UInt8(truncatingIfNeeded: $0.keyPlace) } ?? 0)
+            table.reals.append(hasRealAffinity(column.type) ? 1 : 0)
+            table.fallbacks.append(known.flatMap { unfilled.contains($0.id) ? $0.fallback : nil } ?? .null)
+        }
+        tables.append(table)
+    }
+
+    /// SQLite's rule: REAL, FLOA or DOUB, and none of the words that come before them in its list.
+    private func hasRealAffinity(_ type: String) -> Bool {
+        let type = type.uppercased()
+        for earlier in ["INT", "CHAR", "CLOB", "TEXT", "BLOB"] where type.contains(earlier) { return false }
+        return ["REAL", "FLOA", "DOUB"].contains { type.contains($0) }
+    }
+
+    func install(in capture: OpaquePointer) throws {
+        var memory: [UnsafeMutableRawPointer] = []
+        defer { for block in memory { block.deallocate() } }
+        func keep<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
+            let block = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+            block.initialize(from: elements, count: elements.count)
+            memory.append(UnsafeMutableRawPointer(block))
+            return UnsafePointer(block)
+        }
+        var list: [storage_table] = []
+        for table in tables {
+            let needed = table.fallbacks.contains { $0 != .null }
+            list.append(
+                storage_table(
+                    name: keep(Array(table.name.utf8CString)), entity: table.entity,
+                    column_count: UInt32(table.columns.count), columns: keep(table.columns),
+                    key_places: keep(table.keyPlaces), reals: keep(table.reals),
+                    fallbacks: needed ? keep(table.fallbacks.map(Self.raw)) : nil))
+        }
+        let code = list.withUnsafeBufferPointer { storage_capture_define(capture, $0.baseAddress, $0.count) }
+        guard code == SQLITE_OK else {
+            throw StorageError.sqlite(code: code, message: "capture can't be set up", sql: nil)
+        }
+    }
+
+    /// A fallback as capture wants it. Texts and blobs get memory that is never given back: there is one per default
+    /// of a column that this process saw being added.
+    private static func raw(_ value: StorageValue) -> storage_value {
+        func bytes(_ type: Int32, _ content: [UInt8]) -> storage_value {
+            let block = UnsafeMutablePointer<UInt8>.allocate(capacity: max(content.count, 1))
+            block.initialize(from: content, count: content.count)
+            return storage_value(type: UInt32(type), size: UInt32(content.count), bits: UInt64(UInt(bitPattern: block)))
+        }
+        switch value {
+        case .null: return storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
+        case .integer(let value):
+            return storage_value(type: UInt32(SQLITE_INTEGER), size: 0, bits: UInt64(bitPattern: value))
+        case .real(let value): return storage_value(type: UInt32(SQLITE_FLOAT), size: 0, bits: value.bitPattern)
+        case .text(let value): return bytes(SQLITE_TEXT, Array(value.utf8))
+        case .blob(let value): return bytes(SQLITE_BLOB, Array(value))
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// What a write returns: where its changes stand in the log.
+public struct CommitReceipt: Sendable, Hashable {
+    /// The commit's number; nil when nothing changed, so that nothing was written.
+    public let commit: Int64?
+    /// Positions of the commit's first and last event. For a write that changed nothing, `last` is the head that it
+    /// saw and `first` lies after it.
+    public let first: Int64
+    public let last: Int64
+    /// Microseconds since 1970 UTC.
+    public let time: Int64
+    /// Whether an earlier write with the same idempotency key made this commit; this one wrote nothing.
+    public let isRepeated: Bool
+
+    /// The position after which every read sees the changes.
+    public var position: Int64 { last }
+    public var eventCount: Int { Int(last - first + 1) }
+
+    package init(commit: Int64?, first: Int64, last: Int64, time: Int64, isRepeated: Bool = false) {
+        self.commit = commit
+        self.first = first
+        self.last = last
+        self.time = time
+        self.isRepeated = isRepeated
+    }
+}

@@ -1,0 +1,112 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// The tables of the file as SQLite tells them.
+struct FoundSchema {
+    var version: Int64
+    /// By name in lower case.
+    var tables: [String: FoundTable]
+}
+
+struct FoundTable {
+    var name: String
+    var root: Int64
+    var hasRowid: Bool
+    var hasTriggers: Bool
+    /// The SQL of the table, then of its indexes and triggers, by name.
+    var definition: String
+    var columns: [FoundColumn]
+}
+
+struct FoundColumn {
+    var name: String
+    /// The column's number in the table.
+    var place: Int
+    var type: String
+    var required: Bool
+    var keyPlace: Int
+    var fallback: StorageValue
+}
+
+extension LogWriter {
+    func readSchema() throws -> FoundSchema { try FoundSchema(database) }
+
+    /// Tells capture which tables to record and which column has which id.
+    func defineCapture(_ found: FoundSchema) throws {
+        var definitions = CaptureDefinitions()
+        let catalogTable = found.tables["storage_catalog"]
+        if let catalogTable { definitions.add(.catalog, catalogTable, unfilled: []) }
+        for entity in catalog.live {
+            guard let table = found.tables[entity.stored.lowercasedASCII] else { continue }
+            definitions.add(entity, table, unfilled: schema.unfilled)
+        }
+        try definitions.install(in: capture)
+    }
+}
+
+extension FoundSchema {
+    init(_ database: OpaquePointer) throws {
+        let version = try Statement(database, "PRAGMA schema_version")
+        self.version = try version.step() ? version.integer(0) : 0
+        tables = [:]
+        var definitions: [String: [String]] = [:]
+        var triggers: Set<String> = []
+        let objects = try Statement(
+            database,
+            """
+            SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema
+            WHERE sql IS NOT NULL ORDER BY type <> 'table', type, name
+            """)
+        var names: [(name: String, root: Int64, sql: String)] = []
+        while try objects.step() {
+            let table = objects.string(2).lowercasedASCII
+            definitions[table, default: []].append(objects.string(4))
+            switch objects.string(0) {
+            case "table": names.append((objects.string(1), objects.integer(3), objects.string(4)))
+            case "trigger": triggers.insert(table)
+            default: break
+            }
+        }
+        // Virtual tables have no root page and can't be entities.
+        for table in names where table.root > 0 {
+            let key = table.name.lowercasedASCII
+            if key.hasPrefix("storage_") && key != "storage_catalog" { continue }
+            tables[key] = FoundTable(
+                name: table.name, root: table.root, hasRowid: try Self.hasRowid(database, table.name),
+                hasTriggers: triggers.contains(key), definition: (definitions[key] ?? []).joined(separator: ";\n"),
+                columns: try Self.columns(database, table.name))
+        }
+    }
+
+    private static func hasRowid(_ database: OpaquePointer, _ table: String) throws -> Bool {
+        let select = try Statement(database, "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?")
+        select.bind(text: table, at: 1)
+        return try select.step() ? select.integer(0) == 0 : false
+    }
+
+    private static func columns(_ database: OpaquePointer, _ table: String) throws -> [FoundColumn] {
+        let select = try Statement(
+            database, "SELECT name, type, \"notnull\", dflt_value, pk, cid FROM pragma_table_xinfo(?) WHERE hidden <> 1")
+        select.bind(text: table, at: 1)
+        var columns: [FoundColumn] = []
+        while try select.step() {
+            let literal = select.row.isNull(at: 3) ? nil : select.string(3)
+            columns.append(
+                FoundColumn(
+                    name: select.string(0), place: Int(select.integer(5)), type: select.string(1),
+                    required: select.integer(2) != 0, keyPlace: Int(select.integer(4)),
+                    fallback: try literal.map { try value(database, of: $0, type: select.string(1)) } ?? .null))
+        }
+        return columns
+    }
+
+    /// What an SQL literal in a DEFAULT clause stands for in a column of that type.
+    private static func value(_ database: OpaquePointer, of literal: String, type: String) throws -> StorageValue {
+        let cast = type.isEmpty ? "(\(literal))" : "CAST((\(literal)) AS \(type))"
+        // Defaults that depend on the moment, such as CURRENT_TIMESTAMP, never stand for rows from before: SQLite
+        // refuses them in ADD COLUMN.
+        let select = try Statement(database, "SELECT \(cast)")
+        return try select.step() ? select.row.value(at: 0) : .null
+    }
+}

@@ -1,0 +1,24 @@
+/// The declared limits. What exceeds one is refused with `limit-exceeded`; nothing is cut.
+public enum Limits {
+    /// Bytes of one text or blob.
+    public static let valueBytes = 64 << 20
+    /// Bytes of all texts and blobs that one commit captures, old and new values together.
+    public static let commitBytes = 1 << 29
+    /// Changes of rows in one commit.
+    public static let commitEvents = 16_777_216
+    /// UTF-8 bytes of a table or column name.
+    public static let nameBytes = 255
+    /// UTF-8 bytes of each field of a commit's metadata, and of an attribute's name and value.
+    public static let metadataBytes = 65_536
+    /// Attributes of one commit.
+    public static let attributes = 256
+    /// Columns of one entity.
+    public static let columns = 1_900
+
+    /// Events in a sealed run; windows of this many positions are sealed together.
+    package static let segmentEvents = 1_024
+    /// A run ends before its texts exceed this many bytes, unless a single event does.
+    package static let segmentTargetBytes = 8 << 20
+    /// What a body may decompress to at the most: an event with two images of values at their limit, with room.
+    package static let segmentBytes = 1 << 30
+}

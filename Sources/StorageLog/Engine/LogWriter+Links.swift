@@ -1,0 +1,98 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// Back-links: each event knows the previous event of its row.
+///
+/// A row's `_position` is the position of its last event, so the hook reads the back-link of an update or delete from
+/// the old image. What it can't know is filled in here: the deleted predecessor of an inserted row, and rows that a
+/// statement changed without moving their `_position`, as raw SQL does.
+extension LogWriter {
+    func linkEvents(_ range: Range<Int>) throws {
+        let base = head.position + 1
+        // Rows whose `_position` isn't that of their last event yet, by entity and row number.
+        var stale: [RowAddress: Int64] = [:]
+        for index in range {
+            let event = storage_capture_events(capture)[index]
+            let shape = storage_capture_shapes(capture)[Int(event.shape)]
+            let position = base + Int64(index)
+            let address = RowAddress(entity: shape.entity, rowid: event.rowid)
+            if shape.operation == UInt32(STORAGE_INSERT) {
+                if let earlier = try takeTombstone(index, shape) {
+                    storage_capture_set_previous(capture, index, earlier)
+                }
+            } else if !stale.isEmpty, let earlier = stale[address] {
+                storage_capture_set_previous(capture, index, earlier)
+            }
+            if shape.operation == UInt32(STORAGE_DELETE) {
+                try leaveTombstone(index, shape, at: position)
+                if !stale.isEmpty { stale[address] = nil }
+            } else if event.bound_position != position {
+                stale[address] = position
+            } else if !stale.isEmpty {
+                stale[address] = nil
+            }
+        }
+        try stampPositions(stale)
+    }
+
+    private struct RowAddress: Hashable {
+        let entity: UInt32
+        let rowid: Int64
+    }
+
+    private func stampPositions(_ stale: [RowAddress: Int64]) throws {
+        guard !stale.isEmpty else { return }
+        try asEngine {
+            // Triggers of users must not take the engine's bookkeeping for a change.
+            let triggers = stale.keys.contains { schema.triggered.contains($0.entity) }
+            if triggers { storage_set_triggers_enabled(database, 0) }
+            defer { if triggers { storage_set_triggers_enabled(database, 1) } }
+            for (address, position) in stale {
+                guard let entity = catalog.entity(id: address.entity) else { continue }
+                let rowid = entity.rowidName ?? "rowid"
+                try statement("UPDATE \(quoted(entity.stored)) SET _position = ?1 WHERE \(rowid) = ?2")
+                    .run(position, address.rowid)
+            }
+        }
+    }
+
+    private func key(of index: Int, _ shape: storage_shape) -> [UInt8] {
+        let first = Int(storage_capture_events(capture)[index].first_value)
+        return KeyCoding.encode(
+            storage_capture_values(capture) + first, count: Int(shape.key_count), bytes: captured.bytes)
+    }
+
+    /// The position of the delete that an insert brings a row back from.
+    private func takeTombstone(_ index: Int, _ shape: storage_shape) throws -> Int64? {
+        guard try mayHaveTombstones(shape.entity) else { return nil }
+        let take = try statement("DELETE FROM storage_tombstone WHERE entity = ?1 AND key = ?2 RETURNING position")
+        defer { take.reset() }
+        take.bind(Int64(shape.entity), at: 1)
+        take.bind(blob: key(of: index, shape), at: 2)
+        guard try take.step() else { return nil }
+        let position = take.integer(0)
+        while try take.step() {}
+        return position
+    }
+
+    private func leaveTombstone(_ index: Int, _ shape: storage_shape, at position: Int64) throws {
+        let leave = try statement("INSERT OR REPLACE INTO storage_tombstone(entity, key, position) VALUES (?1, ?2, ?3)")
+        leave.bind(Int64(shape.entity), at: 1)
+        leave.bind(blob: key(of: index, shape), at: 2)
+        leave.bind(position, at: 3)
+        try leave.execute()
+        schema.tombstones[shape.entity] = true
+    }
+
+    /// Whether anything of the entity was ever deleted: most bulk inserts can do without looking.
+    private func mayHaveTombstones(_ entity: UInt32) throws -> Bool {
+        if let known = schema.tombstones[entity] { return known }
+        let select = try statement("SELECT 1 FROM storage_tombstone WHERE entity = ? LIMIT 1")
+        defer { select.reset() }
+        select.bind(Int64(entity), at: 1)
+        let found = try select.step()
+        schema.tombstones[entity] = found
+        return found
+    }
+}

@@ -1,0 +1,217 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// What the writer remembers of SQLite's schema, to tell what a statement did to it.
+struct SchemaState {
+    /// SQLite's own counter; it moves with every change of the schema.
+    var version: Int64 = -1
+    /// Root page of each entity's table, which a rename leaves as it is.
+    var roots: [UInt32: Int64] = [:]
+    /// Entities with triggers of users.
+    var triggered: Set<UInt32> = []
+    /// Whether an entity has tombstones, where it is known.
+    var tombstones: [UInt32: Bool] = [:]
+    /// Columns added in this transaction whose rows don't hold their default yet.
+    var unfilled: Set<UInt32> = []
+    /// Number of each column in its table, by catalog id.
+    var places: [UInt32: Int] = [:]
+}
+
+extension LogWriter {
+    /// Installs capture for the schema as it is. Called once after opening.
+    func watchSchema() throws {
+        let found = try readSchema()
+        schema.version = found.version
+        for entity in catalog.live {
+            guard let table = found.tables[entity.stored.lowercasedASCII] else {
+                throw StorageError.corruptLog("the table of entity \"\(entity.name)\" is gone")
+            }
+            adopt(table, for: entity.id)
+        }
+        try defineCapture(found)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        storage_capture_on_schema_change(
+            capture,
+            { context in
+                // Sound: the writer owns the capture and outlives it.
+                let writer = Unmanaged<LogWriter>.fromOpaque(context!).takeUnretainedValue()
+                return writer.schemaMayHaveChanged() ? 0 : 1
+            }, context)
+    }
+
+    /// Called from inside the hook: a row is about to be captured after a statement that may have changed the schema.
+    private func schemaMayHaveChanged() -> Bool {
+        storage_capture_take_schema_suspicion(capture)
+        do {
+            try compareSchema()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Before a commit is finished: tables that changed shape become catalog events of the same commit.
+    func recordSchemaChanges() throws {
+        storage_capture_take_schema_suspicion(capture)
+        try compareSchema()
+        guard !pendingCatalog.isEmpty || !schema.unfilled.isEmpty else { return }
+        try fillNewColumns()
+        let rows = pendingCatalog
+        pendingCatalog = [:]
+        for id in rows.keys.sorted() { try writeCatalog(rows[id]!) }
+    }
+
+    /// After a rollback: what the catalog said before.
+    func forgetCatalogChanges() throws {
+        schema.tombstones = [:]
+        guard catalogIsDirty else { return }
+        catalogIsDirty = false
+        pendingCatalog = [:]
+        schema.unfilled = []
+        catalog = try Catalog.load(database)
+        try watchSchema()
+    }
+
+    /// Declares or changes an entity. Its table must exist already.
+    package func record(_ entity: CatalogEntity) {
+        let old = catalog.entity(id: entity.id).map(Catalog.rows(of:)) ?? [:]
+        for (id, row) in Catalog.rows(of: entity) where old[id] != row { pendingCatalog[id] = row }
+        catalog.replace(entity)
+        catalogIsDirty = true
+    }
+
+    /// Takes note of tables that the engine itself has just created or changed.
+    package func schemaChanged() throws { try compareSchema() }
+
+    private func writeCatalog(_ row: [StorageValue]) throws {
+        let insert = try statement(
+            """
+            INSERT INTO storage_catalog(id, entity, name, stored, type, key_place, required, fallback, coding, dropped,
+                                        definition, _position)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            ON CONFLICT(id) DO UPDATE SET name = ?3, stored = ?4, type = ?5, key_place = ?6, required = ?7,
+              fallback = ?8, coding = ?9, dropped = ?10, definition = ?11, _position = ?12
+            """)
+        for (index, value) in row.enumerated() { try insert.writer.bind(value, at: Int32(index + 1)) }
+        insert.bind(nextPosition, at: 12)
+        try insert.execute()
+    }
+}
+
+// MARK: Comparing
+
+extension LogWriter {
+    private func compareSchema() throws {
+        let select = try statement("PRAGMA schema_version")
+        guard try select.step() else { return }
+        let version = select.integer(0)
+        select.reset()
+        guard version != schema.version else { return }
+        let found = try readSchema()
+        for entity in catalog.live { try compare(entity, with: found) }
+        schema.version = version
+        catalogIsDirty = true
+        try defineCapture(found)
+    }
+
+    private func compare(_ entity: CatalogEntity, with found: FoundSchema) throws {
+        var entity = entity
+        let root = schema.roots[entity.id]
+        let byName = found.tables[entity.stored.lowercasedASCII]
+        if let byName, root != nil, byName.root != root, !found.tables.values.contains(where: { $0.root == root }) {
+            throw StorageError.recreatedTable(entity.name)
+        }
+        let table = byName?.root == root || root == nil ? byName : found.tables.values.first { $0.root == root }
+        guard let table else {
+            entity.isDropped = true
+            entity.columns = entity.columns.map { column in
+                var column = column
+                column.isDropped = true
+                return column
+            }
+            schema.roots[entity.id] = nil
+            record(entity)
+            return
+        }
+        if entity.stored != table.name {
+            entity.stored = table.name
+            entity.name = table.name
+        }
+        try compareColumns(&entity, with: table)
+        entity.definition = table.definition
+        adopt(table, for: entity.id)
+        if entity != catalog.entity(id: entity.id) { record(entity) }
+    }
+
+    private func compareColumns(_ entity: inout CatalogEntity, with table: FoundTable) throws {
+        guard table.hasRowid, table.columns.contains(where: { $0.name == "_position" }) else {
+            throw StorageError.recreatedTable(entity.name)
+        }
+        let known = entity.live
+        let names = Set(table.columns.map { $0.name.lowercasedASCII })
+        let stored = Set(known.map { $0.stored.lowercasedASCII })
+        var fresh = table.columns.filter { $0.name != "_position" && !stored.contains($0.name.lowercasedASCII) }
+        let missing = known.filter { !names.contains($0.stored.lowercasedASCII) }
+        for column in missing {
+            guard let index = entity.columns.firstIndex(where: { $0.id == column.id }) else { continue }
+            // A renamed column keeps its place among the others.
+            let place = schema.places[column.id]
+            if let renamed = fresh.firstIndex(where: { $0.place == place }) {
+                entity.columns[index].name = fresh[renamed].name
+                entity.columns[index].stored = fresh[renamed].name
+                fresh.remove(at: renamed)
+            } else if column.keyPlace > 0 {
+                throw StorageError.recreatedTable(entity.name)
+            } else {
+                entity.columns[index].isDropped = true
+            }
+        }
+        var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)
+        for column in fresh {
+            let added = CatalogColumn(
+                id: next, name: column.name, type: column.type, keyPlace: column.keyPlace, required: column.required,
+                fallback: column.fallback)
+            if added.fallback != .null { schema.unfilled.insert(added.id) }
+            entity.columns.append(added)
+            next += 1
+        }
+    }
+
+    private func adopt(_ table: FoundTable, for entity: UInt32) {
+        schema.roots[entity] = table.root
+        if table.hasTriggers { schema.triggered.insert(entity) } else { schema.triggered.remove(entity) }
+        guard let known = catalog.entity(id: entity) else { return }
+        for column in table.columns {
+            if let match = known.live.first(where: { $0.stored.lowercasedASCII == column.name.lowercasedASCII }) {
+                schema.places[match.id] = column.place
+            }
+        }
+    }
+
+    /// Rows from before `ADD COLUMN … DEFAULT` don't hold the column; writing it once makes every later image whole.
+    private func fillNewColumns() throws {
+        guard !schema.unfilled.isEmpty else { return }
+        let columns = schema.unfilled
+        schema.unfilled = []
+        try asEngine {
+            storage_set_triggers_enabled(database, 0)
+            defer { storage_set_triggers_enabled(database, 1) }
+            for entity in catalog.live {
+                for column in entity.live where columns.contains(column.id) {
+                    let name = quoted(column.stored)
+                    try statement("UPDATE \(quoted(entity.stored)) SET \(name) = \(name)").execute()
+                }
+            }
+        }
+        try defineCapture(readSchema())
+    }
+}
+
+extension StorageError {
+    static func recreatedTable(_ name: String) -> StorageError {
+        StorageError(
+            .schemaMismatch, "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
+            remedy: "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) instead of creating it anew.")
+    }
+}

@@ -1,0 +1,319 @@
+internal import CSQLite
+internal import Foundation
+package import GRDB
+internal import StorageCore
+
+/// Everything that the writer connection knows and does: capture, commits, the tail of the log.
+///
+/// Isolation: confined to the queue of the writer connection. It isn't `Sendable`; ``StorageEngine`` hands it out only
+/// inside a block that runs there.
+package final class LogWriter {
+    package let database: OpaquePointer
+    let capture: OpaquePointer
+    package let configuration: StorageConfiguration
+
+    /// The last position, commit and time in the log, as of the last finished transaction.
+    package private(set) var head: LogHead
+    package internal(set) var catalog: Catalog
+    var schema = SchemaState()
+    /// Catalog rows that capture has to wait with until the statement under way is over.
+    var pendingCatalog: [UInt32: [StorageValue]] = [:]
+    var catalogIsDirty = false
+
+    private var statements: [String: Statement] = [:]
+    let encoder = SegmentEncoder()
+    let decoder = SegmentDecoder()
+
+    /// The commits of the transaction under way, with the place of their first event in the capture buffer.
+    private var open: [(info: CommitInfo, events: Range<Int>)] = []
+    private var pending: LogHead
+    /// First position that may not be sealed yet; nil until somebody looked.
+    var sealedThrough: Int64?
+    private(set) var isInGroup = false
+
+    init(database: OpaquePointer, capture: OpaquePointer, configuration: StorageConfiguration) throws {
+        self.database = database
+        self.capture = capture
+        self.configuration = configuration
+        catalog = try Catalog.load(database)
+        head = try LogHead.load(database)
+        pending = head
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_preupdate_hook(database, nil, nil)
+        sqlite3_trace_v2(database, 0, nil, nil)
+        storage_capture_destroy(capture)
+    }
+
+    /// A prepared statement that lives as long as the connection.
+    package func statement(_ sql: String) throws -> Statement {
+        if let known = statements[sql] { return known }
+        let statement = try Statement(database, sql)
+        // Statements of one-off texts must not pile up.
+        if statements.count >= 512 { statements.removeAll() }
+        statements[sql] = statement
+        return statement
+    }
+
+    /// The position that the next captured event will have.
+    package var nextPosition: Int64 { head.position + Int64(storage_capture_count(capture)) + 1 }
+}
+
+/// The end of the log.
+package struct LogHead: Sendable, Equatable {
+    package var position: Int64 = 0
+    package var commit: Int64 = 0
+    package var time: Int64 = 0
+
+    package static func load(_ database: OpaquePointer) throws -> LogHead {
+        let select = try Statement(
+            database, "SELECT last, last_commit, last_time FROM storage_log ORDER BY position DESC LIMIT 1")
+        guard try select.step() else { return LogHead() }
+        return LogHead(position: select.integer(0), commit: select.integer(1), time: select.integer(2))
+    }
+}
+
+// MARK: Groups
+
+extension LogWriter {
+    /// Runs one SQLite transaction that holds any number of commits. Each is there wholly or not at all; the
+    /// transaction is durable, or not there, when this returns or throws.
+    package func group<Result>(_ db: GRDB.Database, sealing: Bool = false, _ body: () throws -> Result) throws -> Result {
+        try db.beginTransaction(.immediate)
+        isInGroup = true
+        defer { isInGroup = false }
+        do {
+            try statement("INSERT INTO storage_sentinel VALUES (1)").execute()
+            try checkEpoch()
+            open.removeAll(keepingCapacity: true)
+            pending = head
+            let result = try body()
+            try appendOpenCommits(sealing: sealing)
+            storage_capture_set_logged(capture, 1)
+            try db.commit()
+            head = pending
+            catalogIsDirty = false
+            storage_capture_reset(capture)
+            return result
+        } catch {
+            // The error that is thrown on is the one that matters; a rollback can fail only when SQLite has rolled
+            // back by itself already.
+            if db.isInsideTransaction { try? db.rollback() }
+            storage_capture_reset(capture)
+            try forgetCatalogChanges()
+            throw StorageError.wrapping(error)
+        }
+    }
+
+    /// How many events wait in the transaction under way.
+    package var pendingEvents: Int { storage_capture_count(capture) }
+
+    /// One commit inside a group: what `body` changes is recorded together, or, if it throws, undone together.
+    package func commit(
+        _ metadata: CommitMetadata, at time: Int64? = nil, _ body: () throws -> Void
+    ) throws -> CommitReceipt {
+        precondition(isInGroup, "commits are made inside a group")
+        try metadata.validate()
+        if let key = metadata.idempotencyKey, let receipt = try repeated(key) { return receipt }
+        let start = storage_capture_count(capture)
+        try statement("SAVEPOINT storage_commit").execute()
+        do {
+            try body()
+            guard sqlite3_get_autocommit(database) == 0 else { throw StorageError.transactionEnded() }
+            let receipt = try finish(metadata, at: time, from: start)
+            try statement("RELEASE storage_commit").execute()
+            return receipt
+        } catch {
+            guard sqlite3_get_autocommit(database) == 0 else { throw StorageError.wrapping(error).endingTheGroup() }
+            try statement("ROLLBACK TO storage_commit").execute()
+            try statement("RELEASE storage_commit").execute()
+            try forgetCatalogChanges()
+            throw StorageError.wrapping(error)
+        }
+    }
+
+    /// Gives the events of a commit their places in the log.
+    private func finish(_ metadata: CommitMetadata, at time: Int64?, from start: Int) throws -> CommitReceipt {
+        try recordSchemaChanges()
+        try checkCapture()
+        let end = storage_capture_count(capture)
+        let clock = max(time ?? configuration.clock.microseconds, pending.time)
+        guard end > start else {
+            let receipt = CommitReceipt(commit: nil, first: pending.position + 1, last: pending.position, time: clock)
+            try remember(metadata.idempotencyKey, receipt)
+            return receipt
+        }
+        try linkEvents(start..<end)
+        let info = CommitInfo(number: pending.commit + 1, time: clock, metadata: metadata)
+        open.append((info, start..<end))
+        let receipt = CommitReceipt(
+            commit: info.number, first: pending.position + 1, last: pending.position + Int64(end - start), time: clock)
+        try remember(metadata.idempotencyKey, receipt)
+        pending = LogHead(position: receipt.last, commit: info.number, time: clock)
+        return receipt
+    }
+
+    private func checkEpoch() throws {
+        let select = try statement("SELECT writer_epoch FROM storage_meta")
+        defer { select.reset() }
+        guard try select.step(), select.integer(0) == configuration.epoch else {
+            throw StorageError(
+                .busy, "Another process has become the writer of this store.",
+                remedy: "Close this store and open it again once the other process has let go of it.")
+        }
+    }
+
+    private func repeated(_ key: String) throws -> CommitReceipt? {
+        let select = try statement("SELECT number, first, last, time FROM storage_commit_key WHERE key = ?")
+        defer { select.reset() }
+        select.bind(text: key, at: 1)
+        guard try select.step() else { return nil }
+        let number = select.integer(0)
+        return CommitReceipt(
+            commit: number == 0 ? nil : number, first: select.integer(1), last: select.integer(2),
+            time: select.integer(3), isRepeated: true)
+    }
+
+    private func remember(_ key: String?, _ receipt: CommitReceipt) throws {
+        guard let key else { return }
+        let insert = try statement("INSERT INTO storage_commit_key(key, number, first, last, time) VALUES (?, ?, ?, ?, ?)")
+        insert.bind(text: key, at: 1)
+        insert.bind(receipt.commit ?? 0, at: 2)
+        insert.bind(receipt.first, at: 3)
+        insert.bind(receipt.last, at: 4)
+        insert.bind(receipt.time, at: 5)
+        try insert.execute()
+    }
+
+    private func checkCapture() throws {
+        var entity: UInt32 = 0
+        var column: UInt32 = 0
+        let error = storage_capture_error(capture, &entity, &column)
+        guard error != Int32(STORAGE_CAPTURE_OK) else { return }
+        throw StorageError.capture(error, entity: catalog.entity(id: entity)?.name, column: catalog.column(id: column)?.name)
+    }
+}
+
+// MARK: Rows of the log
+
+extension LogWriter {
+    /// The captured events; valid until the next change is captured.
+    var captured: EventView {
+        EventView(
+            events: somewhere(storage_capture_events(capture)), count: storage_capture_count(capture),
+            values: somewhere(storage_capture_values(capture)), bytes: somewhere(storage_capture_bytes(capture)),
+            shapes: somewhere(storage_capture_shapes(capture)), shapeCount: storage_capture_shape_count(capture))
+    }
+
+    /// An empty buffer has no address; nothing is read from it then, so any will do.
+    private func somewhere<Element>(_ address: UnsafePointer<Element>?) -> UnsafePointer<Element> {
+        address ?? UnsafePointer(bitPattern: MemoryLayout<Element>.alignment).unsafelyUnwrapped
+    }
+
+    /// Writes the commits of this transaction behind the log's end.
+    private func appendOpenCommits(sealing: Bool) throws {
+        guard !open.isEmpty else { return }
+        let view = captured
+        guard let total = open.last?.events.upperBound, total == view.count else {
+            throw StorageError.corruptLog("changes were captured outside of a commit")
+        }
+        try asEngine {
+            try appendRows(view, commits: open, first: head.position + 1, replacing: false, sealing: sealing)
+        }
+    }
+
+    /// Cuts events into rows at the borders of windows, and writes them.
+    func appendRows(
+        _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, replacing: Bool,
+        sealing: Bool, continues: (earlier: Bool, later: Bool) = (false, false)
+    ) throws {
+        let window = Int64(configuration.segmentLength)
+        var start = 0
+        var commit = 0
+        while start < view.count {
+            let position = first + Int64(start)
+            let windowStart: Int64 = (position - 1) / window * window
+            let border: Int64 = windowStart + window
+            let room = Int(border - position) + 1
+            var end: Int = min(view.count, start + room)
+            end = view.cut(start..<end, bytes: Limits.segmentTargetBytes)
+            var slices = slice(commits, start..<end, from: &commit)
+            if start == 0, continues.earlier { slices[0].continuesEarlier = true }
+            if end == view.count, continues.later { slices[slices.count - 1].continuesLater = true }
+            let isWholeWindow = position == windowStart + 1 && end == start + room
+            let sealed = replacing || (sealing && isWholeWindow)
+            let row = try encoder.encode(
+                view, range: start..<end, first: position, commits: slices,
+                level: sealed ? configuration.sealedLevel : configuration.tailLevel)
+            try insert(row, sealed: sealed)
+            start = end
+        }
+    }
+
+    /// The parts of the commits that lie in a range of events. `commit` is where to begin looking, and moves on.
+    private func slice(
+        _ commits: [(info: CommitInfo, events: Range<Int>)], _ range: Range<Int>, from commit: inout Int
+    ) -> [CommitSlice] {
+        while commits[commit].events.upperBound <= range.lowerBound { commit += 1 }
+        var slices: [CommitSlice] = []
+        var index = commit
+        while index < commits.count, commits[index].events.lowerBound < range.upperBound {
+            let events = commits[index].events.clamped(to: range)
+            slices.append(
+                CommitSlice(
+                    info: commits[index].info, eventCount: events.count,
+                    continuesEarlier: commits[index].events.lowerBound < range.lowerBound,
+                    continuesLater: commits[index].events.upperBound > range.upperBound))
+            index += 1
+        }
+        return slices
+    }
+
+    func insert(_ row: SegmentEncoder.Row, sealed: Bool) throws {
+        let insert = try statement(
+            """
+            INSERT INTO storage_log(position, last, first_commit, last_commit, first_time, last_time, entities, format,
+                                    sealed, size, body)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        let header = row.header
+        insert.bind(header.first, at: 1)
+        insert.bind(header.last, at: 2)
+        insert.bind(header.firstCommit, at: 3)
+        insert.bind(header.lastCommit, at: 4)
+        insert.bind(header.firstTime, at: 5)
+        insert.bind(header.lastTime, at: 6)
+        insert.bind(blob: header.entityBytes, at: 7)
+        insert.bind(StoreSchema.formatVersion, at: 8)
+        insert.bind(sealed ? 1 : 0, at: 9)
+        insert.bind(Int64(header.size), at: 10)
+        insert.bind(blob: row.body, at: 11)
+        try insert.execute()
+    }
+
+    /// Runs `body` with the guards of the engine's tables open and nothing captured.
+    package func asEngine<Result>(_ body: () throws -> Result) rethrows -> Result {
+        storage_capture_set_engine(capture, 1)
+        storage_capture_set_suppressed(capture, 1)
+        defer {
+            storage_capture_set_engine(capture, 0)
+            storage_capture_set_suppressed(capture, 0)
+        }
+        return try body()
+    }
+}
+
+extension EventView {
+    /// Shortens a range so that its texts stay under a number of bytes, but leaves at least one event.
+    func cut(_ range: Range<Int>, bytes limit: Int) -> Int {
+        var total = 0
+        for index in range {
+            let values = key(of: index)
+            for value in 0..<valueCount(of: index) { total += Int(values[value].size) }
+            if total > limit, index > range.lowerBound { return index }
+        }
+        return range.upperBound
+    }
+}

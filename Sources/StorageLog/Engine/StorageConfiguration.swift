@@ -1,0 +1,34 @@
+public import StorageCore
+
+/// How a store is opened.
+public struct StorageConfiguration: Sendable {
+    /// What a finished write survives.
+    public enum Durability: Sendable {
+        /// A write that returned survives a crash of the process and the loss of power.
+        case full
+        /// A write that returned survives a crash of the process; the loss of power may take the last commits, never
+        /// half of one.
+        case normal
+    }
+
+    public var durability: Durability = .full
+    /// Seconds that a statement waits for a lock of another process.
+    public var busyTimeoutSeconds: Double = 5
+    /// Connections that read at the same time.
+    public var readerCount = 4
+    /// Whether the store may only be read. Any number of processes may read while one writes.
+    public var isReadOnly = false
+    /// Where commit times come from.
+    public var clock: any CommitClock = SystemCommitClock()
+
+    /// Events in a sealed run. One constant; the tests vary it.
+    package var segmentLength = Limits.segmentEvents
+    package var tailLevel: Int32 = 1
+    package var sealedLevel: Int32 = 9
+    /// Whether full windows are sealed in the background.
+    package var sealsInBackground = true
+    /// The epoch that this writer has taken.
+    package var epoch: Int64 = 0
+
+    public init() {}
+}

@@ -1,0 +1,142 @@
+internal import CSQLite
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+
+extension StorageEngine {
+    /// Opens the store at a path, or makes one there.
+    ///
+    /// - Throws: `busy` where another process writes to it, `not-a-store` for a file that something else made,
+    ///   `unsupported-format` for one from a newer version.
+    package static func open(path: String, configuration: StorageConfiguration) throws -> StorageEngine {
+        let path = try StorePath.validated(path)
+        if configuration.isReadOnly {
+            try StorePath.checkExists(path)
+            return try openReadOnly(path: path, configuration: configuration)
+        }
+        let lock = try WriterLock(store: path)
+        try StorePath.checkIsDatabase(path)
+        let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
+        return try withWriter(of: pool, path: path, configuration: configuration, lock: lock)
+    }
+
+    /// A store that lives in memory and is gone when it is closed.
+    package static func openInMemory(configuration: StorageConfiguration) throws -> StorageEngine {
+        let queue = try GRDB.DatabaseQueue(configuration: .storage(configuration))
+        return try withWriter(of: queue, path: ":memory:", configuration: configuration, lock: nil)
+    }
+
+    private static func withWriter(
+        of pool: any GRDB.DatabaseWriter, path: String, configuration: StorageConfiguration, lock: WriterLock?
+    ) throws -> StorageEngine {
+        do {
+            // Sound as `nonisolated(unsafe)`: the writer leaves the block only to be kept by the engine, which uses it
+            // on this same queue.
+            nonisolated(unsafe) var writer: LogWriter?
+            var opened = configuration
+            opened.epoch = try pool.writeWithoutTransaction { db in
+                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                let epoch = try prepareStore(db, connection, configuration: configuration)
+                var configuration = configuration
+                configuration.epoch = epoch
+                writer = try makeWriter(connection, configuration: configuration)
+                return epoch
+            }
+            return StorageEngine(path: path, configuration: opened, pool: pool, lock: lock, writer: writer)
+        } catch {
+            throw StorageError.opening(path, error)
+        }
+    }
+
+    private static func makeWriter(
+        _ connection: OpaquePointer, configuration: StorageConfiguration
+    ) throws -> LogWriter {
+        let limits = storage_limits(
+            value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
+            commit_events: UInt64(Limits.commitEvents))
+        guard let capture = storage_capture_create(connection, limits) else {
+            throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)
+        }
+        let writer = try LogWriter(database: connection, capture: capture, configuration: configuration)
+        try writer.watchSchema()
+        return writer
+    }
+
+    private static func openReadOnly(path: String, configuration: StorageConfiguration) throws -> StorageEngine {
+        do {
+            let pool = try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
+            try pool.read { db in try StoreFormat.check(db.sqliteConnection) }
+            return StorageEngine(path: path, configuration: configuration, pool: pool, lock: nil, writer: nil)
+        } catch {
+            throw StorageError.opening(path, error)
+        }
+    }
+
+    /// Makes the engine's tables in a new file, or checks those of an existing one; takes the next writer epoch.
+    private static func prepareStore(
+        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration
+    ) throws -> Int64 {
+        // GRDB's pool has set NORMAL by itself by now.
+        let level = configuration.durability == .full ? 2 : 1
+        try Statement(connection, "PRAGMA synchronous = \(level)").execute()
+        let read = try Statement(connection, "PRAGMA synchronous")
+        guard try read.step(), read.integer(0) == level else {
+            throw StorageError.sqlite(code: SQLITE_ERROR, message: "the durability can't be set", sql: nil)
+        }
+        read.reset()
+        var epoch: Int64 = 0
+        try db.inTransaction(.immediate) {
+            if try StoreFormat.isEmpty(connection) {
+                for object in StoreSchema.objects { try Statement(connection, object.sql).execute() }
+                try Statement(connection, "INSERT INTO storage_meta VALUES (1, ?, 0)").run(StoreSchema.formatVersion)
+                try Statement(connection, "PRAGMA application_id = \(StoreSchema.applicationId)").execute()
+            }
+            try StoreFormat.check(connection)
+            try Statement(connection, "UPDATE storage_meta SET writer_epoch = writer_epoch + 1").execute()
+            let select = try Statement(connection, "SELECT writer_epoch FROM storage_meta")
+            if try select.step() { epoch = select.integer(0) }
+            return .commit
+        }
+        return epoch
+    }
+}
+
+extension GRDB.DatabasePool {
+    /// Opens a pool whose writer may be the first to see the file.
+    fileprivate static func opening(path: String, configuration: StorageConfiguration) throws -> GRDB.DatabasePool {
+        do {
+            return try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
+        } catch {
+            throw StorageError.opening(path, error)
+        }
+    }
+}
+
+extension GRDB.Configuration {
+    fileprivate static func storage(_ storage: StorageConfiguration) -> GRDB.Configuration {
+        var configuration = GRDB.Configuration()
+        configuration.label = "StorageKit"
+        configuration.readonly = storage.isReadOnly
+        configuration.busyMode = .timeout(storage.busyTimeoutSeconds)
+        configuration.maximumReaderCount = max(storage.readerCount, 1)
+        configuration.prepareDatabase { db in
+            guard let connection = db.sqliteConnection else { return }
+            // Only the writer may checkpoint; a reader that closes last must not.
+            if db.configuration.readonly { storage_disable_checkpoint_on_close(connection) }
+            // Deleted content isn't zeroed: history is kept on purpose.
+            sqlite3_exec(connection, "PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON", nil, nil, nil)
+        }
+        return configuration
+    }
+}
+
+extension StorageError {
+    /// What went wrong while a file was opened, told with the file's name.
+    static func opening(_ path: String, _ error: any Error) -> any Error {
+        let error = wrapping(error)
+        guard let error = error as? StorageError, error.code == .corrupt else { return error }
+        return StorageError(
+            .notAStore, "\(path) isn't a StorageKit store, or it is damaged at its root: \(error.message)",
+            remedy: "Check the name; if it is a store, restore a backup.", cause: error)
+    }
+}

@@ -1,0 +1,86 @@
+internal import CSQLite
+internal import GRDB
+package import StorageCore
+
+extension StorageError {
+    /// Any error as one of ours.
+    package static func wrapping(_ error: any Error) -> any Error {
+        switch error {
+        case let error as StorageError: error
+        case let error as DatabaseError:
+            StorageError.sqlite(
+                code: error.extendedResultCode.rawValue, message: error.message ?? "no message", sql: error.sql,
+                cause: error)
+        default: error
+        }
+    }
+
+    static func transactionEnded() -> StorageError {
+        StorageError(
+            .misuse, "A write ended the transaction that it runs in.",
+            remedy: "Leave BEGIN, COMMIT and ROLLBACK to StorageKit; use savepoints inside a write.")
+    }
+
+    static func capture(_ code: Int32, entity: String?, column: String?) -> StorageError {
+        let place = [entity, column].compactMap { $0 }.joined(separator: ".")
+        switch Int(code) {
+        case STORAGE_CAPTURE_NUL_IN_TEXT:
+            return StorageError(
+                .invalidValue, "Text with a NUL character can't be stored in \(place): SQL functions would cut it off.",
+                remedy: "Remove the NUL, or store the bytes as a blob.")
+        case STORAGE_CAPTURE_VALUE_TOO_LARGE:
+            return StorageError(
+                .limitExceeded, "A value of \(place) is larger than \(Limits.valueBytes) bytes.",
+                remedy: "Store large content in files, and their names here.")
+        case STORAGE_CAPTURE_COMMIT_TOO_LARGE:
+            return StorageError(
+                .limitExceeded,
+                "A commit changes more than \(Limits.commitEvents) rows or \(Limits.commitBytes) bytes (at \(place)).",
+                remedy: "Split it into several commits.")
+        case STORAGE_CAPTURE_UNKNOWN_COLUMNS:
+            return StorageError(
+                .schemaMismatch, "A table of \(place.isEmpty ? "an entity" : place) changed its columns in a way that can't be followed.",
+                remedy: "Change entity tables with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) only.")
+        default:
+            return StorageError(
+                .failed, "There is no memory for the changes of this commit.", remedy: "Split it into several commits.")
+        }
+    }
+}
+
+/// An error after which the other commits of the same transaction can't go on either.
+struct GroupFailure: Error {
+    let cause: any Error
+}
+
+extension Error {
+    func endingTheGroup() -> GroupFailure { GroupFailure(cause: self) }
+}
+
+extension CommitMetadata {
+    /// - Throws: `limit-exceeded` or `invalid-value` where a field can't be stored exactly.
+    package func validate() throws {
+        let fields: [(String, String?)] = [
+            ("actor", actor), ("app", app), ("reason", reason), ("correlation", correlation),
+            ("idempotency key", idempotencyKey),
+        ]
+        let pairs = attributes.flatMap { [("attribute name", $0.key), ("attribute \($0.key)", $0.value)] }
+        for (name, value) in fields + pairs {
+            guard let value else { continue }
+            guard value.utf8.count <= Limits.metadataBytes else {
+                throw StorageError(
+                    .limitExceeded, "The commit's \(name) is longer than \(Limits.metadataBytes) bytes.",
+                    remedy: "Shorten it, or keep it in a row.")
+            }
+            guard !value.utf8.contains(0) else {
+                throw StorageError(
+                    .invalidValue, "The commit's \(name) contains a NUL character.", remedy: "Remove the NUL.")
+            }
+        }
+        guard attributes.count <= Limits.attributes else {
+            throw StorageError(
+                .limitExceeded, "A commit has more than \(Limits.attributes) attributes.",
+                remedy: "Keep them in rows.")
+        }
+    }
+}

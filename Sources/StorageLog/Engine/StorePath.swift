@@ -1,0 +1,74 @@
+internal import Foundation
+internal import StorageCore
+
+/// Checks of the file before SQLite sees it.
+enum StorePath {
+    /// The absolute form of a path.
+    ///
+    /// - Throws: `invalid-name` for URIs, which SQLite would take options from, and for NUL.
+    static func validated(_ path: String) throws -> String {
+        guard !path.isEmpty, !path.utf8.contains(0), !path.lowercased().hasPrefix("file:"), path != ":memory:" else {
+            throw StorageError(
+                .invalidName, "\"\(path)\" isn't the path of a file.",
+                remedy: "Give a plain path; for a store in memory use StorageKit.inMemory.")
+        }
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder), isFolder.boolValue {
+            throw StorageError(
+                .notAStore, "\(path) is a folder.", remedy: "Give the path of a file inside it.")
+        }
+        let folder = (absolute as NSString).deletingLastPathComponent
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw StorageError(
+                .notFound, "The folder \(folder) doesn't exist.", remedy: "Make it, or correct the path.")
+        }
+        return absolute
+    }
+
+    static func checkExists(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw StorageError(.notFound, "There is no store at \(path).", remedy: "Check the path.")
+        }
+        try checkIsDatabase(path)
+    }
+
+    /// A file that isn't empty must begin as SQLite's do, before SQLite may touch it.
+    static func checkIsDatabase(_ path: String) throws {
+        guard let handle = FileHandle(forReadingAtPath: path) else { return }
+        defer { try? handle.close() }
+        let head = (try? handle.read(upToCount: 16)) ?? Data()
+        guard head.isEmpty || head == Data("SQLite format 3\0".utf8) else {
+            throw StorageError(
+                .notAStore, "\(path) isn't a StorageKit store: it isn't an SQLite file.", remedy: "Check the name.")
+        }
+    }
+}
+
+/// Whether a file is a store of a format that is known.
+enum StoreFormat {
+    static func isEmpty(_ connection: OpaquePointer) throws -> Bool {
+        let select = try Statement(connection, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")
+        return try select.step() && select.integer(0) == 1
+    }
+
+    /// - Throws: `not-a-store` or `unsupported-format`.
+    static func check(_ connection: OpaquePointer?) throws {
+        guard let connection else { throw StorageError.closed() }
+        let identity = try Statement(connection, "PRAGMA application_id")
+        guard try identity.step(), identity.integer(0) == StoreSchema.applicationId else {
+            throw StorageError(
+                .notAStore, "The file is an SQLite database, but not a StorageKit store.",
+                remedy: "Check the name; a new store needs a file that doesn't exist yet.")
+        }
+        identity.reset()
+        let select = try Statement(connection, "SELECT format FROM storage_meta")
+        let format = try select.step() ? select.integer(0) : 0
+        guard format == StoreSchema.formatVersion else {
+            throw StorageError(
+                .unsupportedFormat,
+                "The store has format \(format); this version knows format \(StoreSchema.formatVersion) only.",
+                remedy: "Open it with the version of StorageKit that wrote it, or a newer one.")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+internal import StorageCore
+
+/// The right to write to a store, held by one process for the writer's life.
+///
+/// SQLite before 3.51.3 can corrupt a database while one process checkpoints and another commits, so a second writer
+/// must be impossible rather than unlikely. The lock is an `flock` on a file beside the store; the kernel lets go of it
+/// when the process ends, however it ends.
+///
+/// Isolation: immutable, so `Sendable`.
+final class WriterLock: Sendable {
+    private let descriptor: Int32
+
+    /// - Throws: `busy`, naming the holder, where another writer has the store.
+    init(store path: String) throws {
+        let lockPath = path + ".lock"
+        descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw StorageError(
+                .inputOutput, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(errno))).",
+                remedy: "Check the permissions of the folder.")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let holder = Self.holder(descriptor)
+            close(descriptor)
+            throw StorageError(
+                .busy, "Another writer has the store \(path) open\(holder.map { ", process \($0)" } ?? "").",
+                remedy: "Close it there first, or open the store for reading only.")
+        }
+        let text = "\(getpid())\n"
+        ftruncate(descriptor, 0)
+        _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func holder(_ descriptor: Int32) -> Int? {
+        var buffer = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { return nil }
+        return Int(String(decoding: buffer[..<count], as: UTF8.self).filter(\.isNumber))
+    }
+}

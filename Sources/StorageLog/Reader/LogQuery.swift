@@ -1,0 +1,157 @@
+internal import CSQLite
+internal import Foundation
+public import StorageCore
+
+/// Which events to read, and in which order.
+public struct LogQuery: Sendable {
+    /// Positions to read; all by default.
+    public var positions: ClosedRange<Int64> = 1...Int64.max
+    /// Microseconds since 1970 UTC between which commits were made.
+    public var times: ClosedRange<Int64> = Int64.min...Int64.max
+    /// Entities by name; every entity of users where nil.
+    public var tables: Set<String>?
+    public var operations: Set<StorageEvent.Operation>?
+    /// Commits by one of these actors, apps or reasons; any where nil.
+    public var actors: Set<String>?
+    public var apps: Set<String>?
+    public var reasons: Set<String>?
+    /// Events that set, change or remove one of these columns.
+    public var columns: Set<String>?
+    /// Whether changes of the schema are told too.
+    public var includesSchema = false
+    /// Newest first.
+    public var descending = false
+
+    public init() {}
+
+    func wants(_ commit: CommitInfo) -> Bool {
+        guard times.contains(commit.time) else { return false }
+        let metadata = commit.metadata
+        return wants(metadata.actor, actors) && wants(metadata.app, apps) && wants(metadata.reason, reasons)
+    }
+
+    private func wants(_ value: String?, _ wanted: Set<String>?) -> Bool {
+        guard let wanted else { return true }
+        return value.map(wanted.contains) ?? false
+    }
+
+    /// Ids of the entities that are asked for, dropped ones included.
+    func entities(in catalog: Catalog) -> Set<UInt32> {
+        var ids: Set<UInt32> = []
+        for entity in catalog.entities {
+            if entity.id == CatalogEntity.catalog.id {
+                if includesSchema || (tables?.contains(entity.name) ?? false) { ids.insert(entity.id) }
+            } else if tables?.contains(entity.name) ?? true {
+                ids.insert(entity.id)
+            }
+        }
+        return ids
+    }
+
+    func columnIds(in catalog: Catalog) -> Set<UInt32>? {
+        guard let columns else { return nil }
+        return Set(catalog.entities.flatMap(\.columns).filter { columns.contains($0.name) }.map(\.id))
+    }
+}
+
+extension LogReader {
+    /// Hands over the matching events, until `body` answers false.
+    package func forEachEvent(
+        _ query: LogQuery, catalog: Catalog, _ body: (EventBatch, Int, CommitInfo) throws -> Bool
+    ) throws {
+        let entities = query.entities(in: catalog)
+        let columns = query.columnIds(in: catalog)
+        let wanted = { (header: SegmentHeader) in
+            header.lastTime >= query.times.lowerBound && header.firstTime <= query.times.upperBound
+                && header.entities.contains(where: entities.contains)
+        }
+        try forEachBatch(in: query.positions, descending: query.descending, where: wanted) { batch in
+            try batch.withView { view in
+                let shapes = (0..<view.shapeCount).map { query.wants(view.shapes[$0], entities, columns) }
+                let commits = query.descending ? batch.commits.reversed() : batch.commits
+                for commit in commits where query.wants(commit.info) {
+                    let places = query.descending ? Array(commit.events.reversed()) : Array(commit.events)
+                    for index in places
+                    where shapes[Int(view.events[index].shape)]
+                        && query.positions.contains(batch.header.first + Int64(index))
+                    {
+                        if try !body(batch, index, commit.info) { return false }
+                    }
+                }
+                return true
+            }
+        }
+    }
+
+    /// Hands over the commits with matching events, and how many of each kind there are, until `body` answers false.
+    package func forEachCommit(
+        _ query: LogQuery, catalog: Catalog, _ body: (CommitSummary) throws -> Bool
+    ) throws {
+        var current: CommitSummary?
+        var stopped = false
+        try forEachEvent(query, catalog: catalog) { batch, index, commit in
+            if let done = current, done.info.number != commit.number {
+                current = nil
+                if try !body(done) {
+                    stopped = true
+                    return false
+                }
+            }
+            let position = batch.header.first + Int64(index)
+            var summary = current ?? CommitSummary(info: commit, first: position, last: position)
+            let shape = batch.withView { $0.shape(of: index) }
+            summary.add(position, shape, table: catalog.entity(id: shape.entity)?.name ?? "entity \(shape.entity)")
+            current = summary
+            return true
+        }
+        if !stopped, let current { _ = try body(current) }
+    }
+}
+
+extension LogQuery {
+    fileprivate func wants(_ shape: storage_shape, _ entities: Set<UInt32>, _ columnIds: Set<UInt32>?) -> Bool {
+        guard entities.contains(shape.entity) else { return false }
+        if let operations {
+            let operation: StorageEvent.Operation =
+                switch Int(shape.operation) {
+                case STORAGE_INSERT: .insert
+                case STORAGE_DELETE: .delete
+                default: .update
+                }
+            guard operations.contains(operation) else { return false }
+        }
+        guard let columnIds else { return true }
+        return (0..<Int(shape.column_count)).contains { columnIds.contains(shape.columns[$0]) }
+    }
+}
+
+/// A commit, and how many of its events matched, by table and operation.
+public struct CommitSummary: Sendable, Hashable {
+    public struct Counts: Sendable, Hashable {
+        public var insert = 0
+        public var update = 0
+        public var delete = 0
+    }
+
+    public let info: CommitInfo
+    /// Positions of the first and the last matching event.
+    public private(set) var first: Int64
+    public private(set) var last: Int64
+    public private(set) var changes: [String: Counts] = [:]
+
+    init(info: CommitInfo, first: Int64, last: Int64) {
+        self.info = info
+        self.first = first
+        self.last = last
+    }
+
+    mutating func add(_ position: Int64, _ shape: storage_shape, table: String) {
+        first = min(first, position)
+        last = max(last, position)
+        switch Int(shape.operation) {
+        case STORAGE_INSERT: changes[table, default: Counts()].insert += 1
+        case STORAGE_DELETE: changes[table, default: Counts()].delete += 1
+        default: changes[table, default: Counts()].update += 1
+        }
+    }
+}

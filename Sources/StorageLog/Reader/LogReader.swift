@@ -1,0 +1,139 @@
+internal import CSQLite
+internal import Foundation
+package import StorageCore
+
+/// Reads the log of one connection: forward or backward, from any position, without decompressing what is skipped.
+///
+/// Not `Sendable`: it belongs to its connection's thread, and sees the state that the connection's transaction sees.
+package final class LogReader {
+    package let database: OpaquePointer
+    private let decoder = SegmentDecoder()
+    private var containing: Statement?
+    /// The batches that were asked for last: the versions of a row often lie close together.
+    private var recent: [EventBatch] = []
+
+    package init(_ database: OpaquePointer) { self.database = database }
+
+    package func head() throws -> LogHead { try LogHead.load(database) }
+
+    /// Hands over the rows of the log that hold any of `positions`, until `body` answers false.
+    ///
+    /// - Parameter wanted: Whether a row is to be decoded, from what its columns say of it.
+    package func forEachBatch(
+        in positions: ClosedRange<Int64>, descending: Bool = false, where wanted: (SegmentHeader) -> Bool = { _ in true },
+        _ body: (EventBatch) throws -> Bool
+    ) throws {
+        let select = try Statement(
+            database,
+            """
+            SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, body
+            FROM storage_log WHERE position <= ?2
+              AND position >= (SELECT coalesce(max(position), 0) FROM storage_log WHERE position <= ?1)
+            ORDER BY position \(descending ? "DESC" : "ASC")
+            """)
+        select.bind(positions.lowerBound, at: 1)
+        select.bind(positions.upperBound, at: 2)
+        while try select.step() {
+            let header = Self.header(of: select)
+            guard header.last >= positions.lowerBound, wanted(header) else { continue }
+            if try !body(try decode(select, header)) { return }
+        }
+    }
+
+    /// The row of the log that holds a position.
+    package func batch(containing position: Int64) throws -> EventBatch? {
+        if let known = recent.first(where: { $0.header.first <= position && position <= $0.header.last }) { return known }
+        let select: Statement
+        if let containing {
+            select = containing
+        } else {
+            select = try Statement(
+                database,
+                """
+                SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, body
+                FROM storage_log WHERE position <= ? ORDER BY position DESC LIMIT 1
+                """)
+            containing = select
+        }
+        select.bind(position, at: 1)
+        defer { select.reset() }
+        guard try select.step() else { return nil }
+        let header = Self.header(of: select)
+        guard header.last >= position else { return nil }
+        let batch = try decode(select, header)
+        if recent.count >= 4 { recent.removeFirst() }
+        recent.append(batch)
+        return batch
+    }
+
+    private static func header(of row: Statement) -> SegmentHeader {
+        var header = SegmentHeader(
+            first: row.integer(0), last: row.integer(1), firstCommit: row.integer(2), lastCommit: row.integer(3),
+            firstTime: row.integer(4), lastTime: row.integer(5), entities: [])
+        let bytes = row.bytes(6)
+        if let start = bytes.baseAddress {
+            var reader = ByteReader(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+            while reader.remaining > 0, !reader.failed {
+                header.entities.append(UInt32(truncatingIfNeeded: reader.varint()))
+            }
+        }
+        header.size = Int(truncatingIfNeeded: row.integer(8))
+        return header
+    }
+
+    /// Decodes a row, and makes sure that its columns say what its body says.
+    private func decode(_ row: Statement, _ header: SegmentHeader) throws -> EventBatch {
+        guard row.integer(7) == StoreSchema.formatVersion else {
+            throw StorageError(
+                .unsupportedFormat, "Row @\(header.first) of the log has format \(row.integer(7)).",
+                remedy: "Open the store with a newer version of StorageKit, or run `storagekit verify`.")
+        }
+        let batch = try decoder.decode(body: row.bytes(9), size: header.size)
+        guard batch.header == header else {
+            throw StorageError.corruptLog("the columns of row @\(header.first) contradict its body")
+        }
+        return batch
+    }
+}
+
+extension LogReader {
+    /// The position of a row's last event; nil when the row never was.
+    package func lastPosition(of key: [StorageValue], in entity: CatalogEntity) throws -> Int64? {
+        let columns = entity.key
+        guard key.count == columns.count else {
+            throw StorageError(
+                .misuse, "The key of \"\(entity.name)\" has \(columns.count) columns, not \(key.count).",
+                remedy: "Give one value for each: \(columns.map(\.name).joined(separator: ", ")).")
+        }
+        if !entity.isDropped {
+            let condition = columns.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
+            let select = try Statement(
+                database, "SELECT _position FROM \(quoted(entity.stored)) WHERE \(condition)")
+            for (index, value) in key.enumerated() { try select.writer.bind(value, at: Int32(index + 1)) }
+            if try select.step() { return select.integer(0) }
+        }
+        let select = try Statement(database, "SELECT position FROM storage_tombstone WHERE entity = ? AND key = ?")
+        select.bind(Int64(entity.id), at: 1)
+        select.bind(blob: KeyCoding.encode(key), at: 2)
+        return try select.step() ? select.integer(0) : nil
+    }
+
+    /// The events of one row, newest first, until `body` answers false. Costs one look-up per version.
+    package func forEachVersion(
+        of key: [StorageValue], in entity: CatalogEntity, _ body: (EventBatch, Int) throws -> Bool
+    ) throws {
+        guard var position = try lastPosition(of: key, in: entity) else { return }
+        while position > 0 {
+            guard let batch = try batch(containing: position) else {
+                throw StorageError.corruptLog("position @\(position) is missing")
+            }
+            let index = Int(position - batch.header.first)
+            guard try body(batch, index) else { return }
+            let previous = batch.withView { $0.events[index].previous }
+            guard previous < position else {
+                throw StorageError.corruptLog("event @\(position) points ahead of itself")
+            }
+            position = previous
+        }
+    }
+}

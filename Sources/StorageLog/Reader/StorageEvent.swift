@@ -1,0 +1,94 @@
+package import CSQLite
+internal import Foundation
+public import StorageCore
+
+/// One change of one row, as the log tells it.
+public struct StorageEvent: Sendable, Hashable {
+    public enum Operation: String, Sendable, Hashable, CaseIterable {
+        case insert, update, delete
+    }
+
+    /// A column and its value.
+    public struct Field: Sendable, Hashable {
+        public let column: String
+        public let value: StorageValue
+        /// How the value is to be understood beyond its storage class: the column's declared type and coding.
+        package let type: String
+        package let coding: String
+    }
+
+    /// 1, 2, 3 … without gaps, over the whole store.
+    public let position: Int64
+    public let commit: CommitInfo
+    public let operation: Operation
+    /// The entity's name, as it is now.
+    public let table: String
+    /// The row's primary key.
+    public let key: [Field]
+    /// The row before a delete, or the columns that an update changed before it; nil for an insert.
+    public let old: [Field]?
+    /// The row after an insert, or the columns that an update changed after it; nil for a delete.
+    public let new: [Field]?
+    /// Position of the row's previous event; 0 for its first.
+    public let previous: Int64
+
+    /// Whether the change is one of the schema rather than of users' rows.
+    public var isSchemaChange: Bool { table == CatalogEntity.catalog.name }
+}
+
+extension EventBatch {
+    /// The event at a place, names and values read out.
+    package func event(at index: Int, catalog: Catalog, commit: CommitInfo? = nil) -> StorageEvent {
+        withView { view in
+            let raw = view.events[index]
+            let shape = view.shape(of: index)
+            let entity = catalog.entity(id: shape.entity)
+            let key = view.key(of: index)
+            let values = view.columns(of: index)
+            let count = Int(shape.column_count)
+            let columns = (0..<count).map { shape.columns[$0] }
+            let keyColumns = entity?.key ?? []
+            let keyFields = (0..<Int(shape.key_count)).map { part in
+                view.field(part < keyColumns.count ? keyColumns[part] : nil, "key \(part + 1)", key[part])
+            }
+            func fields(_ start: UnsafePointer<storage_value>) -> [StorageEvent.Field] {
+                columns.enumerated().map { place, id in
+                    view.field(entity?.columns.first { $0.id == id }, "column \(id)", start[place])
+                }
+            }
+            let operation: StorageEvent.Operation =
+                switch Int(shape.operation) {
+                case STORAGE_INSERT: .insert
+                case STORAGE_DELETE: .delete
+                default: .update
+                }
+            return StorageEvent(
+                position: header.first + Int64(index), commit: commit ?? self.commit(ofEvent: index),
+                operation: operation, table: entity?.name ?? "entity \(shape.entity)", key: keyFields,
+                old: operation == .insert ? nil : fields(values),
+                new: operation == .delete ? nil : fields(operation == .update ? values + count : values),
+                previous: raw.previous)
+        }
+    }
+}
+
+extension EventView {
+    fileprivate func field(_ column: CatalogColumn?, _ fallback: String, _ value: storage_value) -> StorageEvent.Field {
+        StorageEvent.Field(
+            column: column?.name ?? fallback, value: self.value(value), type: column?.type ?? "",
+            coding: column?.coding ?? "")
+    }
+
+    /// A value copied out of the run. Text that isn't valid UTF-8 comes out repaired.
+    package func value(_ raw: storage_value) -> StorageValue {
+        switch Int32(raw.type) {
+        case SQLITE_INTEGER: return .integer(Int64(bitPattern: raw.bits))
+        case SQLITE_FLOAT: return .real(Double(bitPattern: raw.bits))
+        case SQLITE_TEXT:
+            let text = UnsafeBufferPointer(start: bytes + Int(raw.bits), count: Int(raw.size))
+            return .text(String(decoding: text, as: UTF8.self))
+        case SQLITE_BLOB: return .blob(Data(bytes: bytes + Int(raw.bits), count: Int(raw.size)))
+        default: return .null
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import CSQLite
+public import Foundation
+public import StorageCore
+
+/// The columns of a statement's current row, read by index without intermediate values.
+///
+/// Not `Sendable`: it lives on the connection's thread for the length of one call.
+public struct RowReader {
+    @usableFromInline package let statement: OpaquePointer
+
+    package init(statement: OpaquePointer) { self.statement = statement }
+
+    public func isNull(at index: Int32) -> Bool {
+        sqlite3_column_type(statement, index) == SQLITE_NULL
+    }
+
+    /// - Throws: `invalidValue` where the column holds anything but an integer.
+    public func integer(at index: Int32) throws -> Int64 {
+        guard sqlite3_column_type(statement, index) == SQLITE_INTEGER else { throw mismatch("an integer", at: index) }
+        return sqlite3_column_int64(statement, index)
+    }
+
+    /// A real, or an integer as a real.
+    public func real(at index: Int32) throws -> Double {
+        let type = sqlite3_column_type(statement, index)
+        guard type == SQLITE_FLOAT || type == SQLITE_INTEGER else { throw mismatch("a number", at: index) }
+        return sqlite3_column_double(statement, index)
+    }
+
+    /// - Throws: `invalidValue` where the column holds anything but valid UTF-8 text.
+    public func text(at index: Int32) throws -> String {
+        guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let bytes = sqlite3_column_text(statement, index)
+        else { throw mismatch("text", at: index) }
+        let count = Int(sqlite3_column_bytes(statement, index))
+        guard let text = String(validating: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self) else {
+            throw mismatch("valid UTF-8 text", at: index)
+        }
+        return text
+    }
+
+    public func blob(at index: Int32) throws -> Data {
+        guard sqlite3_column_type(statement, index) == SQLITE_BLOB else { throw mismatch("a blob", at: index) }
+        let count = Int(sqlite3_column_bytes(statement, index))
+        guard count > 0, let bytes = sqlite3_column_blob(statement, index) else { return Data() }
+        return Data(bytes: bytes, count: count)
+    }
+
+    /// The value in its storage class. Text that isn't valid UTF-8 comes back repaired; use ``text(at:)`` to refuse it.
+    public func value(at index: Int32) -> StorageValue {
+        switch sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, index))
+        case SQLITE_TEXT:
+            let bytes = sqlite3_column_text(statement, index)
+            let count = Int(sqlite3_column_bytes(statement, index))
+            return .text(String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
+        case SQLITE_BLOB:
+            let bytes = sqlite3_column_blob(statement, index)
+            let count = Int(sqlite3_column_bytes(statement, index))
+            return .blob(bytes.map { Data(bytes: $0, count: count) } ?? Data())
+        default: return .null
+        }
+    }
+
+    @usableFromInline func mismatch(_ expected: String, at index: Int32) -> StorageError {
+        let name = sqlite3_column_name(statement, index).map { String(cString: $0) } ?? "\(index)"
+        return StorageError(
+            .invalidValue, "Column \"\(name)\" holds \(value(at: index)) where \(expected) is declared.",
+            remedy: "Correct the row with SQL, or change the property's type.")
+    }
+}
+
+extension RowReader {
+    @inlinable public func read<Value: StorageColumnValue>(_ type: Value.Type, at index: Int32) throws -> Value {
+        try Value.read(from: self, at: index)
+    }
+
+    @inlinable public func read<Value: RawRepresentable>(_ type: Value.Type, at index: Int32) throws -> Value
+    where Value.RawValue: StorageColumnValue {
+        let raw = try Value.RawValue.read(from: self, at: index)
+        guard let value = Value(rawValue: raw) else { throw mismatch("a case of \(Value.self)", at: index) }
+        return value
+    }
+
+    @inlinable public func read<Value: RawRepresentable>(_ type: Value?.Type, at index: Int32) throws -> Value?
+    where Value.RawValue: StorageColumnValue {
+        if isNull(at: index) { return nil }
+        return try read(Value.self, at: index)
+    }
+
+    @inlinable
+    public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value.Type, at index: Int32) throws -> Value {
+        try Value.read(from: self, at: index)
+    }
+
+    @inlinable
+    public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value?.Type, at index: Int32) throws -> Value? {
+        if isNull(at: index) { return nil }
+        return try Value.read(from: self, at: index)
+    }
+}

@@ -1,0 +1,90 @@
+internal import CSQLite
+public import Foundation
+public import StorageCore
+
+/// The parameters of a prepared statement, filled by index without intermediate values.
+///
+/// Not `Sendable`: it lives on the connection's thread for the length of one call.
+public struct RowWriter {
+    @usableFromInline package let statement: OpaquePointer
+
+    package init(statement: OpaquePointer) { self.statement = statement }
+
+    public func bindNull(at index: Int32) {
+        sqlite3_bind_null(statement, index)
+    }
+
+    public func bind(_ value: Int64, at index: Int32) {
+        sqlite3_bind_int64(statement, index, value)
+    }
+
+    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
+    public func bind(_ value: Double, at index: Int32) throws {
+        if value.isNaN { throw StorageError.notANumber(parameter: index) }
+        sqlite3_bind_double(statement, index, value)
+    }
+
+    /// Text with a NUL character is refused when the change is captured, for every way of writing.
+    public func bind(_ value: String, at index: Int32) {
+        var value = value
+        _ = value.withUTF8 { bytes in
+            if let base = bytes.baseAddress {
+                storage_bind_text(statement, index, base, bytes.count)
+            } else {
+                storage_bind_text_borrowed(statement, index, nil, 0)
+            }
+        }
+    }
+
+    public func bind(_ value: Data, at index: Int32) {
+        _ = value.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress, bytes.count > 0 {
+                storage_bind_blob(statement, index, base, bytes.count)
+            } else {
+                sqlite3_bind_zeroblob(statement, index, 0)
+            }
+        }
+    }
+
+    public func bind(_ value: StorageValue, at index: Int32) throws {
+        switch value {
+        case .null: bindNull(at: index)
+        case .integer(let value): bind(value, at: index)
+        case .real(let value): try bind(value, at: index)
+        case .text(let value): bind(value, at: index)
+        case .blob(let value): bind(value, at: index)
+        }
+    }
+}
+
+extension RowWriter {
+    @inlinable public func write<Value: StorageColumnValue>(_ value: Value, at index: Int32) throws {
+        try value.write(to: self, at: index)
+    }
+
+    @inlinable public func write<Value: RawRepresentable>(_ value: Value, at index: Int32) throws
+    where Value.RawValue: StorageColumnValue {
+        try value.rawValue.write(to: self, at: index)
+    }
+
+    @inlinable public func write<Value: RawRepresentable>(_ value: Value?, at index: Int32) throws
+    where Value.RawValue: StorageColumnValue {
+        if let value { try value.rawValue.write(to: self, at: index) } else { bindNull(at: index) }
+    }
+
+    @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value, at index: Int32) throws {
+        try value.write(to: self, at: index)
+    }
+
+    @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value?, at index: Int32) throws {
+        if let value { try value.write(to: self, at: index) } else { bindNull(at: index) }
+    }
+}
+
+extension StorageError {
+    static func notANumber(parameter: Int32) -> StorageError {
+        StorageError(
+            .invalidValue, "NaN can't be stored in parameter \(parameter): SQLite has no NaN and would keep NULL.",
+            remedy: "Store nil, or another number that stands for it.")
+    }
+}

@@ -1,0 +1,180 @@
+public import Foundation
+public import StorageCore
+
+extension StorageError {
+    fileprivate static func unexpected<Value>(_ value: StorageValue, _ type: Value.Type) -> StorageError {
+        StorageError(
+            .invalidValue, "\(value) isn't a \(type).",
+            remedy: "Correct the row with SQL, or change the property's type.")
+    }
+}
+
+extension String: StorageColumnValue {
+    public static var columnType: String { "TEXT" }
+    public var storageValue: StorageValue { .text(self) }
+    public init(storageValue: StorageValue) throws {
+        guard case .text(let value) = storageValue else { throw StorageError.unexpected(storageValue, String.self) }
+        self = value
+    }
+    public func write(to row: RowWriter, at index: Int32) { row.bind(self, at: index) }
+    public static func read(from row: RowReader, at index: Int32) throws -> String { try row.text(at: index) }
+}
+
+extension Int64: StorageColumnValue {
+    public static var columnType: String { "INTEGER" }
+    public var storageValue: StorageValue { .integer(self) }
+    public init(storageValue: StorageValue) throws {
+        guard case .integer(let value) = storageValue else { throw StorageError.unexpected(storageValue, Int64.self) }
+        self = value
+    }
+    public func write(to row: RowWriter, at index: Int32) { row.bind(self, at: index) }
+    public static func read(from row: RowReader, at index: Int32) throws -> Int64 { try row.integer(at: index) }
+}
+
+/// The integers that fit Int64: kept as one.
+extension StorageColumnValue where Self: FixedWidthInteger & SignedInteger {
+    public static var columnType: String { "INTEGER" }
+    public var storageValue: StorageValue { .integer(Int64(self)) }
+    public init(storageValue: StorageValue) throws {
+        guard case .integer(let value) = storageValue, let exact = Self(exactly: value) else {
+            throw StorageError.unexpected(storageValue, Self.self)
+        }
+        self = exact
+    }
+    public func write(to row: RowWriter, at index: Int32) { row.bind(Int64(self), at: index) }
+    public static func read(from row: RowReader, at index: Int32) throws -> Self {
+        let value = try row.integer(at: index)
+        guard let exact = Self(exactly: value) else { throw StorageError.unexpected(.integer(value), Self.self) }
+        return exact
+    }
+}
+
+extension Int: StorageColumnValue {}
+extension Int8: StorageColumnValue {}
+extension Int16: StorageColumnValue {}
+extension Int32: StorageColumnValue {}
+
+/// Unsigned integers are kept as Int64, and refused above its range.
+extension StorageColumnValue where Self: FixedWidthInteger & UnsignedInteger {
+    public static var columnType: String { "INTEGER" }
+    public var storageValue: StorageValue { Int64(exactly: self).map(StorageValue.integer) ?? .text(String(self)) }
+    public init(storageValue: StorageValue) throws {
+        guard case .integer(let value) = storageValue, let exact = Self(exactly: value) else {
+            throw StorageError.unexpected(storageValue, Self.self)
+        }
+        self = exact
+    }
+    public func write(to row: RowWriter, at index: Int32) throws {
+        guard let value = Int64(exactly: self) else {
+            throw StorageError(
+                .invalidValue, "\(self) is larger than SQLite's integers.",
+                remedy: "Store it as text, or keep it at or below \(Int64.max).")
+        }
+        row.bind(value, at: index)
+    }
+}
+
+extension UInt: StorageColumnValue {}
+extension UInt8: StorageColumnValue {}
+extension UInt16: StorageColumnValue {}
+extension UInt32: StorageColumnValue {}
+extension UInt64: StorageColumnValue {}
+
+extension Bool: StorageColumnValue {
+    public static var columnType: String { "BOOLEAN" }
+    public var storageValue: StorageValue { .integer(self ? 1 : 0) }
+    public init(storageValue: StorageValue) throws {
+        switch storageValue {
+        case .integer(0): self = false
+        case .integer(1): self = true
+        default: throw StorageError.unexpected(storageValue, Bool.self)
+        }
+    }
+    public func write(to row: RowWriter, at index: Int32) { row.bind(Int64(self ? 1 : 0), at: index) }
+}
+
+extension Double: StorageColumnValue {
+    public static var columnType: String { "REAL" }
+    public var storageValue: StorageValue { .real(self) }
+    public init(storageValue: StorageValue) throws {
+        switch storageValue {
+        case .real(let value): self = value
+        case .integer(let value): self = Double(value)
+        default: throw StorageError.unexpected(storageValue, Double.self)
+        }
+    }
+    public func write(to row: RowWriter, at index: Int32) throws { try row.bind(self, at: index) }
+    public static func read(from row: RowReader, at index: Int32) throws -> Double { try row.real(at: index) }
+}
+
+extension Float: StorageColumnValue {
+    public static var columnType: String { "REAL" }
+    public var storageValue: StorageValue { .real(Double(self)) }
+    public init(storageValue: StorageValue) throws { self = Float(try Double(storageValue: storageValue)) }
+    public func write(to row: RowWriter, at index: Int32) throws { try row.bind(Double(self), at: index) }
+    public static func read(from row: RowReader, at index: Int32) throws -> Float { Float(try row.real(at: index)) }
+}
+
+/// A date is kept as the real number of seconds since 2001-01-01 UTC, which is what `Date` itself holds: nothing is
+/// rounded. In SQL, `datetime(column + 978307200, 'unixepoch')` shows it.
+extension Date: StorageColumnValue {
+    public static var columnType: String { "DATETIME" }
+    public var storageValue: StorageValue { .real(timeIntervalSinceReferenceDate) }
+    public init(storageValue: StorageValue) throws {
+        self = Date(timeIntervalSinceReferenceDate: try Double(storageValue: storageValue))
+    }
+    public func write(to row: RowWriter, at index: Int32) throws {
+        try row.bind(timeIntervalSinceReferenceDate, at: index)
+    }
+    public static func read(from row: RowReader, at index: Int32) throws -> Date {
+        Date(timeIntervalSinceReferenceDate: try row.real(at: index))
+    }
+}
+
+extension Data: StorageColumnValue {
+    public static var columnType: String { "BLOB" }
+    public var storageValue: StorageValue { .blob(self) }
+    public init(storageValue: StorageValue) throws {
+        guard case .blob(let value) = storageValue else { throw StorageError.unexpected(storageValue, Data.self) }
+        self = value
+    }
+    public func write(to row: RowWriter, at index: Int32) { row.bind(self, at: index) }
+    public static func read(from row: RowReader, at index: Int32) throws -> Data { try row.blob(at: index) }
+}
+
+extension UUID: StorageColumnValue {
+    public static var columnType: String { "TEXT" }
+    public var storageValue: StorageValue { .text(uuidString) }
+    public init(storageValue: StorageValue) throws {
+        guard case .text(let text) = storageValue, let value = UUID(uuidString: text) else {
+            throw StorageError.unexpected(storageValue, UUID.self)
+        }
+        self = value
+    }
+}
+
+extension URL: StorageColumnValue {
+    public static var columnType: String { "TEXT" }
+    public var storageValue: StorageValue { .text(absoluteString) }
+    public init(storageValue: StorageValue) throws {
+        guard case .text(let text) = storageValue, let value = URL(string: text) else {
+            throw StorageError.unexpected(storageValue, URL.self)
+        }
+        self = value
+    }
+}
+
+extension Optional: StorageColumnValue where Wrapped: StorageColumnValue {
+    @inlinable public static var columnType: String { Wrapped.columnType }
+    @inlinable public static var isNullable: Bool { true }
+    public var storageValue: StorageValue { self?.storageValue ?? .null }
+    public init(storageValue: StorageValue) throws {
+        self = storageValue == .null ? nil : try Wrapped(storageValue: storageValue)
+    }
+    @inlinable public func write(to row: RowWriter, at index: Int32) throws {
+        if let self { try self.write(to: row, at: index) } else { row.bindNull(at: index) }
+    }
+    @inlinable public static func read(from row: RowReader, at index: Int32) throws -> Wrapped? {
+        row.isNull(at: index) ? nil : try Wrapped.read(from: row, at: index)
+    }
+}

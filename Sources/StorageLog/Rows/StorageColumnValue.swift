@@ -1,0 +1,44 @@
+public import StorageCore
+
+/// A Swift type that fills one column.
+///
+/// `String`, `UUID`, `URL`, `Bool`, every integer, `Double`, `Float`, `Date`, `Data`, their optionals and enums over
+/// them are columns already. Conform a type of yours by turning it into one of them:
+///
+/// ```swift
+/// extension Money: StorageColumnValue {
+///     static var columnType: String { Int.columnType }
+///     var storageValue: StorageValue { .integer(cents) }
+///     init(storageValue: StorageValue) throws { cents = try Int64(storageValue: storageValue) }
+/// }
+/// ```
+public protocol StorageColumnValue: Sendable {
+    /// The declared SQL type.
+    static var columnType: String { get }
+    /// Whether NULL is one of the values.
+    static var isNullable: Bool { get }
+    /// The value as the database keeps it.
+    var storageValue: StorageValue { get }
+    /// The Swift value of what the database kept.
+    ///
+    /// - Throws: ``StorageError`` with `invalidValue` where the stored value isn't one of this type.
+    init(storageValue: StorageValue) throws
+
+    /// Fills a parameter of a statement. The default goes through ``storageValue``; the types of the standard library
+    /// bind without it.
+    func write(to row: RowWriter, at index: Int32) throws
+    /// Reads a column of a statement's row. The default goes through ``init(storageValue:)``.
+    static func read(from row: RowReader, at index: Int32) throws -> Self
+}
+
+extension StorageColumnValue {
+    @inlinable public static var isNullable: Bool { false }
+
+    @inlinable public func write(to row: RowWriter, at index: Int32) throws {
+        try row.bind(storageValue, at: index)
+    }
+
+    @inlinable public static func read(from row: RowReader, at index: Int32) throws -> Self {
+        try Self(storageValue: row.value(at: index))
+    }
+}

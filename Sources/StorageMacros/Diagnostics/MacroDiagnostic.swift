@@ -1,0 +1,13 @@
+internal import SwiftDiagnostics
+
+/// What stands in the way of an expansion: each message says what to do.
+struct MacroDiagnostic: DiagnosticMessage {
+    let message: String
+    let diagnosticID: MessageID
+    var severity: DiagnosticSeverity { .error }
+
+    init(_ id: String, _ message: String) {
+        self.message = message
+        diagnosticID = MessageID(domain: "StorageMacros", id: id)
+    }
+}

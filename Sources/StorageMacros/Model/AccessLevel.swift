@@ -1,0 +1,40 @@
+internal import SwiftSyntax
+
+/// How far what the macro writes can be seen: as far as the entity itself.
+enum AccessLevel: String, Comparable {
+    case `fileprivate`
+    case `internal`
+    case package
+    case `public`
+
+    private static let ascending: [AccessLevel] = [.fileprivate, .internal, .package, .public]
+
+    static func < (one: AccessLevel, other: AccessLevel) -> Bool {
+        ascending.prefix { $0 != other }.contains(one)
+    }
+
+    /// The modifier as it stands before a declaration.
+    var prefix: String { self == .internal ? "" : rawValue + " " }
+
+    /// The level that a list of modifiers names.
+    ///
+    /// `private` becomes `fileprivate`: the record stands beside the entity, so that both would be out of each other's
+    /// reach inside a type, and at the top of a file the two words mean the same.
+    init?(_ modifiers: DeclModifierListSyntax) {
+        let levels = modifiers.lazy.compactMap { AccessLevel($0) }
+        guard let first = levels.first else { return nil }
+        self = first
+    }
+
+    /// The level that a modifier names; one that is for setting alone, such as `private(set)`, names none.
+    init?(_ modifier: DeclModifierSyntax) {
+        guard modifier.detail == nil else { return nil }
+        switch modifier.name.tokenKind {
+        case .keyword(.public), .keyword(.open): self = .public
+        case .keyword(.package): self = .package
+        case .keyword(.internal): self = .internal
+        case .keyword(.fileprivate), .keyword(.private): self = .fileprivate
+        default: return nil
+        }
+    }
+}

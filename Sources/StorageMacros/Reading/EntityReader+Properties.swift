@@ -1,0 +1,118 @@
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+
+extension EntityReader {
+    /// The stored properties in the order of declaration, which is the order of columns and of the initialiser.
+    mutating func storedProperties(of structure: StructDeclSyntax, access: AccessLevel) -> [StoredProperty] {
+        let qualifier = TypeQualifier(structure)
+        var properties: [StoredProperty] = []
+        for member in structure.memberBlock.members {
+            if let conditional = member.decl.as(IfConfigDeclSyntax.self) {
+                checkConditional(conditional)
+            } else if let variable = member.decl.as(VariableDeclSyntax.self), !variable.isStatic {
+                properties += storedProperties(of: variable, access: access, qualifier)
+            }
+        }
+        return properties
+    }
+
+    private mutating func storedProperties(
+        of variable: VariableDeclSyntax, access: AccessLevel, _ qualifier: TypeQualifier
+    ) -> [StoredProperty] {
+        // The collection's own `filter` makes a new tree, whose nodes have lost their place in the file.
+        let bindings = Array(variable.bindings).filter(\.isStored)
+        if bindings.isEmpty { return [] }
+        checkModifiers(of: variable)
+        checkConstant(variable)
+        let access = min(access, AccessLevel(variable.modifiers) ?? .internal)
+        var properties: [StoredProperty] = []
+        // `var a, b: Int` declares both: a type holds for the names before it that have neither type nor value.
+        var type: TypeSyntax?
+        for binding in bindings.reversed() {
+            if let own = binding.typeAnnotation?.type { type = own } else if binding.initializer != nil { type = nil }
+            guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
+                report(
+                    "tuple", at: binding.pattern,
+                    "Declare each property by itself, with its type: a pattern names no columns.")
+                continue
+            }
+            guard let type else {
+                reportMissingType(of: binding)
+                continue
+            }
+            properties.append(StoredProperty(name: name, type: qualifier.qualified(type), access: access))
+        }
+        return properties.reversed()
+    }
+
+    private mutating func checkModifiers(of variable: VariableDeclSyntax) {
+        for modifier in variable.modifiers where modifier.detail == nil {
+            switch modifier.name.tokenKind {
+            case .keyword(.lazy):
+                report(
+                    "lazy", at: modifier,
+                    "Remove 'lazy', or compute the value: a column is read and written together with its row.",
+                    fixIts: [MacroFixIt.remove(modifier, id: "remove-lazy", "Remove 'lazy'")])
+            case .keyword(.private):
+                report(
+                    "private-property", at: modifier,
+                    "Make the property fileprivate: the record stands beside the struct and reads every column.",
+                    fixIts: [.toFileprivate(modifier.name)])
+            default: break
+            }
+        }
+    }
+
+    /// A constant with a value is no parameter of the memberwise initialiser, so a row couldn't be read back into it.
+    private mutating func checkConstant(_ variable: VariableDeclSyntax) {
+        guard variable.bindingSpecifier.tokenKind == .keyword(.let),
+            let binding = variable.bindings.first(where: { $0.initializer != nil })
+        else { return }
+        let keyword = variable.bindingSpecifier
+        let name = binding.pattern.trimmedDescription
+        report(
+            "constant", at: keyword,
+            "Make '\(name)' a 'var', or a 'static let' if it is no column: no row can be read into a constant that has "
+                + "its value already.",
+            fixIts: [MacroFixIt.replace(keyword, with: "var", id: "to-var", "Change 'let' to 'var'")])
+    }
+
+    private mutating func reportMissingType(of binding: PatternBindingSyntax) {
+        let suggestion = binding.initializer.flatMap { suggestedType(for: $0.value) } ?? "<#Type#>"
+        let name = binding.pattern.trimmedDescription
+        report(
+            "missing-type", at: binding.pattern,
+            "Write the type of '\(name)': a macro sees the source, not the type that the compiler infers.",
+            fixIts: [
+                MacroFixIt.insert(
+                    ": \(suggestion)", at: binding.pattern.endPositionBeforeTrailingTrivia, in: binding.pattern,
+                    id: "add-type", "Add ': \(suggestion.hasPrefix("<#") ? "Type" : suggestion)'")
+            ])
+    }
+
+    /// Only ever offered to the author, never assumed: the obvious reading of a literal or of `Name(…)`.
+    private func suggestedType(for value: ExprSyntax) -> String? {
+        if let negative = value.as(PrefixOperatorExprSyntax.self) { return suggestedType(for: negative.expression) }
+        if let call = value.as(FunctionCallExprSyntax.self) {
+            let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
+            return name.flatMap { $0.first?.isUppercase == true ? $0 : nil }
+        }
+        switch value.kind {
+        case .integerLiteralExpr: return "Int"
+        case .floatLiteralExpr: return "Double"
+        case .stringLiteralExpr: return "String"
+        case .booleanLiteralExpr: return "Bool"
+        default: return nil
+        }
+    }
+
+    /// Whether a branch is compiled isn't known here, and it decides over columns and the initialiser.
+    private mutating func checkConditional(_ conditional: IfConfigDeclSyntax) {
+        let search = StoredMemberSearch(viewMode: .sourceAccurate)
+        search.walk(conditional)
+        guard search.found, let clause = conditional.clauses.first else { return }
+        report(
+            "conditional", at: clause.poundKeyword,
+            "Move stored properties and initialisers out of '#if': a table has the same columns in every build.")
+    }
+}

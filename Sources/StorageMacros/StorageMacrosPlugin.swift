@@ -1,0 +1,7 @@
+internal import SwiftCompilerPlugin
+internal import SwiftSyntaxMacros
+
+@main
+struct StorageMacrosPlugin: CompilerPlugin {
+    let providingMacros: [any Macro.Type] = [StorageEntityMacro.self, StorageRecordMacro.self]
+}

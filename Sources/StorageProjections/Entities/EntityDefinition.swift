@@ -1,0 +1,171 @@
+internal import CSQLite
+internal import Foundation
+internal import GRDB
+package import StorageCore
+package import StorageLog
+
+/// What an entity's table is to look like: from a record type, or from what an importer infers.
+package struct EntityDefinition: Sendable {
+    package struct Column: Sendable {
+        package var schema: ColumnSchema
+        /// The column's name in SQLite, where the entity's own can't be used.
+        package var stored: String
+        package var coding: String
+
+        package init(_ schema: ColumnSchema, stored: String? = nil, coding: String = "") {
+            self.schema = schema
+            self.stored = stored ?? schema.name
+            self.coding = coding
+        }
+    }
+
+    package var name: String
+    package var stored: String
+    package var columns: [Column]
+
+    package init(name: String, stored: String? = nil, columns: [Column]) {
+        self.name = name
+        self.stored = stored ?? name
+        self.columns = columns
+    }
+
+    package init<Record: StorageKitEntityRecord>(_ record: Record.Type) {
+        self.init(name: Record.databaseTableName, columns: Record.schemaColumns.map { Column($0) })
+    }
+}
+
+extension LogWriter {
+    /// Makes the entity's table, or adds the columns that it lacks. Part of the commit under way.
+    ///
+    /// - Throws: `schema-mismatch` where a column that is there has another type or key.
+    package func declare(_ definition: EntityDefinition) throws {
+        try definition.validate()
+        guard let known = catalog.entity(named: definition.name) else { return try create(definition) }
+        var entity = known
+        for column in definition.columns {
+            if let existing = known.column(named: column.schema.name) {
+                try existing.check(column, of: known)
+            } else {
+                try add(column, to: &entity)
+            }
+        }
+        guard entity != known else { return }
+        record(entity)
+        try schemaChanged()
+    }
+
+    private func create(_ definition: EntityDefinition) throws {
+        try statement(definition.createTable).execute()
+        var next = catalog.nextId
+        var entity = CatalogEntity(id: next, name: definition.name, stored: definition.stored, columns: [])
+        var place = 0
+        for column in definition.columns {
+            next += 1
+            if column.schema.primaryKey { place += 1 }
+            entity.columns.append(
+                CatalogColumn(
+                    id: next, name: column.schema.name, stored: column.stored, type: column.schema.type,
+                    keyPlace: column.schema.primaryKey ? place : 0, required: column.schema.notNull,
+                    coding: column.coding))
+        }
+        record(entity)
+        try schemaChanged()
+    }
+
+    private func add(_ column: EntityDefinition.Column, to entity: inout CatalogEntity) throws {
+        guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
+        var definition = column.columnSQL
+        if column.schema.notNull { definition += " DEFAULT \(column.schema.defaultValue ?? column.neutralValue)" }
+        try statement("ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
+        try schemaChanged()
+        entity = catalog.entity(id: entity.id) ?? entity
+        // The table tells names and types; what the declaration says beyond that is added here.
+        if let index = entity.columns.firstIndex(where: { $0.stored == column.stored && !$0.isDropped }) {
+            entity.columns[index].name = column.schema.name
+            entity.columns[index].coding = column.coding
+            entity.columns[index].type = column.schema.type
+        }
+        record(entity)
+    }
+}
+
+extension EntityDefinition {
+    var createTable: String {
+        let key = columns.filter(\.schema.primaryKey).map { quoted($0.stored) }.joined(separator: ", ")
+        let lines = columns.map(\.columnSQL) + ["_position INTEGER NOT NULL DEFAULT 0", "PRIMARY KEY (\(key))"]
+        return "CREATE TABLE \(quoted(stored)) (\n  \(lines.joined(separator: ",\n  "))\n)"
+    }
+
+    func validate() throws {
+        for name in [name, stored] + columns.flatMap({ [$0.schema.name, $0.stored] }) {
+            guard !name.utf8.contains(0), name.utf8.count <= Limits.nameBytes else {
+                throw StorageError(
+                    .invalidName, "The name \"\(name.prefix(40))…\" is longer than \(Limits.nameBytes) bytes or contains NUL.",
+                    remedy: "Choose a shorter name.")
+            }
+        }
+        let reserved = stored.lowercasedASCII
+        guard !reserved.isEmpty, !reserved.hasPrefix("storage_"), !reserved.hasPrefix("sqlite_") else {
+            throw StorageError(
+                .invalidName, "An entity can't be named \"\(name)\".",
+                remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
+        }
+        var seen: Set<String> = ["_position"]
+        for column in columns where !seen.insert(column.stored.lowercasedASCII).inserted {
+            throw StorageError(
+                .invalidName, "\"\(name)\" has two columns named \"\(column.stored)\" (or one that is reserved).",
+                remedy: "Rename one; SQLite doesn't tell upper from lower case, and _position belongs to StorageKit.")
+        }
+        guard columns.contains(where: \.schema.primaryKey) else {
+            throw StorageError(.schemaMismatch, "\"\(name)\" has no primary key.", remedy: "Mark a column as primary key.")
+        }
+        guard columns.count <= Limits.columns else {
+            throw StorageError(
+                .limitExceeded, "\"\(name)\" has more than \(Limits.columns) columns.", remedy: "Split it in two entities.")
+        }
+        let hidden = Set(columns.map(\.stored.lowercasedASCII))
+        guard !hidden.isSuperset(of: ["rowid", "oid", "_rowid_"]) else {
+            throw StorageError(
+                .invalidName, "\"\(name)\" has columns rowid, oid and _rowid_, which hide SQLite's row number.",
+                remedy: "Rename one of them.")
+        }
+    }
+}
+
+extension EntityDefinition.Column {
+    var columnSQL: String {
+        // A column with REAL affinity turns -0.0 into 0.0, so reals live in columns without a type.
+        let type = schema.type.isEmpty || schema.type == Double.columnType ? "" : " " + schema.type
+        return quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")
+    }
+
+    /// What rows from before the column hold where NULL isn't allowed.
+    var neutralValue: String {
+        switch schema.type {
+        case "TEXT": "''"
+        case "BLOB": "x''"
+        case "REAL": "0.0"
+        default: "0"
+        }
+    }
+}
+
+extension CatalogColumn {
+    fileprivate func check(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
+        guard (keyPlace > 0) == column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
+        guard type == column.schema.type, required == (column.schema.notNull || column.schema.primaryKey) || keyPlace > 0 else {
+            throw StorageError(
+                .schemaMismatch,
+                "Column \"\(name)\" of \"\(entity.name)\" is \(type)\(required ? " NOT NULL" : "") in the store, but declared \(column.schema.type)\(column.schema.notNull ? " NOT NULL" : "").",
+                remedy: "Declare it as it is, or give the new column another name.")
+        }
+    }
+}
+
+extension StorageError {
+    fileprivate static func keyChanged(_ entity: String) -> StorageError {
+        StorageError(
+            .schemaMismatch, "The primary key of \"\(entity)\" isn't the one in the store.",
+            remedy: "Keep the key as it is, or declare a new entity.")
+    }
+}

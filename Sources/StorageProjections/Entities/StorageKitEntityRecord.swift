@@ -1,0 +1,37 @@
+public import Foundation
+public import GRDB
+public import StorageCore
+public import StorageLog
+
+/// How an entity looks in its table: the companion that `@StorageEntity` writes, or that you write by hand.
+///
+/// Values are bound and read by index, in the order of ``schemaColumns``.
+public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Sendable {
+    associatedtype E: StorageKitEntity
+
+    /// The columns of the table, in order; the one of `id` is the primary key, `updatedAt` the last.
+    static var schemaColumns: [ColumnSchema] { get }
+    /// The entity without what only the table knows.
+    func asEntity() -> E
+    /// The record of an entity that is saved at `now`.
+    static func from(_ entity: E, now: Date) -> Self
+
+    /// Fills one parameter per column, from index 1 on.
+    func write(to row: RowWriter) throws
+    /// Reads one column per declared column, from index 0 on.
+    init(reading row: RowReader) throws
+    /// Whether the last column is an `updatedAt` that StorageKit keeps: it moves only when another column changes.
+    static var stampsUpdatedAt: Bool { get }
+    /// The key as the table keeps it.
+    static func key(of id: E.Id) -> StorageValue
+}
+
+/// An entity that knows its record, so that calls need to name only the entity.
+public protocol RegisteredEntity: StorageKitEntity {
+    associatedtype Record: StorageKitEntityRecord where Record.E == Self
+}
+
+extension StorageKitEntityRecord {
+    /// Whether the last column is an `updatedAt` that StorageKit keeps: it moves only when another column changes.
+    public static var stampsUpdatedAt: Bool { schemaColumns.last?.name == "updatedAt" }
+}

@@ -1,0 +1,173 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+package import StorageLog
+
+/// Applies events to tables: the one way in which state is made from the log, for rebuilding and for verifying.
+///
+/// The tables are those of `database`, which needn't be the store's own. Not `Sendable`: it belongs to its
+/// connection's thread.
+package final class Fold {
+    /// Where the rows of an entity go.
+    package struct Target {
+        let entity: CatalogEntity
+        /// The table, as it stands in SQL.
+        let table: String
+        /// The name of a column in that table, as it stands in SQL.
+        let column: (CatalogColumn) -> String
+    }
+
+    private let database: OpaquePointer
+    private let targets: [UInt32: Target]
+    private let checks: Bool
+    private var plans: [PlanKey: Plan] = [:]
+    private var planOfShape: [Plan?] = []
+
+    /// - Parameter checks: Whether each event is held to the row that it finds: old values, back-link and presence.
+    package init(_ database: OpaquePointer, targets: [Target], checks: Bool) {
+        self.database = database
+        self.targets = Dictionary(uniqueKeysWithValues: targets.map { ($0.entity.id, $0) })
+        self.checks = checks
+    }
+
+    /// Whether a row of the log holds anything for the targets.
+    package func wants(_ header: SegmentHeader) -> Bool { header.entities.contains { targets[$0] != nil } }
+
+    private struct PlanKey: Hashable {
+        let entity: UInt32
+        let operation: UInt32
+        let columns: [UInt32]
+    }
+
+    /// How events of one shape are applied.
+    private final class Plan {
+        let statement: Statement
+        let select: Statement?
+        let keyCount: Int
+        /// Places of the columns that the table still has, among the event's columns.
+        let places: [Int]
+        let operation: Int
+
+        init(statement: Statement, select: Statement?, keyCount: Int, places: [Int], operation: Int) {
+            self.statement = statement
+            self.select = select
+            self.keyCount = keyCount
+            self.places = places
+            self.operation = operation
+        }
+    }
+
+    /// Applies the events of a batch that lie in `positions`.
+    ///
+    /// - Parameter report: Called with the position and what is wrong, when checking.
+    package func apply(
+        _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max, report: (Int64, String) -> Void = { _, _ in }
+    ) throws {
+        try batch.withView { view in
+            planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
+            for index in 0..<view.count {
+                let position = batch.header.first + Int64(index)
+                guard positions.contains(position), let plan = planOfShape[Int(view.events[index].shape)] else { continue }
+                if let select = plan.select {
+                    try check(view, index, position, plan, select, report)
+                }
+                try apply(view, index, position, plan, report)
+            }
+        }
+    }
+
+    private func apply(
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ report: (Int64, String) -> Void
+    ) throws {
+        let statement = plan.statement
+        let key = view.key(of: index)
+        let values = view.columns(of: index)
+        let count = Int(view.shape(of: index).column_count)
+        var parameter: Int32 = 1
+        if plan.operation != STORAGE_DELETE {
+            let fresh = plan.operation == STORAGE_UPDATE ? values + count : values
+            for place in plan.places {
+                statement.bind(fresh[place], bytes: view.bytes, at: parameter)
+                parameter += 1
+            }
+            statement.bind(position, at: parameter)
+            parameter += 1
+        }
+        for part in 0..<plan.keyCount {
+            statement.bind(key[part], bytes: view.bytes, at: parameter)
+            parameter += 1
+        }
+        do {
+            try statement.execute()
+        } catch let error as StorageError where checks && error.code == .conflict {
+            return report(position, "inserts a row that is there already")
+        }
+        if plan.operation != STORAGE_INSERT, sqlite3_changes(database) != 1 {
+            guard checks else {
+                throw StorageError.corruptLog("event @\(position) changes a row that isn't there")
+            }
+            report(position, "changes a row that isn't there")
+        }
+    }
+
+    /// Holds an update or delete to the row as the events before it have left it.
+    private func check(
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ select: Statement,
+        _ report: (Int64, String) -> Void
+    ) throws {
+        let key = view.key(of: index)
+        for part in 0..<plan.keyCount { select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
+        defer { select.reset() }
+        guard try select.step() else { return }
+        if select.integer(0) != view.events[index].previous {
+            report(position, "points back to @\(view.events[index].previous), but the row's last event is @\(select.integer(0))")
+        }
+        let old = view.columns(of: index)
+        for (column, place) in plan.places.enumerated() {
+            if !select.holds(old[place], bytes: view.bytes, in: Int32(column + 1)) {
+                report(position, "tells an old value that the row didn't have")
+            }
+        }
+    }
+
+    private func plan(_ shape: storage_shape) throws -> Plan? {
+        guard let target = targets[shape.entity] else { return nil }
+        let columns = (0..<Int(shape.column_count)).map { shape.columns[$0] }
+        let key = PlanKey(entity: shape.entity, operation: shape.operation, columns: columns)
+        if let known = plans[key] { return known }
+        var places: [Int] = []
+        var names: [String] = []
+        for (place, id) in columns.enumerated() {
+            guard let column = target.entity.live.first(where: { $0.id == id }) else { continue }
+            places.append(place)
+            names.append(target.column(column))
+        }
+        let keyNames = target.entity.key.map(target.column)
+        guard keyNames.count == Int(shape.key_count) else {
+            throw StorageError.corruptLog("an event of \"\(target.entity.name)\" has a key of \(shape.key_count) columns")
+        }
+        let condition = keyNames.map { "\($0) = ?" }.joined(separator: " AND ")
+        let sql: String
+        switch Int(shape.operation) {
+        case STORAGE_INSERT:
+            let all = names + ["_position"] + keyNames
+            let marks = all.map { _ in "?" }.joined(separator: ", ")
+            sql = "INSERT INTO \(target.table)(\(all.joined(separator: ", "))) VALUES (\(marks))"
+        case STORAGE_UPDATE:
+            let assignments = (names + ["_position"]).map { "\($0) = ?" }.joined(separator: ", ")
+            sql = "UPDATE \(target.table) SET \(assignments) WHERE \(condition)"
+        default:
+            sql = "DELETE FROM \(target.table) WHERE \(condition)"
+        }
+        let checked = checks && Int(shape.operation) != STORAGE_INSERT
+        let selected = (["_position"] + names).joined(separator: ", ")
+        let plan = Plan(
+            statement: try Statement(database, sql),
+            select: checked ? try Statement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
+            keyCount: keyNames.count, places: places, operation: Int(shape.operation))
+        // Updates of wide tables have as many shapes as there are sets of changed columns.
+        if plans.count >= 1_024 { plans.removeAll() }
+        plans[key] = plan
+        return plan
+    }
+}

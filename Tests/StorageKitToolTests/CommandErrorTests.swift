@@ -1,0 +1,44 @@
+import StorageCore
+import Testing
+
+@testable import StorageKitTool
+// Swift Testing has a type of this name too.
+@testable import enum StorageKitTool.ExitStatus
+
+@Suite struct CommandErrorTests {
+    @Test func exitStatusesAreTheDocumentedNumbers() {
+        let statuses: [ExitStatus] = [
+            .done, .negative, .usage, .notFound, .unavailable, .corrupt, .inconclusive, .conflict, .partial,
+        ]
+        #expect(statuses.map(\.rawValue) == Array(0...8))
+    }
+
+    @Test(
+        arguments: [
+            (StorageError.Code.busy, ExitStatus.unavailable), (.readOnly, .unavailable),
+            (.unsupportedFormat, .unavailable),
+            (.notAStore, .notFound), (.notFound, .notFound), (.corrupt, .corrupt), (.conflict, .conflict),
+            (.schemaMismatch, .conflict),
+            (.invalidName, .usage), (.database, .usage), (.misuse, .usage), (.inputOutput, .unavailable),
+            (StorageError.Code("made-up-later"), .inconclusive),
+        ] as [(StorageError.Code, ExitStatus)])
+    func codesOfTheStoreMapToStatuses(code: StorageError.Code, status: ExitStatus) {
+        let error = CommandError(
+            wrapping: StorageError(code, "It happened.", remedy: "Mend it.", cause: OutputClosed()))
+        #expect(error.status == status)
+        #expect(error.what == "It happened." && error.next == "Mend it." && error.why == "OutputClosed()")
+    }
+
+    @Test func errorsTakeALineEach() {
+        let error = CommandError(.notFound, "No row.", why: "It was\ndeleted.", next: "storagekit log users/42")
+        #expect(error.description == "error: No row.\n  why: It was\\ndeleted.\n next: storagekit log users/42\n")
+        #expect(error.rendered(style: .colored).hasPrefix("\u{1b}[31merror:\u{1b}[0m No row.\n"))
+        #expect(CommandError(.usage, "Only this.").description == "error: Only this.\n")
+    }
+
+    @Test func badLinesNameTheirPlace() {
+        let error = CommandError(InputError(offset: 6, problem: "it is bad", remedy: "Mend it."), line: 7)
+        #expect(error.what == "Line 7, byte 7: it is bad.")
+        #expect(error.status == .conflict)
+    }
+}

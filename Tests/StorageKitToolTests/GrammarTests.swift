@@ -1,0 +1,108 @@
+import Testing
+
+@testable import StorageKitTool
+
+@Suite struct GrammarTests {
+    /// 2024-05-01T10:00:00Z, a Wednesday.
+    private static let now: Int64 = 1_714_557_600_000_000
+    private static let hour: Int64 = 3_600_000_000
+
+    @Test(
+        arguments: [
+            ("@1234", PointArgument.position(1234)), ("@0", .position(0)), ("@1234~", .before(position: 1234)),
+            ("t:77", .commit(77)),
+            ("head", .head), ("head~5", .beforeHead(commits: 5)), ("tag:release 3", .tag("release 3")),
+            ("2024-05-01T10:00:00Z", .time(now)), ("2024-05-01T12:00:00.5+02:00", .time(now + 500_000)),
+            ("2024-05-01", .time(now - 10 * hour)), ("2024-05-01 10:00", .time(now)),
+            ("2024-05-01T10:00:00", .time(now)),
+            ("2024-05-01 10:00:00.25", .time(now + 250_000)), ("today", .time(now - 10 * hour)),
+            ("today 14:00", .time(now + 4 * hour)),
+            ("yesterday", .time(now - 34 * hour)),
+            ("yesterday 09:30:15", .time(now - 24 * hour - hour / 2 + 15_000_000)),
+            ("-2h", .time(now - 2 * hour)), ("-90s", .time(now - 90_000_000)), ("-5m", .time(now - hour / 12)),
+            ("-1d12h", .time(now - 36 * hour)), ("-2w", .time(now - 336 * hour)),
+            ("-9000000w", .time(Timestamp.range.lowerBound)),
+        ] as [(String, PointArgument)])
+    func pointsAreRead(text: String, point: PointArgument) throws {
+        #expect(try PointArgument(text, now: Self.now) == point)
+        #expect(try PointArgument(point.description, now: 0) == point)
+    }
+
+    @Test(arguments: [
+        "", "@", "@~", "@-1", "@+1", "@1~~", "@x", "@99999999999999999999", "t:", "t:x", "head~", "head~x", "Head",
+        "tag:", "tag:a..b", "-", "-2",
+        "-2x", "-h", "-2h3", "--2h", "-99999999999999w", "2024", "2024-5-1", "2024-05-01T", "2024-05-01 25:00",
+        "2024-02-30", "tomorrow", "today14",
+        "today ", "today 14", "now-", "now2h", "１２", "2024-05-01T10:00:60Z", "＠1",
+    ])
+    func otherWordsAreRefusedWithExamples(text: String) throws {
+        let error = try #require(throws: GrammarError.self) { try PointArgument(text, now: Self.now) }
+        #expect(error.problem.contains("'\(text)'"))
+        #expect(error.examples.contains("look like") || error.examples.contains("Write"))
+    }
+
+    @Test func relativePointsAreNotTakenForOptions() throws {
+        let words = ["at", "-2h", "-1d..head", "-2", "-x", "--actor", "-2h", "--", "-2h"]
+        #expect(
+            RelativePoints.protected(words) == [
+                "at", "now-2h", "now-1d..head", "-2", "-x", "--actor", "-2h", "--", "-2h",
+            ])
+        #expect(try PointArgument("now-2h", now: Self.now) == PointArgument("-2h", now: Self.now))
+        #expect(try PointArgument("now", now: Self.now) == .time(Self.now))
+        #expect(try PointRange("now-2h..-1h", now: Self.now) == PointRange("-2h..-1h", now: Self.now))
+    }
+
+    @Test func rangesAreRead() throws {
+        let range = try PointRange("@100~..-2h", now: Self.now)
+        #expect(range == PointRange(after: .before(position: 100), through: .time(Self.now - 2 * Self.hour)))
+        #expect(try PointRange("t:5..", now: 0) == PointRange(after: .commit(5), through: nil))
+        #expect(try PointRange("..tag:v1.0", now: 0) == PointRange(after: nil, through: .tag("v1.0")))
+        #expect(try PointRange("..", now: 0) == PointRange(after: nil, through: nil))
+        #expect(try PointRange("2024-05-01..2024-05-01T10:00:00.5Z", now: 0).after == .time(Self.now - 10 * Self.hour))
+        for text in ["", "@1", "@1.@2", "@1...@2", "@1..x", "@1..@2..@3"] {
+            #expect(throws: GrammarError.self) { try PointRange(text, now: 0) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("users", TargetArgument(table: "users")), ("users/42", TargetArgument(table: "users", id: "42")),
+            ("users/42#name", TargetArgument(table: "users", id: "42", column: "name")),
+            ("pages/common/a.md", TargetArgument(table: "pages", id: "common/a.md")),
+            ("pages/a#b#text", TargetArgument(table: "pages", id: "a#b", column: "text")),
+            ("pages/a%23b", TargetArgument(table: "pages", id: "a#b")),
+            ("a%2fb/c", TargetArgument(table: "a/b", id: "c")),
+            ("t%23/100%", TargetArgument(table: "t#", id: "100%")), ("t/%2523", TargetArgument(table: "t", id: "%23")),
+            ("t/%41", TargetArgument(table: "t", id: "%41")),
+            ("t/1#a/b", TargetArgument(table: "t", id: "1", column: "a/b")),
+            ("größe/ü#é", TargetArgument(table: "größe", id: "ü", column: "é")),
+            ("t/%", TargetArgument(table: "t", id: "%")),
+            ("t/\u{301}x", TargetArgument(table: "t", id: "\u{301}x")),
+        ] as [(String, TargetArgument)])
+    func targetsAreRead(text: String, target: TargetArgument) throws {
+        #expect(try TargetArgument(text) == target)
+    }
+
+    @Test(arguments: ["", "/", "/42", "users/", "users/42#", "users/#name", "users#name"])
+    func targetsWithEmptyPartsAreRefused(text: String) throws {
+        let error = try #require(throws: GrammarError.self) { try TargetArgument(text) }
+        #expect(error.examples == TargetArgument.examples)
+    }
+
+    @Test func everyTargetCanBeTyped() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        print("GrammarTests.everyTargetCanBeTyped seed \(seed)")
+        var generator = SeededGenerator(seed: seed)
+        func name() -> String {
+            (0..<Int.random(in: 1...6, using: &generator)).map { _ in
+                ["/", "#", "%", "2", "3", "5", "F", "f", "é", "a"].randomElement(using: &generator) ?? ""
+            }.joined()
+        }
+        for _ in 0..<5000 {
+            let id = Bool.random(using: &generator) ? name() : nil
+            let column = id != nil && Bool.random(using: &generator) ? name() : nil
+            let target = TargetArgument(table: name(), id: id, column: column)
+            #expect(try TargetArgument(target.description) == target, "seed \(seed)")
+        }
+    }
+}

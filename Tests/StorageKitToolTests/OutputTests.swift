@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@testable import StorageKitTool
+
+@Suite struct OutputTests {
+    @Test(
+        arguments: [
+            ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("한글", 4), ("ｗ", 2), ("😀", 2), ("👨‍👩‍👧", 2),
+            ("🇩🇪", 2), ("❤️", 2), ("1️⃣", 2),
+            ("→", 1), ("…", 1), ("█", 1), ("\u{200b}", 0),
+        ] as [(String, Int)])
+    func widthIsWhatATerminalShows(text: String, width: Int) {
+        #expect(DisplayWidth.of(text) == width)
+    }
+
+    @Test func truncationNeverExceedsTheWidth() {
+        #expect(DisplayWidth.truncated("abcdef", to: 6) == "abcdef")
+        #expect(DisplayWidth.truncated("abcdef", to: 4) == "abc…")
+        #expect(DisplayWidth.truncated("漢字漢字", to: 4) == "漢…")
+        #expect(DisplayWidth.truncated("abc", to: 1) == "…")
+        #expect(DisplayWidth.truncated("abc", to: 0) == "")
+    }
+
+    @Test func storedTextCannotSteerTheTerminal() {
+        #expect(TerminalText.visible("plain é漢😀") == "plain é漢😀")
+        #expect(
+            TerminalText.visible("a\nb\tc\r\u{1b}[31m\u{7f}\u{9b}\u{202e}")
+                == #"a\nb\tc\r\u{1b}[31m\u{7f}\u{9b}\u{202e}"#)
+    }
+
+    private func table(width: Int?) -> TableLayout {
+        var table = TableLayout([.init("id"), .init("title"), .init("size", .right)], width: width)
+        table.add([TableCell("1"), TableCell("漢字 and a long title", .added), TableCell("7")])
+        table.add([TableCell("42"), TableCell("short")])
+        table.add([TableCell("x"), TableCell("a\nb"), TableCell("1234"), TableCell("surplus")])
+        return table
+    }
+
+    @Test func tablesAreAligned() {
+        #expect(
+            table(width: nil).lines(style: .plain) == [
+                "id  title                  size",
+                "1   漢字 and a long title     7",
+                "42  short",
+                #"x   a\nb                   1234"#,
+            ])
+        #expect(
+            table(width: 20).lines(style: .plain) == [
+                "id  title       size",
+                "1   漢字 and …     7",
+                "42  short",
+                #"x   a\nb        1234"#,
+            ])
+        #expect(table(width: 20).lines(style: .colored)[1] == "1   \u{1b}[32m漢字 and …\u{1b}[0m     7")
+        #expect(table(width: 3).lines(style: .plain).count == 4)
+        #expect(TableLayout([], width: 10).lines(style: .plain) == [])
+    }
+
+    @Test func coloursFollowTheChoiceTheTerminalAndTheEnvironment() {
+        func isColored(_ choice: ColorChoice, _ isTerminal: Bool, _ environment: [String: String] = [:]) -> Bool {
+            Terminal(isTerminal: isTerminal, measuredWidth: nil, environment: environment).style(choice).isColored
+        }
+        #expect(isColored(.auto, true))
+        #expect(!isColored(.auto, false))
+        #expect(!isColored(.auto, true, ["NO_COLOR": "0"]))
+        #expect(isColored(.auto, true, ["NO_COLOR": ""]))
+        #expect(!isColored(.auto, true, ["TERM": "dumb"]))
+        #expect(isColored(.always, false, ["NO_COLOR": "1"]))
+        #expect(!isColored(.never, true))
+    }
+
+    @Test func widthIsKnownOnTerminalsOnly() {
+        #expect(Terminal(isTerminal: false, measuredWidth: 50, environment: ["COLUMNS": "99"]).width == nil)
+        #expect(Terminal(isTerminal: true, measuredWidth: 50, environment: [:]).width == 50)
+        #expect(Terminal(isTerminal: true, measuredWidth: 50, environment: ["COLUMNS": "99"]).width == 99)
+        #expect(Terminal(isTerminal: true, measuredWidth: nil, environment: ["COLUMNS": "-1"]).width == 80)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 s"), (1, "1 µs"), (350_999, "350 ms"), (1_000_000, "1 s"), (59_999_999, "59 s"), (60_000_000, "1 m"),
+            (61_000_000, "1 m 1 s"),
+            (97_200_000_000, "1 d 3 h"), (86_460_000_000, "1 d"), (366 * 86_400_000_000, "1 y 1 d"),
+            (-7_200_000_000, "-2 h"),
+            (Int64.min, "-292471 y 76 d"),
+        ] as [(Int64, String)])
+    func agesAreReadable(microseconds: Int64, text: String) {
+        #expect(Age.text(microseconds: microseconds) == text)
+    }
+
+    @Test func progressIsThrottledAndSilentInPipes() {
+        var shown: [String] = []
+        var time = ContinuousClock.now
+        func bar(isTerminal: Bool) -> ProgressBar {
+            ProgressBar(
+                "import", total: 1000, unit: "lines",
+                terminal: Terminal(isTerminal: isTerminal, measuredWidth: 60, environment: [:]),
+                show: { shown.append($0) }, now: { time })
+        }
+        let silent = bar(isTerminal: false)
+        let drawn = bar(isTerminal: true)
+        for step in 0..<100 {
+            time += .milliseconds(10)
+            silent.update(step * 10)
+            drawn.update(step * 10)
+        }
+        silent.finish()
+        drawn.finish()
+        drawn.finish()
+        #expect(shown.count == 9)
+        #expect(shown.last == "\r\u{1b}[K")
+        #expect(shown.allSatisfy { DisplayWidth.of(String($0.dropFirst(4))) < 60 })
+        #expect(
+            drawn.line(500, elapsed: .seconds(2)) == "import  ████████████░░░░░░░░░░░░  50%  500 lines  250/s  2 s left"
+        )
+        let endless = ProgressBar(
+            "scan", total: nil, unit: "events",
+            terminal: Terminal(isTerminal: true, measuredWidth: 60, environment: [:]))
+        #expect(endless.line(1_234_567, elapsed: .zero) == "scan  1,234,567 events  0/s")
+    }
+
+    @Test func outputArrivesWholeAndInOrder() throws {
+        let pipe = Pipe()
+        let output = StandardOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor, isTerminal: false)
+        let reading = pipe.fileHandleForReading
+        let reader = BackgroundThread { reading.readDataToEndOfFile() }
+        var expected = ""
+        for index in 0..<20_000 {
+            try output.writeLine("line \(index)")
+            expected += "line \(index)\n"
+        }
+        try output.flush()
+        try pipe.fileHandleForWriting.close()
+        #expect(reader.wait() == Data(expected.utf8))
+    }
+
+    @Test func aReaderThatLeftIsNoFailure() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        let output = StandardOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor, isTerminal: true)
+        #expect(throws: OutputClosed.self) { try output.write("text") }
+    }
+
+    #if os(Linux)  // The device that is always full exists there only.
+        @Test func aFullDiskIsSaid() throws {
+            let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+            let output = StandardOutput(descriptor: full.fileDescriptor, isTerminal: false)
+            try output.write("text")
+            #expect(try #require(throws: CommandError.self) { try output.flush() }.status == .unavailable)
+        }
+    #endif
+}

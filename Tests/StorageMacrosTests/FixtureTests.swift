@@ -1,0 +1,41 @@
+internal import Foundation
+internal import SwiftDiagnostics
+internal import Testing
+
+/// Every file in `Fixtures`: what it expands to, what is reported, what the fix-its make of it.
+@Suite struct FixtureTests {
+    @Test(arguments: MacroFixture.all)
+    func expandsAsRecorded(_ fixture: MacroFixture) throws {
+        let expansion = MacroExpansion(of: try fixture.text(of: fixture.source))
+        #expect(expansion.syntaxErrors == "")
+        if MacroFixture.isRecording {
+            try fixture.record(expansion.expanded, in: fixture.expanded)
+            try fixture.record(expansion.diagnostics, in: fixture.diagnostics)
+        }
+        #expect(expansion.expanded == (try fixture.text(of: fixture.expanded)))
+        #expect(expansion.diagnostics == (try fixture.text(of: fixture.diagnostics)))
+    }
+
+    /// Every use of the macro either writes a record or says why not.
+    @Test(arguments: MacroFixture.all)
+    func expandsOrReports(_ fixture: MacroFixture) throws {
+        let source = try fixture.text(of: fixture.source)
+        let expansion = MacroExpansion(of: source)
+        let uses = source.components(separatedBy: "@StorageEntity").count - 1
+        let records = expansion.expanded.components(separatedBy: "typealias E = ").count - 1
+        #expect(records == uses || !expansion.identifiers.isEmpty)
+    }
+
+    @Test func everyDiagnosticHasAFixture() throws {
+        let reported = try MacroFixture.all.flatMap { MacroExpansion(of: try $0.text(of: $0.source)).identifiers }
+        let expected = Self.identifiers.map { MessageID(domain: "StorageMacros", id: $0) }
+        #expect(Set(reported) == Set(expected))
+    }
+
+    private static let identifiers = [
+        "column-duplicate", "column-reserved", "computed-id", "conditional", "constant", "entity-name", "generic",
+        "generic-parent", "hidden-id", "lazy", "local", "missing-id", "missing-initializer", "missing-type",
+        "name-too-long", "not-a-struct", "optional-id", "private-entity", "private-property", "table-empty",
+        "table-literal", "table-nul", "table-reserved", "tuple",
+    ]
+}

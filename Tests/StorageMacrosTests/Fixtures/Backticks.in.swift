@@ -1,0 +1,7 @@
+@StorageEntity
+struct `Type` {
+    var id: String
+    var `class`: String
+    var `let`: Int
+    var `in`, `two words`: Int
+}

@@ -1,0 +1,99 @@
+// swift-format-ignore-file
+
+struct User {
+    static let limit = 3
+    static var shared: String { "x" }
+    var id: String
+    var first: String
+    var last: String { didSet { print(oldValue) } }
+    var age: Int = 3 {
+        willSet { print(newValue) }
+    }
+    var full: String { first + last }
+    var alias: String {
+        get { first }
+        set { first = newValue }
+    }
+    subscript(index: Int) -> Int { index }
+    func greet() {}
+}
+nonisolated struct UserRecord {
+    typealias E = User
+
+    static let databaseTableName = "users"
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("first", String.self),
+            StorageCore.ColumnSchema("last", String.self),
+            StorageCore.ColumnSchema("age", Int.self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: String
+    var first: String
+    var last: String
+    var age: Int
+    var updatedAt: Foundation.Date
+
+    init(id: String, first: String, last: String, age: Int, updatedAt: Foundation.Date) {
+        self.id = id
+        self.first = first
+        self.last = last
+        self.age = age
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> User {
+        User(id: self.id, first: self.first, last: self.last, age: self.age)
+    }
+
+    static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, first: entity.first, last: entity.last, age: entity.age, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.first, at: 2)
+        try row.write(self.last, at: 3)
+        try row.write(self.age, at: 4)
+        try row.write(self.updatedAt, at: 5)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.first = try row.read(String.self, at: 1)
+        self.last = try row.read(String.self, at: 2)
+        self.age = try row.read(Int.self, at: 3)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 4)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.first = try StorageLog.ColumnCoding.decode(String.self, from: row, "first")
+        self.last = try StorageLog.ColumnCoding.decode(String.self, from: row, "last")
+        self.age = try StorageLog.ColumnCoding.decode(Int.self, from: row, "age")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.first, to: &container, "first")
+        try StorageLog.ColumnCoding.encode(self.last, to: &container, "last")
+        try StorageLog.ColumnCoding.encode(self.age, to: &container, "age")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    typealias Record = UserRecord
+}

@@ -1,0 +1,9 @@
+@StorageEntity
+struct User {
+    var id: String
+    #if os(Linux)
+        var name: String
+    #else
+        init() { id = "" }
+    #endif
+}

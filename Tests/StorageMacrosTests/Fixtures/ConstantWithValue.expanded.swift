@@ -1,0 +1,6 @@
+// swift-format-ignore-file
+
+struct User {
+    let id: String
+    let kind: String = "user"
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+struct User {
+    let id: String
+    let kind: String = "user"
+}

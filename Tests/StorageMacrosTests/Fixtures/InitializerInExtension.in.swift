@@ -1,0 +1,8 @@
+@StorageEntity
+struct User {
+    var id: String
+}
+
+extension User {
+    init() { id = "" }
+}

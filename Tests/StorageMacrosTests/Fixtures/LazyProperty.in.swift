@@ -1,0 +1,5 @@
+@StorageEntity
+struct User {
+    var id: String
+    lazy var name: String = "a"
+}

@@ -1,0 +1,6 @@
+// swift-format-ignore-file
+
+struct User {
+    // The name as shown.
+    var name: String
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+struct User {
+    // The name as shown.
+    var name: String
+}

@@ -1,0 +1,2 @@
+@StorageEntity
+struct User {}

@@ -1,0 +1,1 @@
+@StorageEntity struct User { var name: String }

@@ -1,0 +1,17 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: String
+    var role: Role?
+
+    enum Role: String, Codable { case admin 
+}
+
+    init(name: String) {
+        id = name
+    }  // by name
+}
+struct Failing {
+    var id: String
+    init?(id: String) { nil }
+}

@@ -1,0 +1,10 @@
+// swift-format-ignore-file
+
+struct User {
+    var id = UUID()
+    var count = 0, title: String
+    var ratio = -1.5
+    var name = "a"
+    var isOn = true
+    var other = makeValue()
+}

@@ -1,0 +1,104 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: Key
+    var role: Role
+    var past: [Role]?
+    var mood: Self.Mood?
+    var other: Company.Role
+
+    struct Key: RawRepresentable, Hashable, Codable {
+        var rawValue: String
+    }
+    enum Role: String, Codable {
+        case admin, guest
+    }
+    typealias Mood = Company.Mood
+}
+nonisolated struct UserRecord {
+    typealias E = User
+
+    static let databaseTableName = "users"
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", User.Key.self, primaryKey: true),
+            StorageCore.ColumnSchema("role", User.Role.self),
+            StorageCore.ColumnSchema("past", [User.Role]?.self),
+            StorageCore.ColumnSchema("mood", User.Mood?.self),
+            StorageCore.ColumnSchema("other", Company.Role.self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: User.Key
+    var role: User.Role
+    var past: [User.Role]?
+    var mood: User.Mood?
+    var other: Company.Role
+    var updatedAt: Foundation.Date
+
+    init(id: User.Key, role: User.Role, past: [User.Role]?, mood: User.Mood?, other: Company.Role, updatedAt: Foundation.Date) {
+        self.id = id
+        self.role = role
+        self.past = past
+        self.mood = mood
+        self.other = other
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> User {
+        User(id: self.id, role: self.role, past: self.past, mood: self.mood, other: self.other)
+    }
+
+    static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, role: entity.role, past: entity.past, mood: entity.mood, other: entity.other, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.role, at: 2)
+        try row.write(self.past, at: 3)
+        try row.write(self.mood, at: 4)
+        try row.write(self.other, at: 5)
+        try row.write(self.updatedAt, at: 6)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(User.Key.self, at: 0)
+        self.role = try row.read(User.Role.self, at: 1)
+        self.past = try row.read([User.Role]?.self, at: 2)
+        self.mood = try row.read(User.Mood?.self, at: 3)
+        self.other = try row.read(Company.Role.self, at: 4)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 5)
+    }
+
+    static func key(of id: User.Key) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(User.Key.self, from: row, "id")
+        self.role = try StorageLog.ColumnCoding.decode(User.Role.self, from: row, "role")
+        self.past = try StorageLog.ColumnCoding.decode([User.Role]?.self, from: row, "past")
+        self.mood = try StorageLog.ColumnCoding.decode(User.Mood?.self, from: row, "mood")
+        self.other = try StorageLog.ColumnCoding.decode(Company.Role.self, from: row, "other")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.role, to: &container, "role")
+        try StorageLog.ColumnCoding.encode(self.past, to: &container, "past")
+        try StorageLog.ColumnCoding.encode(self.mood, to: &container, "mood")
+        try StorageLog.ColumnCoding.encode(self.other, to: &container, "other")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    typealias Record = UserRecord
+}

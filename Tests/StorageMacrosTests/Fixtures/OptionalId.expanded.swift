@@ -1,0 +1,5 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: String?
+}

@@ -1,0 +1,4 @@
+@StorageEntity
+struct User {
+    var id: String?
+}

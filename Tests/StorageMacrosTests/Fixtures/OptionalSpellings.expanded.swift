@@ -1,0 +1,104 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: String
+    var a: Int?
+    var b: Int!
+    var c: Optional<Int>
+    var d: (any Codable)?
+    var e: any Codable & Sendable
+}
+nonisolated struct UserRecord {
+    typealias E = User
+
+    static let databaseTableName = "users"
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("a", Int?.self),
+            StorageCore.ColumnSchema("b", Int?.self),
+            StorageCore.ColumnSchema("c", Optional<Int>.self),
+            StorageCore.ColumnSchema("d", (any Codable)?.self),
+            StorageCore.ColumnSchema("e", (any Codable & Sendable).self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: String
+    var a: Int?
+    var b: Int?
+    var c: Optional<Int>
+    var d: (any Codable)?
+    var e: any Codable & Sendable
+    var updatedAt: Foundation.Date
+
+    init(id: String, a: Int?, b: Int?, c: Optional<Int>, d: (any Codable)?, e: any Codable & Sendable, updatedAt: Foundation.Date) {
+        self.id = id
+        self.a = a
+        self.b = b
+        self.c = c
+        self.d = d
+        self.e = e
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> User {
+        User(id: self.id, a: self.a, b: self.b, c: self.c, d: self.d, e: self.e)
+    }
+
+    static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, a: entity.a, b: entity.b, c: entity.c, d: entity.d, e: entity.e, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.a, at: 2)
+        try row.write(self.b, at: 3)
+        try row.write(self.c, at: 4)
+        try row.write(self.d, at: 5)
+        try row.write(self.e, at: 6)
+        try row.write(self.updatedAt, at: 7)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.a = try row.read(Int?.self, at: 1)
+        self.b = try row.read(Int?.self, at: 2)
+        self.c = try row.read(Optional<Int>.self, at: 3)
+        self.d = try row.read((any Codable)?.self, at: 4)
+        self.e = try row.read((any Codable & Sendable).self, at: 5)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 6)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.a = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "a")
+        self.b = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "b")
+        self.c = try StorageLog.ColumnCoding.decode(Optional<Int>.self, from: row, "c")
+        self.d = try StorageLog.ColumnCoding.decode((any Codable)?.self, from: row, "d")
+        self.e = try StorageLog.ColumnCoding.decode((any Codable & Sendable).self, from: row, "e")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.a, to: &container, "a")
+        try StorageLog.ColumnCoding.encode(self.b, to: &container, "b")
+        try StorageLog.ColumnCoding.encode(self.c, to: &container, "c")
+        try StorageLog.ColumnCoding.encode(self.d, to: &container, "d")
+        try StorageLog.ColumnCoding.encode(self.e, to: &container, "e")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    typealias Record = UserRecord
+}

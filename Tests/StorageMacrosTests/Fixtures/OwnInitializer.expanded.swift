@@ -1,0 +1,81 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: String
+    var name: String
+
+    init(from decoder: any Decoder) throws {
+        fatalError()
+    }
+
+    init(id: String, name: String, greeting: String = "") {
+        self.id = id
+        self.name = name
+    }
+}
+nonisolated struct UserRecord {
+    typealias E = User
+
+    static let databaseTableName = "users"
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("name", String.self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: String
+    var name: String
+    var updatedAt: Foundation.Date
+
+    init(id: String, name: String, updatedAt: Foundation.Date) {
+        self.id = id
+        self.name = name
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> User {
+        User(id: self.id, name: self.name)
+    }
+
+    static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, name: entity.name, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.name, at: 2)
+        try row.write(self.updatedAt, at: 3)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.name = try row.read(String.self, at: 1)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 2)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    typealias Record = UserRecord
+}

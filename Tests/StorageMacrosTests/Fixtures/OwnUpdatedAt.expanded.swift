@@ -1,0 +1,77 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: String
+    var updatedAt: Date
+    var name: String
+}
+nonisolated struct UserRecord {
+    typealias E = User
+
+    static let databaseTableName = "users"
+
+    static var stampsUpdatedAt: Bool {
+        false
+    }
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("updatedAt", Date.self),
+            StorageCore.ColumnSchema("name", String.self)
+        ]
+    }
+
+    var id: String
+    var updatedAt: Date
+    var name: String
+
+    init(id: String, updatedAt: Date, name: String) {
+        self.id = id
+        self.updatedAt = updatedAt
+        self.name = name
+    }
+
+    func asEntity() -> User {
+        User(id: self.id, updatedAt: self.updatedAt, name: self.name)
+    }
+
+    static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, updatedAt: entity.updatedAt, name: entity.name)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.updatedAt, at: 2)
+        try row.write(self.name, at: 3)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.updatedAt = try row.read(Date.self, at: 1)
+        self.name = try row.read(String.self, at: 2)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Date.self, from: row, "updatedAt")
+        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    typealias Record = UserRecord
+}

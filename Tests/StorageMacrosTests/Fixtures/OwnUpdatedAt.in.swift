@@ -1,0 +1,6 @@
+@StorageEntity
+struct User {
+    var id: String
+    var updatedAt: Date
+    var name: String
+}

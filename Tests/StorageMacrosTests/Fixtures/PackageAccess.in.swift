@@ -1,0 +1,5 @@
+@StorageEntity
+package struct User {
+    package var id: String
+    public var name: String
+}

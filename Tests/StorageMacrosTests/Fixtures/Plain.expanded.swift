@@ -1,0 +1,80 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: String
+    var name: String
+    var age: Int?
+}
+nonisolated struct UserRecord {
+    typealias E = User
+
+    static let databaseTableName = "users"
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("name", String.self),
+            StorageCore.ColumnSchema("age", Int?.self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: String
+    var name: String
+    var age: Int?
+    var updatedAt: Foundation.Date
+
+    init(id: String, name: String, age: Int?, updatedAt: Foundation.Date) {
+        self.id = id
+        self.name = name
+        self.age = age
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> User {
+        User(id: self.id, name: self.name, age: self.age)
+    }
+
+    static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, name: entity.name, age: entity.age, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.name, at: 2)
+        try row.write(self.age, at: 3)
+        try row.write(self.updatedAt, at: 4)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.name = try row.read(String.self, at: 1)
+        self.age = try row.read(Int?.self, at: 2)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 3)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
+        self.age = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "age")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog.ColumnCoding.encode(self.age, to: &container, "age")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    typealias Record = UserRecord
+}

@@ -1,0 +1,72 @@
+// swift-format-ignore-file
+
+private struct User {
+    var id: String
+    fileprivate var name: String
+}
+fileprivate nonisolated struct UserRecord {
+    fileprivate typealias E = User
+
+    fileprivate static let databaseTableName = "users"
+
+    fileprivate static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("name", String.self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    fileprivate var id: String
+    fileprivate var name: String
+    fileprivate var updatedAt: Foundation.Date
+
+    fileprivate init(id: String, name: String, updatedAt: Foundation.Date) {
+        self.id = id
+        self.name = name
+        self.updatedAt = updatedAt
+    }
+
+    fileprivate func asEntity() -> User {
+        User(id: self.id, name: self.name)
+    }
+
+    fileprivate static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, name: entity.name, updatedAt: now)
+    }
+
+    fileprivate func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.name, at: 2)
+        try row.write(self.updatedAt, at: 3)
+    }
+
+    fileprivate init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.name = try row.read(String.self, at: 1)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 2)
+    }
+
+    fileprivate static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    fileprivate init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    fileprivate func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    fileprivate typealias Record = UserRecord
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+private struct User {
+    var id: String
+    fileprivate var name: String
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+struct User {
+    var id: String
+    private var name: String
+}

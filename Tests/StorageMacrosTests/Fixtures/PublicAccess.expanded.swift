@@ -1,0 +1,88 @@
+// swift-format-ignore-file
+
+public struct User {
+    public let id: UUID
+    public private(set) var name: String
+    var note: String
+    fileprivate var secret: String
+}
+public nonisolated struct UserRecord {
+    public typealias E = User
+
+    public static let databaseTableName = "users"
+
+    public static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", UUID.self, primaryKey: true),
+            StorageCore.ColumnSchema("name", String.self),
+            StorageCore.ColumnSchema("note", String.self),
+            StorageCore.ColumnSchema("secret", String.self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    public var id: UUID
+    public var name: String
+    var note: String
+    fileprivate var secret: String
+    public var updatedAt: Foundation.Date
+
+    fileprivate init(id: UUID, name: String, note: String, secret: String, updatedAt: Foundation.Date) {
+        self.id = id
+        self.name = name
+        self.note = note
+        self.secret = secret
+        self.updatedAt = updatedAt
+    }
+
+    public func asEntity() -> User {
+        User(id: self.id, name: self.name, note: self.note, secret: self.secret)
+    }
+
+    public static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, name: entity.name, note: entity.note, secret: entity.secret, updatedAt: now)
+    }
+
+    public func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.name, at: 2)
+        try row.write(self.note, at: 3)
+        try row.write(self.secret, at: 4)
+        try row.write(self.updatedAt, at: 5)
+    }
+
+    public init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(UUID.self, at: 0)
+        self.name = try row.read(String.self, at: 1)
+        self.note = try row.read(String.self, at: 2)
+        self.secret = try row.read(String.self, at: 3)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 4)
+    }
+
+    public static func key(of id: UUID) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    public init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(UUID.self, from: row, "id")
+        self.name = try StorageLog.ColumnCoding.decode(String.self, from: row, "name")
+        self.note = try StorageLog.ColumnCoding.decode(String.self, from: row, "note")
+        self.secret = try StorageLog.ColumnCoding.decode(String.self, from: row, "secret")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    public func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.name, to: &container, "name")
+        try StorageLog.ColumnCoding.encode(self.note, to: &container, "note")
+        try StorageLog.ColumnCoding.encode(self.secret, to: &container, "secret")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    public typealias Record = UserRecord
+}

@@ -1,0 +1,5 @@
+// swift-format-ignore-file
+
+public final class User {
+    var id: String
+}

@@ -1,0 +1,4 @@
+@StorageEntity
+public final class User {
+    var id: String
+}

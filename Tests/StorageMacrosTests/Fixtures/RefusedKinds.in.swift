@@ -1,0 +1,12 @@
+@StorageEntity
+enum Role {
+    case admin
+}
+
+@StorageEntity
+actor User {
+    var id = ""
+}
+
+@StorageEntity
+func make() {}

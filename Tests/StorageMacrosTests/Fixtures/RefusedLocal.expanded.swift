@@ -1,0 +1,6 @@
+// swift-format-ignore-file
+func make() {
+    struct User {
+        var id: String
+    }
+}

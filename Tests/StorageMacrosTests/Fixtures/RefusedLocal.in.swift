@@ -1,0 +1,6 @@
+func make() {
+    @StorageEntity
+    struct User {
+        var id: String
+    }
+}

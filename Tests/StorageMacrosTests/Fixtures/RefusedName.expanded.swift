@@ -1,0 +1,5 @@
+// swift-format-ignore-file
+
+struct E {
+    var id: String
+}

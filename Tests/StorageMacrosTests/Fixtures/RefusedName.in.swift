@@ -1,0 +1,4 @@
+@StorageEntity
+struct E {
+    var id: String
+}

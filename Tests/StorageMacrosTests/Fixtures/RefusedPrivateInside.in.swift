@@ -1,0 +1,13 @@
+enum Shop {
+    @StorageEntity
+    private struct User {
+        var id: String
+    }
+
+    private enum Back {
+        @StorageEntity
+        struct Order {
+            var id: String
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// swift-format-ignore-file
+
+struct Row {
+    var id: String
+    var row: String
+    var entity: String
+    var now: Int
+    var container: String
+    var databaseTableName: String
+}
+nonisolated struct RowRecord {
+    typealias E = Row
+
+    static let databaseTableName = "rows"
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("row", String.self),
+            StorageCore.ColumnSchema("entity", String.self),
+            StorageCore.ColumnSchema("now", Int.self),
+            StorageCore.ColumnSchema("container", String.self),
+            StorageCore.ColumnSchema("databaseTableName", String.self),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: String
+    var row: String
+    var entity: String
+    var now: Int
+    var container: String
+    var databaseTableName: String
+    var updatedAt: Foundation.Date
+
+    init(id: String, row: String, entity: String, now: Int, container: String, databaseTableName: String, updatedAt: Foundation.Date) {
+        self.id = id
+        self.row = row
+        self.entity = entity
+        self.now = now
+        self.container = container
+        self.databaseTableName = databaseTableName
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> Row {
+        Row(id: self.id, row: self.row, entity: self.entity, now: self.now, container: self.container, databaseTableName: self.databaseTableName)
+    }
+
+    static func from(_ entity: Row, now: Foundation.Date) -> RowRecord {
+        RowRecord(id: entity.id, row: entity.row, entity: entity.entity, now: entity.now, container: entity.container, databaseTableName: entity.databaseTableName, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.row, at: 2)
+        try row.write(self.entity, at: 3)
+        try row.write(self.now, at: 4)
+        try row.write(self.container, at: 5)
+        try row.write(self.databaseTableName, at: 6)
+        try row.write(self.updatedAt, at: 7)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.row = try row.read(String.self, at: 1)
+        self.entity = try row.read(String.self, at: 2)
+        self.now = try row.read(Int.self, at: 3)
+        self.container = try row.read(String.self, at: 4)
+        self.databaseTableName = try row.read(String.self, at: 5)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 6)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.row = try StorageLog.ColumnCoding.decode(String.self, from: row, "row")
+        self.entity = try StorageLog.ColumnCoding.decode(String.self, from: row, "entity")
+        self.now = try StorageLog.ColumnCoding.decode(Int.self, from: row, "now")
+        self.container = try StorageLog.ColumnCoding.decode(String.self, from: row, "container")
+        self.databaseTableName = try StorageLog.ColumnCoding.decode(String.self, from: row, "databaseTableName")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.row, to: &container, "row")
+        try StorageLog.ColumnCoding.encode(self.entity, to: &container, "entity")
+        try StorageLog.ColumnCoding.encode(self.now, to: &container, "now")
+        try StorageLog.ColumnCoding.encode(self.container, to: &container, "container")
+        try StorageLog.ColumnCoding.encode(self.databaseTableName, to: &container, "databaseTableName")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension RowRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension Row: StorageProjections.RegisteredEntity {
+    typealias Record = RowRecord
+}

@@ -1,0 +1,6 @@
+// swift-format-ignore-file
+
+struct User<Value> {
+    let id: String = "1"
+    lazy var name = 1
+}

@@ -1,0 +1,126 @@
+// swift-format-ignore-file
+
+struct User {
+    var id: String
+}
+nonisolated struct UserRecord {
+    typealias E = User
+
+    static let databaseTableName = #"app "users""#
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: String
+    var updatedAt: Foundation.Date
+
+    init(id: String, updatedAt: Foundation.Date) {
+        self.id = id
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> User {
+        User(id: self.id)
+    }
+
+    static func from(_ entity: User, now: Foundation.Date) -> UserRecord {
+        UserRecord(id: entity.id, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.updatedAt, at: 2)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 1)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+struct Visitor {
+    var id: String
+}
+nonisolated struct VisitorRecord {
+    typealias E = Visitor
+
+    static let databaseTableName = "visitors"
+
+    static var schemaColumns: [StorageCore.ColumnSchema] {
+        [
+            StorageCore.ColumnSchema("id", String.self, primaryKey: true),
+            StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
+        ]
+    }
+
+    var id: String
+    var updatedAt: Foundation.Date
+
+    init(id: String, updatedAt: Foundation.Date) {
+        self.id = id
+        self.updatedAt = updatedAt
+    }
+
+    func asEntity() -> Visitor {
+        Visitor(id: self.id)
+    }
+
+    static func from(_ entity: Visitor, now: Foundation.Date) -> VisitorRecord {
+        VisitorRecord(id: entity.id, updatedAt: now)
+    }
+
+    func write(to row: StorageLog.RowWriter) throws {
+        try row.write(self.id, at: 1)
+        try row.write(self.updatedAt, at: 2)
+    }
+
+    init(reading row: StorageLog.RowReader) throws {
+        self.id = try row.read(String.self, at: 0)
+        self.updatedAt = try row.read(Foundation.Date.self, at: 1)
+    }
+
+    static func key(of id: String) -> StorageCore.StorageValue {
+        StorageLog.RowKey.value(of: id)
+    }
+
+    init(row: GRDB.Row) throws {
+        self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
+        self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
+    }
+
+    func encode(to container: inout GRDB.PersistenceContainer) throws {
+        try StorageLog.ColumnCoding.encode(self.id, to: &container, "id")
+        try StorageLog.ColumnCoding.encode(self.updatedAt, to: &container, "updatedAt")
+    }
+}
+
+nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension User: StorageProjections.RegisteredEntity {
+    typealias Record = UserRecord
+}
+
+nonisolated extension VisitorRecord: StorageProjections.StorageKitEntityRecord {
+}
+
+nonisolated extension Visitor: StorageProjections.RegisteredEntity {
+    typealias Record = VisitorRecord
+}

@@ -1,0 +1,8 @@
+// swift-format-ignore-file
+let name = "users"
+struct User {
+    var id: String
+}
+struct Visitor {
+    var id: String
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+struct User {
+    var id: String
+    var (x, y): (Int, Int)
+}

@@ -1,0 +1,83 @@
+#ifndef CBASELINE_H
+#define CBASELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The least that SQLite can be asked to do for the rows of a benchmark, without history and without
+// objects: prepared statements, bound and stepped in plain C loops. Everything that isn't the loop itself
+// (copying rows, parsing a history, creating tables) has a function of its own, so that it stays untimed.
+//
+// <sqlite3.h> stays out of this header: the Swift side has its own import of it through GRDB.
+
+#pragma clang assume_nonnull begin
+
+// MARK: Rows
+
+/// Person rows, copied once so that the timed loops only read C memory.
+typedef struct cb_people cb_people;
+
+cb_people *cb_people_create(size_t capacity);
+void cb_people_free(cb_people *people);
+
+/// Appends a copy of one row.
+void cb_people_add(
+    cb_people *people, const char *id, const char *name, const char *email, int64_t age, const char *city,
+    bool active, double score, int64_t updated_at);
+
+// MARK: Change histories
+
+/// The operations of a change history (JSON Lines), parsed and kept in memory.
+typedef struct cb_history cb_history;
+
+/// Reads and parses a file. The result is never null; `cb_history_error` says whether it is usable.
+cb_history *cb_history_read(const char *path);
+void cb_history_free(cb_history *history);
+
+/// Why the file couldn't be read or parsed, or null.
+const char *_Nullable cb_history_error(const cb_history *history);
+size_t cb_history_operation_count(const cb_history *history);
+
+// MARK: The store
+
+/// One connection: WAL, synchronous FULL (read back), SQLite's defaults for the rest.
+typedef struct cb_store cb_store;
+
+/// Opens or creates a file. The result is never null; `cb_store_error` says whether it is usable.
+cb_store *cb_store_open(const char *path);
+void cb_store_close(cb_store *store);
+
+/// The first error of this store, or null. Every function below returns false when it has set one.
+const char *_Nullable cb_store_error(const cb_store *store);
+
+bool cb_store_create_people(cb_store *store);
+
+/// INSERT ... ON CONFLICT(id) DO UPDATE of every row, in transactions of `rows_per_transaction`.
+bool cb_store_upsert_people(cb_store *store, const cb_people *people, size_t rows_per_transaction);
+
+/// Plain INSERT of every row in one transaction: a bulk load.
+bool cb_store_insert_people(cb_store *store, const cb_people *people);
+
+/// Steps through all rows and touches every column.
+/// `count` receives the number of rows, `checksum` a sum over all columns.
+bool cb_store_read_people(cb_store *store, size_t *count, int64_t *checksum);
+
+/// Creates the tables of a history, each with all the columns that appear anywhere in it.
+bool cb_store_create_history_tables(cb_store *store, const cb_history *history);
+
+/// Applies all operations as upserts of whole rows and deletes. A transaction ends at the first change of
+/// `tx` after `operations_per_transaction` operations.
+bool cb_store_apply_history(cb_store *store, const cb_history *history, size_t operations_per_transaction);
+
+// MARK: The process
+
+/// The version of the SQLite library in use.
+const char *cb_sqlite_version(void);
+
+/// Gives memory that is freed, but kept by the allocator, back to the system where that is possible.
+void cb_release_free_memory(void);
+
+#pragma clang assume_nonnull end
+
+#endif

@@ -1,0 +1,105 @@
+/// Benchmarks of the log itself, for which the baselines have nothing to compare.
+extension BenchmarkCatalog {
+    private var largeLogWords: String {
+        let log = workload.largeLog
+        return "\(Format.count(log.events)) events (\(Format.count(log.rows)) rows, \(log.versions) versions each)"
+    }
+
+    var replay: Benchmark {
+        let log = workload.largeLog
+        return Benchmark(
+            id: "replay",
+            title: "Replay \(largeLogWords)",
+            method: "Every event is decoded, in order, on one core.",
+            budgets: [
+                Budget(
+                    title: "Replay", quantity: .operationsPerSecond, limit: .atLeast, must: 1_000_000, aim: 3_000_000)
+            ]
+        ) { _ in
+            Contest(operations: log.events, contenders: StorageKitContenders.replay(log))
+        }
+    }
+
+    var logSize: Benchmark {
+        let (rows, updates) = (workload.updatedRows, workload.updates)
+        return Benchmark(
+            id: "log-size",
+            title: "Log size of \(Format.count(updates)) updates of 3 columns",
+            method: """
+                Spread over \(Format.count(rows)) rows of 8 columns; stored bytes of the log after sealing, less those \
+                before the updates, by the number of updates.
+                """,
+            budgets: [
+                Budget(
+                    title: "Log bytes per event after sealing, 3-column updates",
+                    quantity: .metric(Self.logBytesMetric), limit: .atMost, must: 40, aim: 20)
+            ]
+        ) { _ in
+            Contest(operations: updates, contenders: StorageKitContenders.logSize(rows: rows, updates: updates))
+        }
+    }
+
+    var rowHistory: Benchmark {
+        let (log, lookUps) = (workload.largeLog, workload.historyLookUps)
+        return Benchmark(
+            id: "row-history",
+            title: "History of one row among \(largeLogWords)",
+            method: "\(Format.count(lookUps)) rows in random order, one after another, all versions of each.",
+            budgets: [
+                Budget(
+                    title: "Row history, \(log.versions) versions, among \(Format.count(log.events)) events",
+                    quantity: .millisecondsPerOperation, limit: .atMost, must: 2, aim: 0.5)
+            ]
+        ) { _ in
+            Contest(operations: lookUps, contenders: StorageKitContenders.rowHistory(log, lookUps: lookUps))
+        }
+    }
+
+    var open: Benchmark {
+        let log = workload.largeLog
+        return Benchmark(
+            id: "open",
+            title: "Open a store of \(largeLogWords)",
+            method: "Until the first read is possible. The file may be in the system's cache.",
+            budgets: [
+                Budget(
+                    title: "Open a store of \(Format.count(log.events)) events",
+                    quantity: .millisecondsPerOperation, limit: .atMost, must: 20, aim: 5)
+            ]
+        ) { _ in
+            Contest(operations: 1, contenders: StorageKitContenders.open(log))
+        }
+    }
+
+    var peakMemory: Benchmark {
+        let log = workload.largeLog
+        return Benchmark(
+            id: "peak-memory",
+            title: "Peak memory over \(largeLogWords)",
+            method: "How far resident memory rises during the run. Most exact when it is the only benchmark run.",
+            budgets: [
+                Budget(
+                    title: "Peak memory over \(Format.count(log.events)) events",
+                    quantity: .peakGrowthMegabytes, limit: .atMost, must: 100, aim: 40)
+            ]
+        ) { _ in
+            Contest(operations: log.events, contenders: StorageKitContenders.peakMemory(log))
+        }
+    }
+
+    var asOf: Benchmark {
+        let (rows, events) = (workload.asOfRows, workload.asOfEvents)
+        return Benchmark(
+            id: "as-of",
+            title: "A table of \(Format.count(rows)) rows as of a point in \(Format.count(events)) events",
+            method: "Cold: the store is opened before the run, the past has not been asked for.",
+            budgets: [
+                Budget(
+                    title: "As-of of a table of \(Format.count(rows)) rows among \(Format.count(events)) events, cold",
+                    quantity: .millisecondsPerOperation, limit: .atMost, must: 300, aim: 50)
+            ]
+        ) { _ in
+            Contest(operations: 1, contenders: StorageKitContenders.asOf(rows: rows, events: events))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+extension BenchmarkCatalog {
+    var saveMany: Benchmark {
+        Benchmark(
+            id: "save-many",
+            title: "Save \(Format.count(workload.savedRows)) rows in one call",
+            method: """
+                New rows with rising keys into an empty table, one transaction. GRDB and C keep no history, StorageKit \
+                keeps all of it.
+                """,
+            budgets: [
+                Budget(
+                    title: "Save many rows, against GRDB `upsert`",
+                    quantity: .speedup(over: ContenderName.codableUpsert), limit: .atLeast, must: 4, aim: 8),
+                Budget(
+                    title: "Save many rows, against a GRDB cached statement",
+                    quantity: .wallRatio(to: ContenderName.cachedStatement), limit: .atMost, must: 2, aim: 1.2),
+                Budget(
+                    title: "Save many rows, against a C loop",
+                    quantity: .wallRatio(to: ContenderName.cUpsert), limit: .atMost, must: 3, aim: 1.8),
+            ]
+        ) { _ in
+            let people = generator.people(workload.savedRows)
+            return Contest(
+                operations: people.count,
+                contenders: GRDBContenders.saveMany(people) + CContenders.saveMany(people)
+                    + StorageKitContenders.saveMany(people))
+        }
+    }
+
+    var saveConcurrently: Benchmark {
+        Benchmark(
+            id: "save-concurrently",
+            title: "\(Format.count(workload.concurrentSaves)) concurrent single saves, durability full",
+            method: "One task per row, all started at once, into an empty table; until the last one has returned.",
+            budgets: [
+                Budget(
+                    title: "Concurrent single saves, against GRDB `pool.write` each",
+                    quantity: .speedup(over: ContenderName.poolWrite), limit: .atLeast, must: 5, aim: 20)
+            ]
+        ) { _ in
+            let people = generator.people(workload.concurrentSaves)
+            return Contest(
+                operations: people.count,
+                contenders: GRDBContenders.saveConcurrently(people) + StorageKitContenders.saveConcurrently(people))
+        }
+    }
+
+    var saveOneByOne: Benchmark {
+        Benchmark(
+            id: "save-one-by-one",
+            title: "\(Format.count(workload.consecutiveSaves)) saves one after another, durability full",
+            method: "Each save is awaited before the next begins, into an empty table; C commits every row.",
+            budgets: [
+                Budget(
+                    title: "One save after another, against GRDB `pool.write` each",
+                    quantity: .wallRatio(to: ContenderName.poolWrite), limit: .atMost, must: 1.25, aim: 1)
+            ]
+        ) { _ in
+            let people = generator.people(workload.consecutiveSaves)
+            return Contest(
+                operations: people.count,
+                contenders: GRDBContenders.saveOneByOne(people) + CContenders.saveOneByOne(people)
+                    + StorageKitContenders.saveOneByOne(people))
+        }
+    }
+
+    var readAll: Benchmark {
+        Benchmark(
+            id: "read-all",
+            title: "Read \(Format.count(workload.savedRows)) rows",
+            method: """
+                Just written, so in the system's cache. The C loop touches every column and keeps nothing; the others \
+                return an array.
+                """
+        ) { _ in
+            let people = generator.people(workload.savedRows)
+            return Contest(
+                operations: people.count,
+                contenders: GRDBContenders.readAll(people) + CContenders.readAll(people)
+                    + StorageKitContenders.readAll(people))
+        }
+    }
+
+    func importHistory(_ history: HistoryFile) -> Benchmark {
+        Benchmark(
+            id: "import-" + history.name,
+            title: "Import the history `\(history.name)`",
+            method: """
+                From plain JSON Lines. "C upsert" applies operations parsed beforehand as upserts of whole rows and \
+                deletes, 10,000 a transaction in whole `tx` groups, into tables that have all columns from the start; \
+                "C parse and upsert" also reads and parses the file.
+                """,
+            budgets: [
+                Budget(
+                    title: "Import `\(history.name)`, against C upserts",
+                    quantity: .cpuRatio(to: ContenderName.cUpsert), limit: .atMost, must: 2, aim: 1.4)
+            ]
+        ) { workspace in
+            let jsonLines = try history.jsonLines(in: workspace.shared)
+            let parsed = try CHistory(path: jsonLines.path)
+            return Contest(
+                operations: parsed.operationCount,
+                contenders: CContenders.importHistory(parsed, jsonLines: jsonLines.path)
+                    + StorageKitContenders.importHistory(jsonLines))
+        }
+    }
+
+    var rebuild: Benchmark {
+        Benchmark(
+            id: "rebuild",
+            title: "Rebuild an entity table of \(Format.count(workload.savedRows)) rows",
+            method: "From the log; the C bulk load is plain inserts of the same rows in key order, one transaction.",
+            budgets: [
+                Budget(
+                    title: "Rebuild an entity table, against a C bulk load",
+                    quantity: .wallRatio(to: ContenderName.cBulkLoad), limit: .atMost, must: 2, aim: 1.2)
+            ]
+        ) { _ in
+            let people = generator.people(workload.savedRows)
+            return Contest(
+                operations: people.count,
+                contenders: CContenders.bulkLoad(people) + StorageKitContenders.rebuild(people))
+        }
+    }
+}

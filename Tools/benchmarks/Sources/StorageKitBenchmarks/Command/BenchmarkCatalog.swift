@@ -1,0 +1,14 @@
+/// All benchmarks there are, in the order of the report.
+struct BenchmarkCatalog {
+    let workload: Workload
+    let histories: [HistoryFile]
+
+    static let logBytesMetric = "log bytes per event"
+
+    let generator = PersonGenerator(seed: 42)
+
+    var benchmarks: [Benchmark] {
+        [saveMany, saveConcurrently, saveOneByOne, readAll] + histories.map(importHistory)
+            + [rebuild, replay, logSize, rowHistory, open, peakMemory, asOf]
+    }
+}

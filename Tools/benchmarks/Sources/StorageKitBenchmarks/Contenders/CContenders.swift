@@ -1,0 +1,85 @@
+/// SQLite by itself, in C, without history.
+enum CContenders {
+    private static let operationsPerTransaction = 10_000
+
+    static func saveMany(_ people: [Person]) -> [Contender] {
+        let rows = CPeople(people)
+        return [
+            contender(ContenderName.cUpsert) { try $0.upsert(rows, rowsPerTransaction: people.count) }
+        ]
+    }
+
+    static func saveOneByOne(_ people: [Person]) -> [Contender] {
+        let rows = CPeople(people)
+        return [
+            contender(ContenderName.cUpsert) { try $0.upsert(rows, rowsPerTransaction: 1) }
+        ]
+    }
+
+    static func bulkLoad(_ people: [Person]) -> [Contender] {
+        let rows = CPeople(people)
+        return [
+            contender(ContenderName.cBulkLoad) { try $0.insert(rows) }
+        ]
+    }
+
+    static func readAll(_ people: [Person]) -> [Contender] {
+        let rows = CPeople(people)
+        return [
+            Contender(
+                "C read",
+                prepare: { workspace in
+                    let store = try CStore(workspace.path("c.sqlite"))
+                    try store.createPeople()
+                    try store.insert(rows)
+                    return store
+                },
+                run: { store in
+                    guard try store.readPeople() == people.count else {
+                        throw BenchmarkError("The C baseline read another number of rows than it was given.")
+                    }
+                    return []
+                })
+        ]
+    }
+
+    /// Without and with the reading and parsing of the file, because an import has to do that too.
+    static func importHistory(_ history: CHistory, jsonLines: String) -> [Contender] {
+        [
+            Contender(
+                ContenderName.cUpsert,
+                prepare: { workspace in
+                    let store = try CStore(workspace.path("c.sqlite"))
+                    try store.createTables(of: history)
+                    return store
+                },
+                run: { store in
+                    try store.apply(history, operationsPerTransaction: operationsPerTransaction)
+                    return []
+                }),
+            Contender(
+                ContenderName.cParseAndUpsert,
+                prepare: { try CStore($0.path("c.sqlite")) },
+                run: { store in
+                    let parsed = try CHistory(path: jsonLines)
+                    try store.createTables(of: parsed)
+                    try store.apply(parsed, operationsPerTransaction: operationsPerTransaction)
+                    return []
+                }),
+        ]
+    }
+
+    private static func contender(_ name: String, run: @escaping (CStore) throws -> Void) -> Contender {
+        Contender(
+            name,
+            prepare: { workspace in
+                let store = try CStore(workspace.path("c.sqlite"))
+                try store.createPeople()
+                return store
+            },
+            run: { store in
+                try run(store)
+                return []
+            })
+    }
+}

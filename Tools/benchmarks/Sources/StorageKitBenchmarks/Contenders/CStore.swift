@@ -1,0 +1,50 @@
+import CBaseline
+
+/// A database of the C baseline.
+final class CStore {
+    private let pointer: OpaquePointer
+
+    /// Opens or creates the database with `synchronous` FULL.
+    init(_ path: String) throws {
+        pointer = cb_store_open(path)
+        try check(cb_store_error(pointer) == nil)
+    }
+
+    deinit {
+        cb_store_close(pointer)
+    }
+
+    func createPeople() throws {
+        try check(cb_store_create_people(pointer))
+    }
+
+    func upsert(_ people: CPeople, rowsPerTransaction: Int) throws {
+        try check(cb_store_upsert_people(pointer, people.pointer, rowsPerTransaction))
+    }
+
+    func insert(_ people: CPeople) throws {
+        try check(cb_store_insert_people(pointer, people.pointer))
+    }
+
+    /// Reads all rows and returns how many there are.
+    func readPeople() throws -> Int {
+        var count = 0
+        var checksum: Int64 = 0
+        try check(cb_store_read_people(pointer, &count, &checksum))
+        return count
+    }
+
+    func createTables(of history: CHistory) throws {
+        try check(cb_store_create_history_tables(pointer, history.pointer))
+    }
+
+    func apply(_ history: CHistory, operationsPerTransaction: Int) throws {
+        try check(cb_store_apply_history(pointer, history.pointer, operationsPerTransaction))
+    }
+
+    private func check(_ succeeded: Bool) throws {
+        if succeeded { return }
+        let reason = cb_store_error(pointer).map { String(cString: $0) } ?? "unknown"
+        throw BenchmarkError("The C baseline failed: \(reason).")
+    }
+}

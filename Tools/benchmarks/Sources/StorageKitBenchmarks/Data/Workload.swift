@@ -1,0 +1,21 @@
+/// How much of everything there is.
+struct Workload {
+    var savedRows = 100_000
+    var concurrentSaves = 1_000
+    var consecutiveSaves = 500
+    /// Updates of three columns, spread evenly over `updatedRows` rows.
+    var updates = 100_000
+    var updatedRows = 10_000
+    var largeLog = LargeLog(events: 10_000_000)
+    /// Look-ups of one row's history in the large log.
+    var historyLookUps = 1_000
+    var asOfRows = 5_000
+    var asOfEvents = 1_000_000
+
+    /// Enough to see that everything works; the numbers mean nothing.
+    static var quick: Workload {
+        Workload(
+            savedRows: 2_000, concurrentSaves: 50, consecutiveSaves: 20, updates: 2_000, updatedRows: 200,
+            largeLog: LargeLog(events: 20_000), historyLookUps: 50, asOfRows: 100, asOfEvents: 5_000)
+    }
+}

@@ -1,0 +1,66 @@
+import StorageCore
+
+/// Why a command stops: what happened, why, and what to type next, a line each.
+struct CommandError: Error, Sendable {
+    let status: ExitStatus
+    /// What happened, in one sentence.
+    let what: String
+    /// Why, in one sentence; empty if that is plain.
+    let why: String
+    /// What to do about it: a sentence, or a command to type.
+    let next: String
+
+    init(_ status: ExitStatus, _ what: String, why: String = "", next: String = "") {
+        self.status = status
+        self.what = what
+        self.why = why
+        self.next = next
+    }
+
+    /// A line of input that can't be read.
+    init(_ error: InputError, line: Int, status: ExitStatus = .conflict) {
+        self.init(
+            status, "Line \(line), byte \(error.offset + 1): \(error.problem).",
+            why: "Nothing of the commit that this line belongs to was stored.", next: error.remedy)
+    }
+
+    /// An error of the store.
+    init(_ error: StorageError) {
+        let cause = error.cause.map { "\($0)" } ?? ""
+        self.init(Self.status(of: error.code), error.message, why: cause, next: error.remedy)
+    }
+
+    /// Any error that reaches the top of a command.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as CommandError: self = error
+        case let error as StorageError: self.init(error)
+        case let error as InputError:
+            self.init(.usage, "Byte \(error.offset + 1): \(error.problem).", next: error.remedy)
+        default: self.init(.inconclusive, "An unexpected error stopped the command.", why: "\(error)")
+        }
+    }
+
+    static func status(of code: StorageError.Code) -> ExitStatus {
+        switch code {
+        case .notFound, .notAStore: .notFound
+        case .busy, .readOnly, .unsupportedFormat, .failed, .closed, .inputOutput: .unavailable
+        case .corrupt: .corrupt
+        case .conflict, .schemaMismatch: .conflict
+        case .invalidValue, .invalidName, .limitExceeded, .database, .misuse: .usage
+        default: .inconclusive
+        }
+    }
+}
+
+extension CommandError: CustomStringConvertible {
+    /// Up to three lines as they are shown on standard error, each ended by a line break.
+    func rendered(style: Style) -> String {
+        var lines = style.removed("error:") + " " + TerminalText.visible(what) + "\n"
+        if !why.isEmpty { lines += style.dim("  why:") + " " + TerminalText.visible(why) + "\n" }
+        if !next.isEmpty { lines += style.dim(" next:") + " " + TerminalText.visible(next) + "\n" }
+        return lines
+    }
+
+    var description: String { rendered(style: .plain) }
+}

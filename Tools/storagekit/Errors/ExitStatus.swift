@@ -1,0 +1,22 @@
+/// What the shell is told. Scripts rely on these numbers.
+///
+/// A command that has already written its answer throws a status to end with it and nothing more is written.
+enum ExitStatus: Int32, Error, Sendable {
+    case done = 0
+    /// A negative answer: there is a difference, nothing matches, a condition is false.
+    case negative = 1
+    /// The command can't be understood.
+    case usage = 2
+    /// A store, point, table, row or file isn't there.
+    case notFound = 3
+    /// The store can't be used now or by this program: busy, read-only, too new, or out of order.
+    case unavailable = 4
+    /// Stored bytes aren't what was written.
+    case corrupt = 5
+    /// Neither yes nor no can be proved.
+    case inconclusive = 6
+    /// The present state refuses the change.
+    case conflict = 7
+    /// A part was done and the rest is listed.
+    case partial = 8
+}

@@ -1,0 +1,132 @@
+/// A place in history as it is written on the command line.
+///
+/// | Written | Means |
+/// |---|---|
+/// | `@1234`, `@1234~` | a position; the place just before it |
+/// | `t:77` | commit 77 |
+/// | `2024-05-01T10:00:00Z`, `2024-05-01 10:00`, `2024-05-01` | a time, in UTC unless it names an offset; a day is its start |
+/// | `today`, `yesterday 14:00` | a time of a day in UTC |
+/// | `-2h`, `-1d12h`, `now-2h`, `now` | that long ago, in `w d h m s`; the present |
+/// | `head`, `head~5` | the newest commit; five commits before it |
+/// | `tag:NAME` | what was tagged |
+enum PointArgument: Equatable, Sendable {
+    case position(Int64)
+    /// The state just before a position.
+    case before(position: Int64)
+    case commit(Int64)
+    /// Microseconds since 1970 in UTC.
+    case time(Int64)
+    case head
+    case beforeHead(commits: Int64)
+    case tag(String)
+
+    static let examples =
+        "Points look like @1234, @1234~, t:77, 2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday, -2h, head, head~5, tag:NAME."
+
+    /// - Parameter now: microseconds since 1970, for points that are relative to the present.
+    init(_ text: String, now: Int64) throws(GrammarError) {
+        guard let point = try Self.parse(text, now: now) else {
+            throw GrammarError(problem: "'\(text)' isn't a point in history.", examples: Self.examples)
+        }
+        self = point
+    }
+
+    private static func parse(_ text: String, now: Int64) throws(GrammarError) -> PointArgument? {
+        if text.hasPrefix("@") {
+            let isBefore = text.hasSuffix("~")
+            guard let position = number(text.dropFirst().dropLast(isBefore ? 1 : 0)) else { return nil }
+            return isBefore ? .before(position: position) : .position(position)
+        }
+        if text.hasPrefix("t:") { return number(text.dropFirst(2)).map { .commit($0) } }
+        if text == "head" { return .head }
+        if text.hasPrefix("head~") { return number(text.dropFirst(5)).map { .beforeHead(commits: $0) } }
+        if text.hasPrefix("tag:") {
+            let name = text.dropFirst(4)
+            return name.isEmpty || name.contains("..") ? nil : .tag(String(name))
+        }
+        if text == "now" { return .time(now) }
+        if text.hasPrefix("-") { return ago(text.dropFirst(), now: now) }
+        if text.hasPrefix("now-") { return ago(text.dropFirst(4), now: now) }
+        return try time(text, now: now)
+    }
+
+    /// Digits only: signs and spaces are typing errors here.
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } ? Int64(text) : nil
+    }
+
+    /// `2h`, `1d12h` before now.
+    private static func ago(_ text: Substring, now: Int64) -> PointArgument? {
+        var rest = text
+        var total: Int64 = 0
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            guard let count = number(digits), let unit = rest.dropFirst(digits.count).first,
+                let length = seconds(in: unit)
+            else { return nil }
+            let (product, overflow) = count.multipliedReportingOverflow(by: length * Timestamp.perSecond)
+            let (sum, carry) = total.addingReportingOverflow(product)
+            guard !overflow, !carry else { return nil }
+            total = sum
+            rest = rest.dropFirst(digits.count + 1)
+        }
+        guard !text.isEmpty else { return nil }
+        // Before the first year there was nothing either, so very long ago is as good as the exact time.
+        return .time(max(now.subtractingReportingOverflow(total).partialValue, Timestamp.range.lowerBound))
+    }
+
+    private static func seconds(in unit: Character) -> Int64? {
+        switch unit {
+        case "s": 1
+        case "m": 60
+        case "h": 3600
+        case "d": 86_400
+        case "w": 604_800
+        default: nil
+        }
+    }
+
+    /// Completes what people leave out to a time of RFC 3339.
+    private static func time(_ text: String, now: Int64) throws(GrammarError) -> PointArgument? {
+        var complete = text
+        for (word, daysAgo) in [("today", Int64(0)), ("yesterday", 1)] where text == word || text.hasPrefix(word + " ")
+        {
+            let date = Timestamp.text(now - daysAgo * Timestamp.perDay).prefix(10)
+            complete = String(date + text.dropFirst(word.count))
+        }
+        guard complete.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        switch complete.count {
+        case 10: complete += "T00:00:00Z"
+        case 16: complete += ":00Z"
+        default: if !hasOffset(complete) { complete += "Z" }
+        }
+        do throws(TimestampProblem) {
+            return .time(try Timestamp.parse(complete))
+        } catch .notRFC3339 {
+            return nil
+        } catch {
+            throw GrammarError(
+                problem: "'\(text)' isn't a point in history: \(error.rawValue).", examples: error.remedy)
+        }
+    }
+
+    /// Whether a time names its offset: after the date, nothing else has these characters.
+    private static func hasOffset(_ text: String) -> Bool {
+        text.dropFirst(11).contains { $0 == "Z" || $0 == "z" || $0 == "+" || $0 == "-" }
+    }
+}
+
+extension PointArgument: CustomStringConvertible {
+    /// The point as it can be typed again; a relative time has become an absolute one.
+    var description: String {
+        switch self {
+        case .position(let position): "@\(position)"
+        case .before(let position): "@\(position)~"
+        case .commit(let commit): "t:\(commit)"
+        case .time(let microseconds): Timestamp.text(microseconds)
+        case .head: "head"
+        case .beforeHead(let commits): "head~\(commits)"
+        case .tag(let name): "tag:\(name)"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// A file or pipe that is read from its start to its end.
+struct FileInput: ~Copyable {
+    /// What people call it, for errors.
+    let name: String
+    /// The size of a regular file in bytes; nil for pipes and terminals.
+    let size: Int?
+    private let descriptor: Int32
+    private let isOwned: Bool
+
+    /// - Parameter path: `-` is standard input.
+    init(path: String) throws(CommandError) {
+        if path == "-" {
+            self.init(descriptor: 0, name: "standard input")
+            return
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let code = errno
+            throw CommandError(
+                code == ENOENT || code == ENOTDIR ? .notFound : .unavailable, "The file \(path) can't be opened.",
+                why: String(cString: strerror(code)), next: "Check the path, or write - to read from standard input.")
+        }
+        self.init(descriptor: descriptor, name: path, isOwned: true)
+    }
+
+    /// - Parameter isOwned: whether the descriptor is closed in the end.
+    init(descriptor: Int32, name: String, isOwned: Bool = false) {
+        var status = stat()
+        let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        self.size = isRegular ? Int(status.st_size) : nil
+        self.descriptor = descriptor
+        self.name = name
+        self.isOwned = isOwned
+    }
+
+    deinit {
+        if isOwned { close(descriptor) }
+    }
+
+    /// Reads at least one byte, or returns zero at the end.
+    func read(into target: UnsafeMutableRawBufferPointer) throws(CommandError) -> Int {
+        while true {
+            let count = Foundation.read(descriptor, target.baseAddress, target.count)
+            if count >= 0 { return count }
+            let code = errno
+            if code == EINTR { continue }
+            throw CommandError(
+                .unavailable, "Reading \(name) failed.", why: String(cString: strerror(code)),
+                next: code == EISDIR ? "Name a file of this directory." : "Check the disk and try again.")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// One line of change history: a row of a table was inserted, updated or deleted.
+///
+/// A value to use again for the next line; it owns no bytes. All slices are valid until the parser takes the next line
+/// and while the memory of the line is.
+struct HistoryOperation {
+    enum Kind: String, Sendable {
+        case insert, update, delete
+    }
+
+    struct Column {
+        let name: ByteSlice
+        let value: JSONValue
+    }
+
+    /// Groups operations: neighbours with an equal number are one commit. It means nothing else.
+    var tx: Int64 = 0
+    /// Microseconds since 1970 in UTC; nil when the line doesn't say.
+    var at: Int64?
+    var kind = Kind.insert
+    var table = ByteSlice(start: nil, count: 0)
+    var id = ByteSlice(start: nil, count: 0)
+    /// The whole row after the operation in the order of the line, without repeated names; empty for a delete.
+    var columns: [Column] = []
+
+    var actor: ByteSlice?
+    var app: ByteSlice?
+    var reason: ByteSlice?
+    var correlation: ByteSlice?
+
+    /// Forgets everything but the memory of the columns.
+    mutating func reset() {
+        at = nil
+        actor = nil
+        app = nil
+        reason = nil
+        correlation = nil
+        columns.removeAll(keepingCapacity: true)
+    }
+}

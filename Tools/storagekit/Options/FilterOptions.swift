@@ -1,0 +1,50 @@
+import ArgumentParser
+
+/// Which changes a command looks at. Options of one kind widen the choice, different kinds narrow it.
+struct FilterOptions: ParsableArguments {
+    // A point may begin with a hyphen (-2h), which would otherwise be taken for an option.
+    @Option(
+        name: .long, parsing: .unconditional, help: "Only changes after this point.",
+        transform: FilterOptions.point)
+    var since: PointArgument?
+
+    @Option(
+        name: .long, parsing: .unconditional, help: "Only changes up to this point.",
+        transform: FilterOptions.point)
+    var until: PointArgument?
+
+    @Option(name: .long, help: "Only changes by this actor; may be repeated.")
+    var actor: [String] = []
+
+    @Option(name: .long, help: "Only changes by this app; may be repeated.")
+    var app: [String] = []
+
+    @Option(name: .long, help: "Only commits whose reason contains this text; may be repeated.")
+    var reason: [String] = []
+
+    @Option(name: .long, help: "Only changes to this table; may be repeated.")
+    var table: [String] = []
+
+    @Option(name: .long, help: "Only these operations, such as i,u,d or insert; may be repeated.")
+    var op: [OperationFilter] = []
+
+    @Option(name: .long, help: "Only changes to this column; may be repeated.")
+    var column: [String] = []
+
+    init() {}
+
+    /// The operations asked for; nil if all are.
+    var kinds: Set<HistoryOperation.Kind>? {
+        op.isEmpty ? nil : op.reduce(into: Set()) { $0.formUnion($1.kinds) }
+    }
+
+    /// Whether everything passes.
+    var isEmpty: Bool {
+        since == nil && until == nil && actor.isEmpty && app.isEmpty && reason.isEmpty && table.isEmpty && op.isEmpty
+            && column.isEmpty
+    }
+
+    private static func point(_ text: String) throws -> PointArgument {
+        try PointArgument(text, now: SystemTime.now)
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+
+/// How a command writes its results.
+struct FormatOptions: ParsableArguments {
+    @Option(name: .long, help: "How to write results.")
+    var format: OutputFormat = .human
+
+    @Option(name: .long, help: "When to use colours.")
+    var color: ColorChoice = .auto
+
+    init() {}
+
+    /// Colours for standard output. Only output for people is ever coloured.
+    var style: Style { format == .human ? Terminal(descriptor: 1).style(color) : .plain }
+
+    /// Colours for standard error.
+    var errorStyle: Style { Terminal(descriptor: 2).style(color) }
+
+    /// Refuses formats that a command doesn't offer.
+    func require(_ formats: [OutputFormat], of command: String) throws(CommandError) {
+        guard !formats.contains(format) else { return }
+        let names = formats.map(\.rawValue).joined(separator: ", ")
+        throw CommandError(
+            .usage, "\(command) can't write \(format.rawValue).", why: "Its formats are \(names).",
+            next: "Type: storagekit \(command) --format \(formats.first?.rawValue ?? "human") …")
+    }
+}

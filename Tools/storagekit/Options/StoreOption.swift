@@ -1,0 +1,21 @@
+import ArgumentParser
+import Foundation
+
+/// Which store a command works on: `-s`, `--store`, or the environment.
+struct StoreOption: ParsableArguments {
+    static let environmentKey = "STORAGEKIT_STORE"
+
+    @Option(name: [.short, .long], help: "The store's file; \(StoreOption.environmentKey) if it isn't given.")
+    var store: String?
+
+    init() {}
+
+    /// The path of the store.
+    func path(environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandError) -> String {
+        if let store, !store.isEmpty { return store }
+        if let store = environment[Self.environmentKey], !store.isEmpty { return store }
+        throw CommandError(
+            .usage, "No store is named.", why: "Neither --store nor \(Self.environmentKey) is given.",
+            next: "Add -s PATH, or type: export \(Self.environmentKey)=PATH")
+    }
+}

@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// How results are written.
+enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+    /// For people; may change in any version.
+    case human
+    /// One JSON object a line with `"v":1`, a documented contract.
+    case jsonl
+    /// One JSON document.
+    case json
+    case csv
+    /// A Markdown table.
+    case md
+}

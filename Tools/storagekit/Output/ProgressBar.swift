@@ -1,0 +1,86 @@
+import Foundation
+
+/// Progress of long work on standard error, with rate and time left; silent unless that is a terminal.
+///
+/// It draws at most ten times a second and not in the first moments, so that short work leaves no trace.
+final class ProgressBar {
+    private static let interval = Duration.milliseconds(100)
+    private static let delay = Duration.milliseconds(300)
+    private static let barWidth = 24
+
+    private let label: String
+    private let unit: String
+    private let total: Int?
+    private let terminal: Terminal
+    private let show: (String) -> Void
+    private let now: () -> ContinuousClock.Instant
+    private let started: ContinuousClock.Instant
+    private var lastDrawn: ContinuousClock.Instant?
+
+    /// - Parameters:
+    ///   - total: how much work there is in units; nil if unknown.
+    ///   - show: writes text as it is.
+    init(
+        _ label: String, total: Int?, unit: String, terminal: Terminal = Terminal(descriptor: 2),
+        show: @escaping (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) },
+        now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        self.label = label
+        self.unit = unit
+        self.total = total
+        self.terminal = terminal
+        self.show = show
+        self.now = now
+        started = now()
+    }
+
+    /// - Parameter completed: how much was done altogether, in units.
+    func update(_ completed: Int) {
+        guard terminal.isTerminal else { return }
+        let time = now()
+        guard time - started >= Self.delay, lastDrawn.map({ time - $0 >= Self.interval }) ?? true else { return }
+        lastDrawn = time
+        let width = max((terminal.width ?? Terminal.fallbackWidth) - 1, 1)
+        show("\r\u{1b}[K" + DisplayWidth.truncated(line(completed, elapsed: time - started), to: width))
+    }
+
+    /// Removes the bar. To be called on success and on failure, before anything else is written to the terminal.
+    func finish() {
+        guard lastDrawn != nil else { return }
+        lastDrawn = nil
+        show("\r\u{1b}[K")
+    }
+
+    /// `import  ████░░░░  45%  1,234,567 lines  98,765/s  12 s left`
+    func line(_ completed: Int, elapsed: Duration) -> String {
+        let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        let rate = seconds > 0 ? Double(completed) / seconds : 0
+        var parts = [label]
+        if let total, total > 0 {
+            let share = min(Double(completed) / Double(total), 1)
+            let filled = Int(share * Double(Self.barWidth))
+            parts.append(
+                String(repeating: "█", count: filled) + String(repeating: "░", count: Self.barWidth - filled))
+            parts.append("\(Int(share * 100))%")
+        }
+        parts.append("\(Self.grouped(completed)) \(unit)")
+        parts.append("\(Self.grouped(Int(rate)))/s")
+        if let total, rate > 0, completed < total {
+            let left = Double(total - completed) / rate
+            // Beyond a year nobody waits, and the number would not fit.
+            if left < 31_536_000 { parts.append("\(Age.text(microseconds: Int64(max(left, 1)) * 1_000_000)) left") }
+        }
+        return parts.joined(separator: "  ")
+    }
+
+    /// Digits in groups of three, the same in every locale.
+    static func grouped(_ number: Int) -> String {
+        var output = ""
+        let digits = String(number.magnitude)
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { output.append(",") }
+            output.append(digit)
+        }
+        return number < 0 ? "-" + output : output
+    }
+}

@@ -1,0 +1,37 @@
+/// Colours by meaning. They only help: signs and words must carry the meaning without them.
+///
+/// The codes are written here and not by a library that keeps one switch for the whole process, because standard output
+/// and standard error can differ.
+struct Style: Sendable {
+    enum Role: Sendable {
+        case plain, added, removed, changed, dim, heading
+
+        /// Parameters of the terminal's SGR command (ECMA-48 section 8.3.117).
+        fileprivate var code: String? {
+            switch self {
+            case .plain: nil
+            case .added: "32"
+            case .removed: "31"
+            case .changed: "33"
+            case .dim: "2"
+            case .heading: "1"
+            }
+        }
+    }
+
+    static let plain = Style(isColored: false)
+    static let colored = Style(isColored: true)
+
+    let isColored: Bool
+
+    func apply(_ role: Role, to text: String) -> String {
+        guard isColored, !text.isEmpty, let code = role.code else { return text }
+        return "\u{1b}[\(code)m\(text)\u{1b}[0m"
+    }
+
+    func added(_ text: String) -> String { apply(.added, to: text) }
+    func removed(_ text: String) -> String { apply(.removed, to: text) }
+    func changed(_ text: String) -> String { apply(.changed, to: text) }
+    func dim(_ text: String) -> String { apply(.dim, to: text) }
+    func heading(_ text: String) -> String { apply(.heading, to: text) }
+}

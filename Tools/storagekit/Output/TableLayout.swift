@@ -1,0 +1,85 @@
+/// Rows in aligned columns, for people.
+///
+/// All rows are held until they are laid out, so this is for results of bounded length.
+struct TableLayout: Sendable {
+    enum Alignment: Sendable { case left, right }
+
+    struct Column: Sendable {
+        let title: String
+        let alignment: Alignment
+
+        init(_ title: String, _ alignment: Alignment = .left) {
+            self.title = TerminalText.visible(title)
+            self.alignment = alignment
+        }
+    }
+
+    private static let gap = 2
+    /// Columns aren't made narrower than this, even if the line gets too long then.
+    private static let narrowest = 4
+
+    private let columns: [Column]
+    private let width: Int?
+    private let hasTitles: Bool
+    private var rows: [[TableCell]] = []
+
+    /// - Parameter width: the width of the terminal; nil if nothing may be cut.
+    init(_ columns: [Column], width: Int?) {
+        self.columns = columns
+        self.width = width
+        hasTitles = columns.contains { !$0.title.isEmpty }
+    }
+
+    /// Adds a row; missing cells are empty, surplus ones are left out.
+    mutating func add(_ cells: [TableCell]) { rows.append(cells) }
+
+    /// The lines with the titles first, without spaces at their ends.
+    func lines(style: Style) -> [String] {
+        let widths = fittedWidths()
+        var lines: [String] = []
+        if hasTitles {
+            lines.append(line(columns.map { TableCell($0.title, .heading) }, widths, style))
+        }
+        return lines + rows.map { line($0, widths, style) }
+    }
+
+    private func line(_ cells: [TableCell], _ widths: [Int], _ style: Style) -> String {
+        var output = ""
+        var owedSpaces = 0
+        for (index, column) in columns.enumerated() {
+            let cell = index < cells.count ? cells[index] : TableCell("")
+            let text = width == nil ? cell.text : DisplayWidth.truncated(cell.text, to: widths[index])
+            let padding = max(widths[index] - DisplayWidth.of(text), 0)
+            if column.alignment == .right { owedSpaces += padding }
+            if !text.isEmpty {
+                output += String(repeating: " ", count: owedSpaces) + style.apply(cell.role, to: text)
+                owedSpaces = 0
+            }
+            if column.alignment == .left { owedSpaces += padding }
+            owedSpaces += Self.gap
+        }
+        return output
+    }
+
+    private func fittedWidths() -> [Int] {
+        var widths = columns.map { DisplayWidth.of($0.title) }
+        for row in rows {
+            for (index, cell) in row.prefix(widths.count).enumerated() {
+                widths[index] = max(widths[index], DisplayWidth.of(cell.text))
+            }
+        }
+        guard let width else { return widths }
+        var surplus = widths.reduce(0, +) + Self.gap * max(widths.count - 1, 0) - width
+        // The widest column gives first, down to the next widest, so that short columns stay whole.
+        while surplus > 0, let widest = widths.max(), widest > Self.narrowest,
+            let index = widths.lastIndex(of: widest)
+        {
+            let others = widths.enumerated().filter { $0.offset != index }.map(\.element).max() ?? 0
+            let floor = max(Self.narrowest, others == widest ? widest - 1 : others)
+            let cut = min(surplus, widest - floor)
+            widths[index] -= cut
+            surplus -= cut
+        }
+        return widths
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// What is known of the device behind an output.
+struct Terminal: Sendable {
+    let isTerminal: Bool
+    /// Columns of the terminal; nil if the output isn't one, so that nothing is cut in files and pipes.
+    let width: Int?
+    private let noColor: Bool
+    private let isDumb: Bool
+
+    static let fallbackWidth = 80
+
+    init(isTerminal: Bool, measuredWidth: Int?, environment: [String: String]) {
+        self.isTerminal = isTerminal
+        let stated = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        width = isTerminal ? stated ?? measuredWidth ?? Self.fallbackWidth : nil
+        // no-color.org: present and not empty, whatever the value.
+        noColor = environment["NO_COLOR"]?.isEmpty == false
+        isDumb = environment["TERM"] == "dumb"
+    }
+
+    /// - Parameter descriptor: 1 for standard output, 2 for standard error.
+    init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        var size = winsize()
+        let isMeasured = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        self.init(
+            isTerminal: isatty(descriptor) == 1, measuredWidth: isMeasured ? Int(size.ws_col) : nil,
+            environment: environment)
+    }
+
+    func style(_ choice: ColorChoice) -> Style {
+        switch choice {
+        case .always: .colored
+        case .never: .plain
+        case .auto: isTerminal && !noColor && !isDumb ? .colored : .plain
+        }
+    }
+}

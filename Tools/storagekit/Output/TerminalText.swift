@@ -1,0 +1,28 @@
+/// Text from the store made fit for a terminal.
+enum TerminalText {
+    /// Shows control characters as escapes.
+    ///
+    /// Stored text could otherwise move the cursor, change colours, or swap what is read (bidirectional overrides).
+    static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnfit) else { return text }
+        var output = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": output += "\\n"
+            case "\t": output += "\\t"
+            case "\r": output += "\\r"
+            case _ where isUnfit(scalar): output += "\\u{\(String(scalar.value, radix: 16))}"
+            default: output.unicodeScalars.append(scalar)
+            }
+        }
+        return output
+    }
+
+    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0: true
+        case 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+
+/// The command-line tool.
+@main
+struct StorageKitTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "storagekit",
+        abstract: "Look into, replay, rebuild and audit a StorageKit store.",
+        version: "0.1.0",
+        subcommands: [])
+
+    /// Runs the command that the arguments name and ends the process with its status.
+    ///
+    /// ArgumentParser's own `main` would end with its own statuses; ours are a contract (`ExitStatus`).
+    static func main() async {
+        // A reader that leaves early must show as an error of the write and not end the process.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot(RelativePoints.protected(Array(CommandLine.arguments.dropFirst())))
+            if var asyncCommand = command as? any AsyncParsableCommand {
+                try await asyncCommand.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Foundation.exit(status(reporting: error).rawValue)
+        }
+    }
+
+    /// Tells the user why the command ended, if there is something to tell.
+    private static func status(reporting error: any Error) -> ExitStatus {
+        if error is OutputClosed { return .done }
+        if let status = error as? ExitStatus { return status }
+        let code = exitCode(for: error)
+        if code == .success {
+            // Help and version are what was asked for, so they go to standard output.
+            try? FileHandle.standardOutput.write(contentsOf: Data((fullMessage(for: error) + "\n").utf8))
+            return .done
+        }
+        if code == .validationFailure {
+            report(fullMessage(for: error) + "\n")
+            return .usage
+        }
+        let error = CommandError(wrapping: error)
+        report(error.rendered(style: Terminal(descriptor: 2).style(.auto)))
+        return error.status
+    }
+
+    private static func report(_ text: String) {
+        // If not even standard error can be written to, the exit status is all that is left to say it.
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+}

@@ -1,0 +1,52 @@
+extension Timestamp {
+    /// Appends the canonical form: in UTC, with no decimals, three or six, whatever is the fewest that is exact.
+    ///
+    /// Times outside of the range can't come from a parsed text; they are shown as the nearest one that can.
+    static func append(_ microseconds: Int64, to output: inout [UInt8]) {
+        let microseconds = min(max(microseconds, range.lowerBound), range.upperBound)
+        let (day, timeOfDay) = floorDivide(microseconds, perDay)
+        let (year, month, dayOfMonth) = date(ofDay: day)
+        let (second, fraction) = floorDivide(timeOfDay, perSecond)
+        append(year, 4, to: &output)
+        output.append(UInt8(ascii: "-"))
+        append(month, 2, to: &output)
+        output.append(UInt8(ascii: "-"))
+        append(dayOfMonth, 2, to: &output)
+        output.append(UInt8(ascii: "T"))
+        append(second / 3600, 2, to: &output)
+        output.append(UInt8(ascii: ":"))
+        append(second / 60 % 60, 2, to: &output)
+        output.append(UInt8(ascii: ":"))
+        append(second % 60, 2, to: &output)
+        if fraction != 0 {
+            output.append(UInt8(ascii: "."))
+            if fraction % 1000 == 0 {
+                append(fraction / 1000, 3, to: &output)
+            } else {
+                append(fraction, 6, to: &output)
+            }
+        }
+        output.append(UInt8(ascii: "Z"))
+    }
+
+    static func text(_ microseconds: Int64) -> String {
+        var output: [UInt8] = []
+        append(microseconds, to: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Quotient and remainder with a remainder that is never negative, for times before 1970.
+    static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+
+    private static func append(_ value: Int64, _ width: Int, to output: inout [UInt8]) {
+        var divisor: Int64 = 1
+        for _ in 1..<width { divisor *= 10 }
+        while divisor > 0 {
+            output.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+            divisor /= 10
+        }
+    }
+}
