@@ -14,7 +14,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/onevcat/Rainbow", from: "4.0.0"),
     ],
     targets: [
         // The two C libraries. Imports point downwards only: each target may name those above it.
@@ -54,15 +53,18 @@ let package = Package(
         .executableTarget(
             name: "StorageKitTool",
             dependencies: [
-                "StorageKit",
+                "StorageKit", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Rainbow", package: "Rainbow"),
             ],
             path: "Tools/storagekit"),
 
         .testTarget(
             name: "StorageLogTests",
-            dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(name: "StorageKitTests", dependencies: ["StorageTesting"]),
         .testTarget(
             name: "StorageMacrosTests",

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 typedef struct {
-    size_t events, values, bytes;
+    size_t events, values, bytes, touches;
 } buffer_mark;
 
 // The shape of updates that change one set of columns; the set is the key of a small hash table per entity table.
@@ -46,6 +46,8 @@ struct storage_capture {
     size_t value_count, value_capacity;
     uint8_t *bytes;
     size_t byte_count, byte_capacity;
+    storage_touch *touches;
+    size_t touch_count, touch_capacity;
     storage_shape *shapes;
     size_t shape_count, shape_capacity;
 
@@ -61,7 +63,12 @@ struct storage_capture {
     storage_value *old_values, *new_values;
     size_t scratch_columns;
 
-    int suppressed, engine, logged, schema_suspicion;
+    int suppressed, engine, logged, schema_suspicion, schema_undone;
+    // Whether a group of commits is under way, whether its transaction was ended by somebody else, and whether the
+    // connection was barred from writing because of it.
+    int in_group, ended, barred;
+    // What SQLite hands over for a column that the record on disk is too short to hold.
+    const sqlite3_value *absent;
     storage_schema_callback schema_callback;
     void *schema_context;
 };
@@ -92,6 +99,7 @@ static void truncate_buffer(storage_capture *capture, buffer_mark mark) {
     capture->event_count = mark.events;
     capture->value_count = mark.values;
     capture->byte_count = mark.bytes;
+    capture->touch_count = mark.touches;
     if (capture->error && capture->error_event >= mark.events) capture->error = STORAGE_CAPTURE_OK;
 }
 
@@ -270,9 +278,19 @@ static void capture_row(
     capture->event_count++;
 }
 
+static void note_touch(storage_capture *capture, const captured_table *table, storage_event event) {
+    if (!reserve((void **)&capture->touches, &capture->touch_capacity, capture->touch_count + 1, sizeof(storage_touch))) {
+        fail(capture, STORAGE_CAPTURE_NO_MEMORY, table->entity, 0);
+        return;
+    }
+    capture->touches[capture->touch_count++] =
+        (storage_touch){capture->event_count, event.rowid, event.previous, table->entity};
+}
+
 static void capture_update(storage_capture *capture, captured_table *table, int64_t old_rowid, storage_event event) {
     uint32_t changed = 0;
-    int key_changed = 0;
+    // A row that gets another row number is told like one with another key: back-links are kept by row number.
+    int key_changed = old_rowid != event.rowid;
     memset(capture->mask, 0, table->words * 8);
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (!table->columns[i] || same(&capture->old_values[i], &capture->new_values[i])) continue;
@@ -295,7 +313,10 @@ static void capture_update(storage_capture *capture, captured_table *table, int6
         capture_row(capture, table, STORAGE_INSERT, capture->new_values, begun);
         return;
     }
-    if (!changed) return;
+    if (!changed) {
+        if (event.previous != event.bound_position) note_touch(capture, table, event);
+        return;
+    }
     int shape = shape_of_update(capture, table);
     if (!begin_event(capture, table, shape, table->key_count + 2 * (size_t)changed, event)) return;
     for (uint32_t i = 0; i < table->key_count; i++) {
@@ -332,7 +353,7 @@ static int read_images(storage_capture *capture, const captured_table *table, in
         if (operation != SQLITE_INSERT) {
             if (sqlite3_preupdate_old(capture->database, (int)i, &value) != SQLITE_OK || !value) return 0;
             capture->old_values[i] = peek(value, table->reals[i]);
-            if (table->fallbacks && capture->old_values[i].type == SQLITE_NULL) capture->old_values[i] = table->fallbacks[i];
+            if (table->fallbacks && value == capture->absent) capture->old_values[i] = table->fallbacks[i];
         }
         if (operation != SQLITE_DELETE) {
             if (sqlite3_preupdate_new(capture->database, (int)i, &value) != SQLITE_OK || !value) return 0;
@@ -464,13 +485,15 @@ static int sentinel_begin(sqlite3_vtab *table) {
 // Before the commit: changes that aren't in the log must not reach the disk.
 static int sentinel_sync(sqlite3_vtab *table) {
     storage_capture *capture = ((sentinel *)table)->capture;
-    if ((capture->event_count == 0 && !capture->error) || capture->logged) return SQLITE_OK;
-    table->zErrMsg = sqlite3_mprintf("changes of entity tables can be committed by StorageKit only");
+    if (capture->logged) return SQLITE_OK;
+    table->zErrMsg = sqlite3_mprintf("this transaction can be committed by StorageKit only");
     return SQLITE_CONSTRAINT;
 }
 
 static int sentinel_rollback(sqlite3_vtab *table) {
-    storage_capture_reset(((sentinel *)table)->capture);
+    storage_capture *capture = ((sentinel *)table)->capture;
+    storage_capture_reset(capture);
+    capture->ended = capture->in_group;
     return SQLITE_OK;
 }
 
@@ -484,8 +507,9 @@ static int sentinel_savepoint(sqlite3_vtab *table, int number) {
         capture->mark_capacity = capacity;
     }
     // Savepoints that were open before the sentinel joined began with the transaction's first change.
-    while (capture->mark_count < number) capture->marks[capture->mark_count++] = (buffer_mark){0, 0, 0};
-    capture->marks[number] = (buffer_mark){capture->event_count, capture->value_count, capture->byte_count};
+    while (capture->mark_count < number) capture->marks[capture->mark_count++] = (buffer_mark){0, 0, 0, 0};
+    capture->marks[number] =
+        (buffer_mark){capture->event_count, capture->value_count, capture->byte_count, capture->touch_count};
     capture->mark_count = number + 1;
     return SQLITE_OK;
 }
@@ -501,6 +525,7 @@ static int sentinel_rollback_to(sqlite3_vtab *table, int number) {
     if (number < capture->mark_count) {
         truncate_buffer(capture, capture->marks[number]);
         capture->mark_count = number + 1;
+        capture->schema_suspicion = capture->schema_undone = 1;
     }
     return SQLITE_OK;
 }
@@ -557,14 +582,27 @@ static const char *skip_comments(const char *sql) {
     }
 }
 
+// Once its transaction is over, a group's next statements would be committed one by one, without the log.
+static void bar_writing(storage_capture *capture) {
+    capture->barred = 1;
+    sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
+}
+
 static int on_statement(unsigned kind, void *context, void *statement, void *text) {
     (void)kind, (void)text;
+    storage_capture *capture = context;
+    if (capture->ended && !capture->barred) bar_writing(capture);
     if (sqlite3_stmt_readonly(statement)) return 0;
     const char *sql = sqlite3_sql(statement);
     if (!sql) return 0;
     sql = skip_comments(sql);
     if (strncasecmp(sql, "alter", 5) == 0 || strncasecmp(sql, "create", 6) == 0 || strncasecmp(sql, "drop", 4) == 0) {
-        ((storage_capture *)context)->schema_suspicion = 1;
+        // One change at a time: after two of them nobody could tell a renamed column from a dropped and an added one.
+        if (capture->schema_suspicion && !capture->suppressed && capture->schema_callback
+            && capture->schema_callback(capture->schema_context) != 0) {
+            fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
+        }
+        capture->schema_suspicion = 1;
     }
     return 0;
 }
@@ -593,11 +631,23 @@ static void free_shapes(storage_capture *capture) {
     capture->shape_count = 0;
 }
 
+// SQLite has one value for every column that isn't there; a result without that many columns shows it.
+static const sqlite3_value *find_absent(sqlite3 *database) {
+    sqlite3_stmt *statement = 0;
+    const sqlite3_value *absent = 0;
+    if (sqlite3_prepare_v2(database, "SELECT 1", -1, &statement, 0) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        absent = sqlite3_column_value(statement, 1);
+    }
+    sqlite3_finalize(statement);
+    return absent;
+}
+
 storage_capture *storage_capture_create(sqlite3 *database, storage_limits limits) {
     storage_capture *capture = calloc(1, sizeof *capture);
     if (!capture) return 0;
     capture->database = database;
     capture->limits = limits;
+    capture->absent = find_absent(database);
     int code = sqlite3_create_module_v2(database, "storage_sentinel", &sentinel_module, capture, 0);
     if (code == SQLITE_OK) {
         code = sqlite3_create_function_v2(
@@ -623,6 +673,7 @@ void storage_capture_destroy(storage_capture *capture) {
     free(capture->events);
     free(capture->values);
     free(capture->bytes);
+    free(capture->touches);
     free(capture->shapes);
     free(capture->marks);
     free(capture->mask);
@@ -700,11 +751,28 @@ int storage_capture_take_schema_suspicion(storage_capture *capture) {
     return suspicion;
 }
 
+int storage_capture_take_schema_undone(storage_capture *capture) {
+    int undone = capture->schema_undone;
+    capture->schema_undone = 0;
+    return undone;
+}
+
+void storage_capture_set_in_group(storage_capture *capture, int in_group) {
+    capture->in_group = in_group;
+    capture->ended = 0;
+    if (capture->barred) sqlite3_exec(capture->database, "PRAGMA query_only = 0", 0, 0, 0);
+    capture->barred = 0;
+}
+
+int storage_capture_ended(const storage_capture *capture) { return capture->ended; }
+
 size_t storage_capture_count(const storage_capture *capture) { return capture->event_count; }
 const storage_event *storage_capture_events(const storage_capture *capture) { return capture->events; }
 const storage_value *storage_capture_values(const storage_capture *capture) { return capture->values; }
 const uint8_t *storage_capture_bytes(const storage_capture *capture) { return capture->bytes; }
 size_t storage_capture_byte_count(const storage_capture *capture) { return capture->byte_count; }
+size_t storage_capture_touch_count(const storage_capture *capture) { return capture->touch_count; }
+const storage_touch *storage_capture_touches(const storage_capture *capture) { return capture->touches; }
 const storage_shape *storage_capture_shapes(const storage_capture *capture) { return capture->shapes; }
 size_t storage_capture_shape_count(const storage_capture *capture) { return capture->shape_count; }
 
@@ -722,7 +790,7 @@ int storage_capture_error(const storage_capture *capture, uint32_t *entity, uint
 enum { RETAINED_BYTES = 8 << 20, RETAINED_SHAPES = 4096 };
 
 void storage_capture_reset(storage_capture *capture) {
-    truncate_buffer(capture, (buffer_mark){0, 0, 0});
+    truncate_buffer(capture, (buffer_mark){0, 0, 0, 0});
     capture->error = STORAGE_CAPTURE_OK;
     capture->logged = 0;
     capture->mark_count = 0;

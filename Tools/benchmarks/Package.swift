@@ -9,6 +9,7 @@ let package = Package(
         .executable(name: "storagekit-benchmarks", targets: ["StorageKitBenchmarks"])
     ],
     dependencies: [
+        .package(name: "StorageKit", path: "../.."),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
@@ -19,6 +20,7 @@ let package = Package(
             name: "StorageKitBenchmarks",
             dependencies: [
                 "CBaseline",
+                .product(name: "StorageKit", package: "StorageKit"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),

@@ -8,7 +8,7 @@ struct StorageKitTool: AsyncParsableCommand {
         commandName: "storagekit",
         abstract: "Look into, replay, rebuild and audit a StorageKit store.",
         version: "0.1.0",
-        subcommands: [])
+        subcommands: [ImportCommand.self, ExportCommand.self])
 
     /// Runs the command that the arguments name and ends the process with its status.
     ///

@@ -43,6 +43,15 @@ typedef struct {
     uint32_t first_value;
 } storage_event;
 
+// A statement that changed nothing of a row but its `_position`: the engine puts back what it was.
+typedef struct {
+    // How many events were captured before.
+    size_t event;
+    int64_t rowid;
+    int64_t position;
+    uint32_t entity;
+} storage_touch;
+
 // How the columns of an entity table map to the catalog. Arrays have `column_count` items.
 typedef struct {
     const char *name;
@@ -86,12 +95,14 @@ void storage_capture_destroy(storage_capture *capture);
 // Replaces the tables that are captured. Returns an SQLite result code.
 int storage_capture_define(storage_capture *capture, const storage_table *tables, size_t count);
 
-// Called from inside the hook before a row is captured after a statement that may have changed the schema. It may
-// call storage_capture_define. Returns 0 to go on.
+// Called after a statement that may have changed the schema: from inside the hook before the next row is captured, or
+// before the next such statement runs. It may call storage_capture_define. Returns 0 to go on.
 typedef int (*storage_schema_callback)(void *context);
 void storage_capture_on_schema_change(storage_capture *capture, storage_schema_callback callback, void *context);
 // Whether a statement that may change the schema ran since the last call; reading clears it.
 int storage_capture_take_schema_suspicion(storage_capture *capture);
+// Whether statements were undone since the last call, and with them perhaps changes of the schema; reading clears it.
+int storage_capture_take_schema_undone(storage_capture *capture);
 
 // The buffer. Pointers stay valid until the next captured change.
 size_t storage_capture_count(const storage_capture *capture);
@@ -99,6 +110,8 @@ const storage_event *storage_capture_events(const storage_capture *capture);
 const storage_value *storage_capture_values(const storage_capture *capture);
 const uint8_t *storage_capture_bytes(const storage_capture *capture);
 size_t storage_capture_byte_count(const storage_capture *capture);
+size_t storage_capture_touch_count(const storage_capture *capture);
+const storage_touch *storage_capture_touches(const storage_capture *capture);
 const storage_shape *storage_capture_shapes(const storage_capture *capture);
 size_t storage_capture_shape_count(const storage_capture *capture);
 
@@ -110,6 +123,11 @@ int storage_capture_error(const storage_capture *capture, uint32_t *entity, uint
 
 // Empties the buffer: a new transaction begins, or the old one is over.
 void storage_capture_reset(storage_capture *capture);
+// Says whether a group of commits is under way. When its transaction is ended by anybody else, statements can't write
+// until the group is over.
+void storage_capture_set_in_group(storage_capture *capture, int in_group);
+// Whether the transaction of the group under way is over already.
+int storage_capture_ended(const storage_capture *capture);
 // Says that every captured change is in the log now, so that the transaction may commit.
 void storage_capture_set_logged(storage_capture *capture, int logged);
 // While set, changes aren't captured: the engine writes derived state.

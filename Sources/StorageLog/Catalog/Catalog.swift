@@ -32,7 +32,7 @@ package struct Catalog: Sendable, Equatable {
     }
 
     package func entity(stored table: String) -> CatalogEntity? {
-        entities.first { !$0.isDropped && $0.stored.lowercasedASCII == table.lowercasedASCII }
+        entities.first { !$0.isDropped && $0.stored.folded == table.folded }
     }
 
     package func column(id: UInt32) -> CatalogColumn? {
@@ -120,6 +120,9 @@ package struct CatalogColumn: Sendable, Equatable {
 }
 
 extension String {
+    /// A name as SQLite compares it with others.
+    package var folded: ExactText { ExactText(lowercasedASCII) }
+
     /// Folded as SQLite folds names: only A to Z.
     package var lowercasedASCII: String {
         String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)

@@ -18,7 +18,7 @@ enum CommitCodec {
             output.append(varint: UInt64(commit.eventCount))
             output.append(varint: UInt64(bitPattern: commit.info.time &- time))
             time = commit.info.time
-            if commit.info.metadata == previous {
+            if let previous, commit.info.metadata.isExactly(previous) {
                 output.append(sameAsPrevious)
             } else {
                 append(commit.info.metadata, to: &output)

@@ -26,6 +26,21 @@ public struct CommitMetadata: Sendable, Hashable {
     }
 }
 
+extension CommitMetadata {
+    /// Whether every text is the same to the byte; `==` takes the two spellings of é for one.
+    func isExactly(_ other: CommitMetadata) -> Bool {
+        guard self == other else { return false }
+        let own = [actor, app, reason, correlation, idempotencyKey]
+        let others = [other.actor, other.app, other.reason, other.correlation, other.idempotencyKey]
+        guard own.map({ $0.map(ExactText.init) }) == others.map({ $0.map(ExactText.init) }) else { return false }
+        return attributes.allSatisfy { name, value in
+            guard let index = other.attributes.index(forKey: name) else { return false }
+            return ExactText(other.attributes[index].key) == ExactText(name)
+                && ExactText(other.attributes[index].value) == ExactText(value)
+        }
+    }
+}
+
 /// The header of a commit: what its events have in common.
 public struct CommitInfo: Sendable, Hashable {
     /// 1, 2, 3 … without gaps.

@@ -60,6 +60,10 @@ package final class EventBatch: @unchecked Sendable {
         }
     }
 
+    /// Whether the first commit has events in the row before, or the last one in the row after.
+    package var beginsInsideCommit: Bool { slices.first?.continuesEarlier ?? false }
+    package var endsInsideCommit: Bool { slices.last?.continuesLater ?? false }
+
     /// The events, valid while the batch is alive: use inside `withExtendedLifetime` or through ``withView(_:)``.
     var view: EventView {
         EventView(

@@ -18,7 +18,7 @@ struct CaptureDefinitions {
     mutating func add(_ entity: CatalogEntity, _ found: FoundTable, unfilled: Set<UInt32>) {
         var table = Table(name: found.name, entity: entity.id)
         for column in found.columns {
-            let known = entity.live.first { $0.stored.lowercasedASCII == column.name.lowercasedASCII }
+            let known = entity.live.first { $0.stored.folded == column.name.folded }
             table.columns.append(known?.id ?? 0)
             table.keyPlaces.append(known.map { UInt8(truncatingIfNeeded: $0.keyPlace) } ?? 0)
             table.reals.append(hasRealAffinity(column.type) ? 1 : 0)

@@ -5,8 +5,8 @@ internal import StorageCore
 /// The tables of the file as SQLite tells them.
 struct FoundSchema {
     var version: Int64
-    /// By name in lower case.
-    var tables: [String: FoundTable]
+    /// By name, folded.
+    var tables: [ExactText: FoundTable]
 }
 
 struct FoundTable {
@@ -35,10 +35,10 @@ extension LogWriter {
     /// Tells capture which tables to record and which column has which id.
     func defineCapture(_ found: FoundSchema) throws {
         var definitions = CaptureDefinitions()
-        let catalogTable = found.tables["storage_catalog"]
+        let catalogTable = found.tables["storage_catalog".folded]
         if let catalogTable { definitions.add(.catalog, catalogTable, unfilled: []) }
         for entity in catalog.live {
-            guard let table = found.tables[entity.stored.lowercasedASCII] else { continue }
+            guard let table = found.tables[entity.stored.folded] else { continue }
             definitions.add(entity, table, unfilled: schema.unfilled)
         }
         try definitions.install(in: capture)
@@ -50,8 +50,8 @@ extension FoundSchema {
         let version = try Statement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
         tables = [:]
-        var definitions: [String: [String]] = [:]
-        var triggers: Set<String> = []
+        var definitions: [ExactText: [String]] = [:]
+        var triggers: Set<ExactText> = []
         let objects = try Statement(
             database,
             """
@@ -60,7 +60,7 @@ extension FoundSchema {
             """)
         var names: [(name: String, root: Int64, sql: String)] = []
         while try objects.step() {
-            let table = objects.string(2).lowercasedASCII
+            let table = objects.string(2).folded
             definitions[table, default: []].append(objects.string(4))
             switch objects.string(0) {
             case "table": names.append((objects.string(1), objects.integer(3), objects.string(4)))
@@ -70,8 +70,8 @@ extension FoundSchema {
         }
         // Virtual tables have no root page and can't be entities.
         for table in names where table.root > 0 {
-            let key = table.name.lowercasedASCII
-            if key.hasPrefix("storage_") && key != "storage_catalog" { continue }
+            let key = table.name.folded
+            if key.text.hasPrefix("storage_") && key.text != "storage_catalog" { continue }
             tables[key] = FoundTable(
                 name: table.name, root: table.root, hasRowid: try Self.hasRowid(database, table.name),
                 hasTriggers: triggers.contains(key), definition: (definitions[key] ?? []).joined(separator: ";\n"),

@@ -6,13 +6,25 @@ internal import StorageCore
 ///
 /// A row's `_position` is the position of its last event, so the hook reads the back-link of an update or delete from
 /// the old image. What it can't know is filled in here: the deleted predecessor of an inserted row, and rows that a
-/// statement changed without moving their `_position`, as raw SQL does.
+/// statement changed without moving their `_position`, as raw SQL does. Where a statement moved the `_position` of a
+/// row and changed nothing else, it is put back.
 extension LogWriter {
-    func linkEvents(_ range: Range<Int>) throws {
+    func linkEvents(_ range: Range<Int>, touchesFrom firstTouch: Int) throws {
         let base = head.position + 1
         // Rows whose `_position` isn't that of their last event yet, by entity and row number.
         var stale: [RowAddress: Int64] = [:]
+        var touch = firstTouch
+        let touches = storage_capture_touch_count(capture)
+        func restore(before event: Int) {
+            while touch < touches, storage_capture_touches(capture)[touch].event <= event {
+                let touched = storage_capture_touches(capture)[touch]
+                let address = RowAddress(entity: touched.entity, rowid: touched.rowid)
+                stale[address] = stale[address] ?? touched.position
+                touch += 1
+            }
+        }
         for index in range {
+            if touch < touches { restore(before: index) }
             let event = storage_capture_events(capture)[index]
             let shape = storage_capture_shapes(capture)[Int(event.shape)]
             let position = base + Int64(index)
@@ -33,6 +45,7 @@ extension LogWriter {
                 stale[address] = nil
             }
         }
+        restore(before: range.upperBound)
         try stampPositions(stale)
     }
 

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+package import GRDB
 internal import StorageCore
 
 /// What the writer remembers of SQLite's schema, to tell what a statement did to it.
@@ -16,6 +17,15 @@ struct SchemaState {
     var unfilled: Set<UInt32> = []
     /// Number of each column in its table, by catalog id.
     var places: [UInt32: Int] = [:]
+    /// Entities whose tables were dropped in this commit.
+    var dropped: [CatalogEntity] = []
+}
+
+/// The catalog at one version of SQLite's schema, to return to when a savepoint is undone.
+struct CatalogState {
+    var catalog: Catalog
+    var pending: [UInt32: [StorageValue]]
+    var schema: SchemaState
 }
 
 extension LogWriter {
@@ -24,7 +34,7 @@ extension LogWriter {
         let found = try readSchema()
         schema.version = found.version
         for entity in catalog.live {
-            guard let table = found.tables[entity.stored.lowercasedASCII] else {
+            guard let table = found.tables[entity.stored.folded] else {
                 throw StorageError.corruptLog("the table of entity \"\(entity.name)\" is gone")
             }
             adopt(table, for: entity.id)
@@ -55,6 +65,8 @@ extension LogWriter {
     func recordSchemaChanges() throws {
         storage_capture_take_schema_suspicion(capture)
         try compareSchema()
+        catalogStates = [:]
+        schema.dropped = []
         guard !pendingCatalog.isEmpty || !schema.unfilled.isEmpty else { return }
         try fillNewColumns()
         let rows = pendingCatalog
@@ -66,9 +78,10 @@ extension LogWriter {
     func forgetCatalogChanges() throws {
         schema.tombstones = [:]
         guard catalogIsDirty else { return }
-        catalogIsDirty = false
         pendingCatalog = [:]
+        catalogStates = [:]
         schema.unfilled = []
+        schema.dropped = []
         catalog = try Catalog.load(database)
         try watchSchema()
     }
@@ -107,23 +120,44 @@ extension LogWriter {
         guard try select.step() else { return }
         let version = select.integer(0)
         select.reset()
-        guard version != schema.version else { return }
+        // The same number can stand for another schema after a savepoint was undone.
+        let returned = storage_capture_take_schema_undone(capture) != 0 && returnToCatalog(at: version)
+        guard version != schema.version || returned else { return }
+        if !returned {
+            catalogStates[schema.version] = CatalogState(catalog: catalog, pending: pendingCatalog, schema: schema)
+        }
         let found = try readSchema()
         for entity in catalog.live { try compare(entity, with: found) }
+        for entity in schema.dropped where found.tables[entity.stored.folded] != nil {
+            guard catalog.entity(stored: entity.stored) != nil else { throw StorageError.recreatedTable(entity.name) }
+        }
         schema.version = version
         catalogIsDirty = true
         try defineCapture(found)
     }
 
+    /// Takes up what was known of the schema before the changes that have just been undone.
+    private func returnToCatalog(at version: Int64) -> Bool {
+        guard let state = catalogStates[version] else { return false }
+        catalog = state.catalog
+        pendingCatalog = state.pending
+        let tombstones = schema.tombstones
+        schema = state.schema
+        schema.tombstones = tombstones
+        catalogStates = catalogStates.filter { $0.key < version }
+        return true
+    }
+
     private func compare(_ entity: CatalogEntity, with found: FoundSchema) throws {
         var entity = entity
         let root = schema.roots[entity.id]
-        let byName = found.tables[entity.stored.lowercasedASCII]
+        let byName = found.tables[entity.stored.folded]
         if let byName, root != nil, byName.root != root, !found.tables.values.contains(where: { $0.root == root }) {
             throw StorageError.recreatedTable(entity.name)
         }
         let table = byName?.root == root || root == nil ? byName : found.tables.values.first { $0.root == root }
         guard let table else {
+            schema.dropped.append(entity)
             entity.isDropped = true
             entity.columns = entity.columns.map { column in
                 var column = column
@@ -134,14 +168,14 @@ extension LogWriter {
             record(entity)
             return
         }
-        if entity.stored != table.name {
+        if ExactText(entity.stored) != ExactText(table.name) {
             entity.stored = table.name
             entity.name = table.name
         }
         try compareColumns(&entity, with: table)
         entity.definition = table.definition
         adopt(table, for: entity.id)
-        if entity != catalog.entity(id: entity.id) { record(entity) }
+        record(entity)
     }
 
     private func compareColumns(_ entity: inout CatalogEntity, with table: FoundTable) throws {
@@ -149,10 +183,10 @@ extension LogWriter {
             throw StorageError.recreatedTable(entity.name)
         }
         let known = entity.live
-        let names = Set(table.columns.map { $0.name.lowercasedASCII })
-        let stored = Set(known.map { $0.stored.lowercasedASCII })
-        var fresh = table.columns.filter { $0.name != "_position" && !stored.contains($0.name.lowercasedASCII) }
-        let missing = known.filter { !names.contains($0.stored.lowercasedASCII) }
+        let names = Set(table.columns.map { $0.name.folded })
+        let stored = Set(known.map { $0.stored.folded })
+        var fresh = table.columns.filter { $0.name != "_position" && !stored.contains($0.name.folded) }
+        let missing = known.filter { !names.contains($0.stored.folded) }
         for column in missing {
             guard let index = entity.columns.firstIndex(where: { $0.id == column.id }) else { continue }
             // A renamed column keeps its place among the others.
@@ -183,7 +217,7 @@ extension LogWriter {
         if table.hasTriggers { schema.triggered.insert(entity) } else { schema.triggered.remove(entity) }
         guard let known = catalog.entity(id: entity) else { return }
         for column in table.columns {
-            if let match = known.live.first(where: { $0.stored.lowercasedASCII == column.name.lowercasedASCII }) {
+            if let match = known.live.first(where: { $0.stored.folded == column.name.folded }) {
                 schema.places[match.id] = column.place
             }
         }
@@ -213,5 +247,25 @@ extension StorageError {
         StorageError(
             .schemaMismatch, "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
             remedy: "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) instead of creating it anew.")
+    }
+}
+
+extension LogWriter {
+    /// A transaction in which derived tables may be made anew. Nothing is captured, and the schema is taken afterwards
+    /// as it is found: whoever calls this vouches for the tables being what the log says.
+    package func maintenance<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
+        try db.beginTransaction(.immediate)
+        do {
+            let result = try asEngine(body)
+            try watchSchema()
+            try db.commit()
+            storage_capture_take_schema_suspicion(capture)
+            return result
+        } catch {
+            // A rollback can fail only when SQLite has rolled back by itself already.
+            if db.isInsideTransaction { try? db.rollback() }
+            try watchSchema()
+            throw StorageError.wrapping(error)
+        }
     }
 }

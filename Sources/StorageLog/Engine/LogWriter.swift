@@ -18,9 +18,11 @@ package final class LogWriter {
     var schema = SchemaState()
     /// Catalog rows that capture has to wait with until the statement under way is over.
     var pendingCatalog: [UInt32: [StorageValue]] = [:]
+    /// The catalog by SQLite's schema version, for the versions that this commit has gone through.
+    var catalogStates: [Int64: CatalogState] = [:]
     var catalogIsDirty = false
 
-    private var statements: [String: Statement] = [:]
+    private var statements: [ExactText: Statement] = [:]
     let encoder = SegmentEncoder()
     let decoder = SegmentDecoder()
 
@@ -49,11 +51,11 @@ package final class LogWriter {
 
     /// A prepared statement that lives as long as the connection.
     package func statement(_ sql: String) throws -> Statement {
-        if let known = statements[sql] { return known }
+        if let known = statements[ExactText(sql)] { return known }
         let statement = try Statement(database, sql)
         // Statements of one-off texts must not pile up.
         if statements.count >= 512 { statements.removeAll() }
-        statements[sql] = statement
+        statements[ExactText(sql)] = statement
         return statement
     }
 
@@ -83,7 +85,11 @@ extension LogWriter {
     package func group<Result>(_ db: GRDB.Database, sealing: Bool = false, _ body: () throws -> Result) throws -> Result {
         try db.beginTransaction(.immediate)
         isInGroup = true
-        defer { isInGroup = false }
+        storage_capture_set_in_group(capture, 1)
+        defer {
+            isInGroup = false
+            storage_capture_set_in_group(capture, 0)
+        }
         do {
             try statement("INSERT INTO storage_sentinel VALUES (1)").execute()
             try checkEpoch()
@@ -103,12 +109,15 @@ extension LogWriter {
             if db.isInsideTransaction { try? db.rollback() }
             storage_capture_reset(capture)
             try forgetCatalogChanges()
+            catalogIsDirty = false
             throw StorageError.wrapping(error)
         }
     }
 
     /// How many events wait in the transaction under way.
     package var pendingEvents: Int { storage_capture_count(capture) }
+    /// Bytes of the texts and blobs that wait with them.
+    package var pendingBytes: Int { storage_capture_byte_count(capture) }
 
     /// One commit inside a group: what `body` changes is recorded together, or, if it throws, undone together.
     package func commit(
@@ -118,34 +127,45 @@ extension LogWriter {
         try metadata.validate()
         if let key = metadata.idempotencyKey, let receipt = try repeated(key) { return receipt }
         let start = storage_capture_count(capture)
+        let touches = storage_capture_touch_count(capture)
         try statement("SAVEPOINT storage_commit").execute()
         do {
             try body()
-            guard sqlite3_get_autocommit(database) == 0 else { throw StorageError.transactionEnded() }
-            let receipt = try finish(metadata, at: time, from: start)
+            guard storage_capture_ended(capture) == 0 else { throw StorageError.transactionEnded() }
+            let receipt = try finish(metadata, at: time, from: start, touchesFrom: touches)
             try statement("RELEASE storage_commit").execute()
             return receipt
         } catch {
-            guard sqlite3_get_autocommit(database) == 0 else { throw StorageError.wrapping(error).endingTheGroup() }
-            try statement("ROLLBACK TO storage_commit").execute()
-            try statement("RELEASE storage_commit").execute()
+            guard storage_capture_ended(capture) == 0 else {
+                throw StorageError.transactionEnded(error).endingTheGroup()
+            }
+            do {
+                try statement("ROLLBACK TO storage_commit").execute()
+                try statement("RELEASE storage_commit").execute()
+            } catch {
+                // The body released the savepoint that isn't its own: nobody can undo this commit alone any more.
+                throw StorageError.transactionEnded(error).endingTheGroup()
+            }
             try forgetCatalogChanges()
             throw StorageError.wrapping(error)
         }
     }
 
     /// Gives the events of a commit their places in the log.
-    private func finish(_ metadata: CommitMetadata, at time: Int64?, from start: Int) throws -> CommitReceipt {
+    private func finish(
+        _ metadata: CommitMetadata, at time: Int64?, from start: Int, touchesFrom firstTouch: Int
+    ) throws -> CommitReceipt {
         try recordSchemaChanges()
         try checkCapture()
+        try checkReferences()
         let end = storage_capture_count(capture)
+        try linkEvents(start..<end, touchesFrom: firstTouch)
         let clock = max(time ?? configuration.clock.microseconds, pending.time)
         guard end > start else {
             let receipt = CommitReceipt(commit: nil, first: pending.position + 1, last: pending.position, time: clock)
             try remember(metadata.idempotencyKey, receipt)
             return receipt
         }
-        try linkEvents(start..<end)
         let info = CommitInfo(number: pending.commit + 1, time: clock, metadata: metadata)
         open.append((info, start..<end))
         let receipt = CommitReceipt(
@@ -185,6 +205,14 @@ extension LogWriter {
         insert.bind(receipt.last, at: 4)
         insert.bind(receipt.time, at: 5)
         try insert.execute()
+    }
+
+    /// Deferred foreign keys are due when SQLite commits, which would fail every commit of the group.
+    private func checkReferences() throws {
+        var unresolved: Int32 = 0
+        var highest: Int32 = 0
+        sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)
+        guard unresolved == 0 else { throw StorageError.unresolvedReferences() }
     }
 
     private func checkCapture() throws {

@@ -15,10 +15,16 @@ extension StorageError {
         }
     }
 
-    static func transactionEnded() -> StorageError {
+    static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .misuse, "A write ended the transaction that it runs in.",
-            remedy: "Leave BEGIN, COMMIT and ROLLBACK to StorageKit; use savepoints inside a write.")
+            remedy: "Leave BEGIN, COMMIT and ROLLBACK to StorageKit; use savepoints inside a write.", cause: cause)
+    }
+
+    static func unresolvedReferences() -> StorageError {
+        StorageError(
+            .conflict, "A deferred foreign key points to a row that isn't there.",
+            remedy: "Insert the row that it points to in the same write.")
     }
 
     static func capture(_ code: Int32, entity: String?, column: String?) -> StorageError {

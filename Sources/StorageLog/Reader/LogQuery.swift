@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Foundation
-public import StorageCore
+internal import StorageCore
 
 /// Which events to read, and in which order.
 public struct LogQuery: Sendable {
@@ -24,7 +24,7 @@ public struct LogQuery: Sendable {
 
     public init() {}
 
-    func wants(_ commit: CommitInfo) -> Bool {
+    package func wants(_ commit: CommitInfo) -> Bool {
         guard times.contains(commit.time) else { return false }
         let metadata = commit.metadata
         return wants(metadata.actor, actors) && wants(metadata.app, apps) && wants(metadata.reason, reasons)

@@ -2,3 +2,17 @@
 package func quoted(_ name: String) -> String {
     "\"" + name.replacing("\"", with: "\"\"") + "\""
 }
+
+/// Text that equals only the same bytes, as SQLite sees it. Swift takes the two spellings of é for one.
+package struct ExactText: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}

@@ -59,6 +59,22 @@ package final class Statement {
 
     package func bind(text: String, at index: Int32) { writer.bind(text, at: index) }
 
+    package func bindNull(at index: Int32) { sqlite3_bind_null(pointer, index) }
+
+    /// Binds bytes that stay where they are until the statement is reset.
+    package func bind(borrowedText bytes: UnsafeRawBufferPointer, at index: Int32) {
+        storage_bind_text_borrowed(pointer, index, bytes.baseAddress, bytes.count)
+    }
+
+    package func bind(borrowedBlob bytes: UnsafeRawBufferPointer, at index: Int32) {
+        storage_bind_blob_borrowed(pointer, index, bytes.baseAddress, bytes.count)
+    }
+
+    /// Rows that the statement changed when it ran last.
+    package var changes: Int { Int(sqlite3_changes(database)) }
+
+    package func clearBindings() { sqlite3_clear_bindings(pointer) }
+
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 
     package func string(_ column: Int32) -> String {

@@ -80,7 +80,7 @@ extension LogWriter {
         try schemaChanged()
         entity = catalog.entity(id: entity.id) ?? entity
         // The table tells names and types; what the declaration says beyond that is added here.
-        if let index = entity.columns.firstIndex(where: { $0.stored == column.stored && !$0.isDropped }) {
+        if let index = entity.columns.firstIndex(where: { $0.stored.folded == column.stored.folded && !$0.isDropped }) {
             entity.columns[index].name = column.schema.name
             entity.columns[index].coding = column.coding
             entity.columns[index].type = column.schema.type
@@ -110,8 +110,8 @@ extension EntityDefinition {
                 .invalidName, "An entity can't be named \"\(name)\".",
                 remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
         }
-        var seen: Set<String> = ["_position"]
-        for column in columns where !seen.insert(column.stored.lowercasedASCII).inserted {
+        var seen: Set<ExactText> = ["_position".folded]
+        for column in columns where !seen.insert(column.stored.folded).inserted {
             throw StorageError(
                 .invalidName, "\"\(name)\" has two columns named \"\(column.stored)\" (or one that is reserved).",
                 remedy: "Rename one; SQLite doesn't tell upper from lower case, and _position belongs to StorageKit.")
@@ -135,7 +135,9 @@ extension EntityDefinition {
 extension EntityDefinition.Column {
     var columnSQL: String {
         // A column with REAL affinity turns -0.0 into 0.0, so reals live in columns without a type.
-        let type = schema.type.isEmpty || schema.type == Double.columnType ? "" : " " + schema.type
+        // Columns of imported histories keep whatever kind of value comes.
+        let untyped = schema.type.isEmpty || schema.type == Double.columnType || !coding.isEmpty
+        let type = untyped ? "" : " " + schema.type
         return quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")
     }
 

@@ -15,6 +15,8 @@ package final class Fold {
         let table: String
         /// The name of a column in that table, as it stands in SQL.
         let column: (CatalogColumn) -> String
+        /// The table that remembers the last position of deleted rows, of the shape of `storage_tombstone`.
+        let tombstones: String
     }
 
     private let database: OpaquePointer
@@ -47,21 +49,35 @@ package final class Fold {
         /// Places of the columns that the table still has, among the event's columns.
         let places: [Int]
         let operation: Int
+        let entity: UInt32
+        /// Takes the tombstone of an inserted row, or leaves that of a deleted one.
+        let tombstone: Statement?
 
-        init(statement: Statement, select: Statement?, keyCount: Int, places: [Int], operation: Int) {
+        init(
+            statement: Statement, select: Statement?, keyCount: Int, places: [Int], operation: Int, entity: UInt32,
+            tombstone: Statement?
+        ) {
             self.statement = statement
             self.select = select
             self.keyCount = keyCount
             self.places = places
             self.operation = operation
+            self.entity = entity
+            self.tombstone = tombstone
         }
     }
 
+    /// Entities of which a row was deleted so far: inserts of the others needn't look for tombstones.
+    private var deleted: Set<UInt32> = []
+
     /// Applies the events of a batch that lie in `positions`.
     ///
-    /// - Parameter report: Called with the position and what is wrong, when checking.
+    /// - Parameters:
+    ///   - report: Called with the position and what is wrong, when checking.
+    ///   - after: Called with each event's place once the tables have it.
     package func apply(
-        _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max, report: (Int64, String) -> Void = { _, _ in }
+        _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max,
+        report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
     ) throws {
         try batch.withView { view in
             planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
@@ -72,6 +88,8 @@ package final class Fold {
                     try check(view, index, position, plan, select, report)
                 }
                 try apply(view, index, position, plan, report)
+                try followDeletions(view, index, position, plan, report)
+                try after(index)
             }
         }
     }
@@ -107,6 +125,28 @@ package final class Fold {
                 throw StorageError.corruptLog("event @\(position) changes a row that isn't there")
             }
             report(position, "changes a row that isn't there")
+        }
+    }
+
+    /// Keeps the tombstones in step: a delete leaves one, an insert of the same key takes it.
+    private func followDeletions(
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ report: (Int64, String) -> Void
+    ) throws {
+        guard let statement = plan.tombstone else { return }
+        var earlier: Int64 = 0
+        if plan.operation == STORAGE_DELETE || deleted.contains(plan.entity) {
+            let key = KeyCoding.encode(view.key(of: index), count: plan.keyCount, bytes: view.bytes)
+            statement.bind(Int64(plan.entity), at: 1)
+            statement.bind(blob: key, at: 2)
+            if plan.operation == STORAGE_DELETE {
+                statement.bind(position, at: 3)
+                deleted.insert(plan.entity)
+            }
+            defer { statement.reset() }
+            while try statement.step() { earlier = statement.integer(0) }
+        }
+        if checks, plan.operation == STORAGE_INSERT, view.events[index].previous != earlier {
+            report(position, "points back to @\(view.events[index].previous), but the row was deleted at @\(earlier)")
         }
     }
 
@@ -164,10 +204,21 @@ package final class Fold {
         let plan = Plan(
             statement: try Statement(database, sql),
             select: checked ? try Statement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
-            keyCount: keyNames.count, places: places, operation: Int(shape.operation))
+            keyCount: keyNames.count, places: places, operation: Int(shape.operation), entity: shape.entity,
+            tombstone: try tombstone(shape.operation, in: target.tombstones))
         // Updates of wide tables have as many shapes as there are sets of changed columns.
         if plans.count >= 1_024 { plans.removeAll() }
         plans[key] = plan
         return plan
+    }
+
+    private func tombstone(_ operation: UInt32, in table: String) throws -> Statement? {
+        switch Int(operation) {
+        case STORAGE_INSERT:
+            try Statement(database, "DELETE FROM \(table) WHERE entity = ?1 AND key = ?2 RETURNING position")
+        case STORAGE_DELETE:
+            try Statement(database, "INSERT OR REPLACE INTO \(table)(entity, key, position) VALUES (?1, ?2, ?3)")
+        default: nil
+        }
     }
 }

@@ -43,10 +43,7 @@ extension JSONScanner {
     mutating func container() throws(InputError) -> JSONValue {
         let start = position
         let whitespace = skippedWhitespace
-        let scratchStart = scratchUsed
         try skipContainer()
-        // The keys in scratch have served, and no object that is still open has keys above the mark.
-        scratchUsed = scratchStart
         var source = slice(start, position)
         if skippedWhitespace != whitespace { source = minified(source) }
         return marker(source) ?? .json(source)
@@ -75,9 +72,7 @@ extension JSONScanner {
         case UInt8(ascii: "{"), UInt8(ascii: "["): try skipContainer()
         case UInt8(ascii: "\""):
             position += 1
-            let scratchStart = scratchUsed
             _ = try string()
-            scratchUsed = scratchStart
         default: _ = try value()
         }
     }

@@ -21,8 +21,9 @@ struct JSONScanner: ~Copyable {
     var keys = JSONKeySet()
 
     /// Memory for resolved escapes, minified containers and decoded blobs. It is made large enough before the first
-    /// slice of a line is handed out, so it never moves while slices point into it: text takes at most the length of its
-    /// source, and a container, minified and then decoded as a blob, at most twice that.
+    /// slice of a line is handed out, so it never moves while slices point into it, and twice the line is enough: text
+    /// takes at most the length of its source, a container that for the text inside and once more minified, and a blob
+    /// has no escapes inside.
     var scratch: UnsafeMutablePointer<UInt8>
     var scratchUsed = 0
     private var scratchCapacity = 4096

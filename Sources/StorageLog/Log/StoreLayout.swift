@@ -1,0 +1,12 @@
+internal import CSQLite
+
+/// What the file must look like beside its rows.
+package enum StoreLayout {
+    /// The engine's own tables and triggers, with their exact SQL.
+    package static var objects: [(name: String, sql: String)] { StoreSchema.objects }
+
+    /// The SQL of a table, its indexes and triggers, as the catalog records it.
+    package static func definition(of table: String, in database: OpaquePointer) throws -> String? {
+        try FoundSchema(database).tables[table.folded]?.definition
+    }
+}

@@ -1,0 +1,119 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+package import StorageLog
+
+/// Compares two tables row by row in the order of their keys, to the byte, with memory for one row.
+package struct RowComparison {
+    package enum Difference: Sendable, Hashable {
+        /// The row is in the first table only.
+        case missing(key: String)
+        /// The row is in the second table only.
+        case extra(key: String)
+        /// A column differs.
+        case different(key: String, column: String)
+    }
+
+    let keyCount: Int
+    /// Names of the columns that both statements select, keys first.
+    let names: [String]
+
+    /// Steps through both statements, which select the same columns in the order of the key.
+    package func run(_ expected: Statement, _ actual: Statement, report: (Difference) throws -> Bool) throws -> Int {
+        defer {
+            expected.reset()
+            actual.reset()
+        }
+        var rows = 0
+        var left = try expected.step()
+        var right = try actual.step()
+        while left || right {
+            let order = !left ? 1 : !right ? -1 : compareKeys(expected, actual)
+            if order == 0 {
+                rows += 1
+                for column in keyCount..<names.count where !same(expected, actual, Int32(column)) {
+                    if try !report(.different(key: key(expected), column: names[column])) { return rows }
+                }
+                left = try expected.step()
+                right = try actual.step()
+            } else if order < 0 {
+                if try !report(.missing(key: key(expected))) { return rows }
+                left = try expected.step()
+            } else {
+                if try !report(.extra(key: key(actual))) { return rows }
+                right = try actual.step()
+            }
+        }
+        return rows
+    }
+
+    private func key(_ row: Statement) -> String {
+        (0..<keyCount).map { index in
+            if case .text(let text) = row.row.value(at: Int32(index)) { return text }
+            return "\(row.row.value(at: Int32(index)))"
+        }.joined(separator: ",")
+    }
+
+    private func same(_ a: Statement, _ b: Statement, _ column: Int32) -> Bool {
+        let type = sqlite3_column_type(a.pointer, column)
+        guard type == sqlite3_column_type(b.pointer, column) else { return false }
+        switch type {
+        case SQLITE_INTEGER: return sqlite3_column_int64(a.pointer, column) == sqlite3_column_int64(b.pointer, column)
+        case SQLITE_FLOAT:
+            return sqlite3_column_double(a.pointer, column).bitPattern == sqlite3_column_double(b.pointer, column).bitPattern
+        case SQLITE_TEXT, SQLITE_BLOB: return compareBytes(a, b, column) == 0
+        default: return true
+        }
+    }
+
+    /// SQLite's order of values, in which both statements come.
+    private func compareKeys(_ a: Statement, _ b: Statement) -> Int {
+        for column in 0..<Int32(keyCount) {
+            let order = compare(a, b, column)
+            if order != 0 { return order }
+        }
+        return 0
+    }
+
+    private func compare(_ a: Statement, _ b: Statement, _ column: Int32) -> Int {
+        let left = rank(sqlite3_column_type(a.pointer, column))
+        let right = rank(sqlite3_column_type(b.pointer, column))
+        guard left == right else { return left < right ? -1 : 1 }
+        switch left {
+        case 0: return 0
+        case 1:
+            if sqlite3_column_type(a.pointer, column) == SQLITE_INTEGER, sqlite3_column_type(b.pointer, column) == SQLITE_INTEGER {
+                let x = sqlite3_column_int64(a.pointer, column)
+                let y = sqlite3_column_int64(b.pointer, column)
+                return x == y ? 0 : x < y ? -1 : 1
+            }
+            let x = sqlite3_column_double(a.pointer, column)
+            let y = sqlite3_column_double(b.pointer, column)
+            return x == y ? 0 : x < y ? -1 : 1
+        default: return compareBytes(a, b, column)
+        }
+    }
+
+    private func rank(_ type: Int32) -> Int {
+        switch type {
+        case SQLITE_NULL: 0
+        case SQLITE_INTEGER, SQLITE_FLOAT: 1
+        case SQLITE_TEXT: 2
+        default: 3
+        }
+    }
+
+    private func compareBytes(_ a: Statement, _ b: Statement, _ column: Int32) -> Int {
+        let left = bytes(a, column)
+        let right = bytes(b, column)
+        let shorter = min(left.count, right.count)
+        let order = shorter == 0 ? 0 : Int(memcmp(left.baseAddress!, right.baseAddress!, shorter))
+        return order != 0 ? order : left.count - right.count
+    }
+
+    private func bytes(_ row: Statement, _ column: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_type(row.pointer, column) == SQLITE_TEXT
+            ? UnsafeRawPointer(sqlite3_column_text(row.pointer, column)) : sqlite3_column_blob(row.pointer, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row.pointer, column)))
+    }
+}

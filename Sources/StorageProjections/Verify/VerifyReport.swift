@@ -1,0 +1,42 @@
+/// What a verification found.
+public struct VerifyReport: Sendable {
+    /// Something that isn't as it was written.
+    public struct Finding: Sendable, Hashable, CustomStringConvertible {
+        /// `file`, `schema`, `log`, `event`, `commit-key`, `tombstone` or `projection`.
+        public let kind: String
+        /// The event, or the first event of the row of the log, where it can be named.
+        public let position: Int64?
+        /// The entity, where it can be named.
+        public let table: String?
+        public let message: String
+
+        public var description: String {
+            let place = [position.map { "@\($0)" }, table].compactMap { $0 }.joined(separator: " ")
+            return "\(kind)\(place.isEmpty ? "" : " \(place)"): \(message)"
+        }
+    }
+
+    /// The positions that there are: 1 to the head; nil in an empty store.
+    public internal(set) var requested: ClosedRange<Int64>?
+    /// Positions that can't be vouched for, because the log is damaged there.
+    public internal(set) var notVerified: [ClosedRange<Int64>] = []
+    public internal(set) var findings: [Finding] = []
+    /// Whether there were more findings than are told.
+    public internal(set) var isTruncated = false
+    public internal(set) var events = 0
+    public internal(set) var commits = 0
+    public internal(set) var rows = 0
+
+    public var isSound: Bool { findings.isEmpty }
+
+    /// More findings than anybody reads are counted as such.
+    static let findingLimit = 100
+
+    mutating func add(_ kind: String, position: Int64? = nil, table: String? = nil, _ message: String) {
+        guard findings.count < Self.findingLimit else {
+            isTruncated = true
+            return
+        }
+        findings.append(Finding(kind: kind, position: position, table: table, message: message))
+    }
+}

@@ -1,0 +1,267 @@
+import CSQLite
+import GRDB
+import StorageCore
+import StorageProjections
+import Testing
+
+@testable import StorageLog
+
+/// Changes of the schema inside commits: events refer to the right columns before, between and after, and the fold of
+/// the log stays what the tables hold.
+@Suite struct SchemaChangeCaptureTests {
+    private static let person = EntityDefinition(
+        name: "person",
+        columns: [
+            .init(ColumnSchema(name: "id", type: "TEXT", notNull: true, primaryKey: true)),
+            .init(ColumnSchema(name: "a", type: "TEXT")), .init(ColumnSchema(name: "b", type: "INTEGER")),
+            .init(ColumnSchema(name: "c", type: "REAL")),
+        ])
+
+    private func open(_ length: Int? = nil) async throws -> StorageEngine {
+        let engine = try TestStore.inMemory(segmentLength: length)
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.declare(Self.person)
+            try db.execute(sql: "INSERT INTO person(id, a, b, c) VALUES ('1', 'one', 1, 1.5), ('2', 'two', 2, -0.0)")
+        }
+        return engine
+    }
+
+    /// What is wrong between the whole log and the tables.
+    private func faults(_ engine: StorageEngine) async throws -> [String] {
+        try await engine.withWriter { writer, _ in
+            var oracle = LogOracle()
+            let faults = oracle.apply(try LogReader(writer.database).events())
+            return try faults + oracle.differences(writer.dump(), writer.catalog)
+                + (Catalog.load(writer.database) == writer.catalog ? [] : ["the catalog in memory isn't the stored one"])
+        }
+    }
+
+    /// The events of users' rows, in the order of the log.
+    private func events(_ engine: StorageEngine, from position: Int64) async throws -> [StorageEvent] {
+        try await engine.withWriter { writer, _ in
+            var events: [StorageEvent] = []
+            var query = LogQuery()
+            query.positions = position...Int64.max
+            try LogReader(writer.database).forEachEvent(query, catalog: writer.catalog) { batch, index, _ in
+                events.append(batch.event(at: index, catalog: writer.catalog))
+                return true
+            }
+            return events
+        }
+    }
+
+    @Test(arguments: TestSettings.segmentLengths) func everyChangeWithRowsBeforeAndAfter(length: Int) async throws {
+        let engine = try await open(length)
+        let scripts = [
+            "UPDATE person SET b = 10; ALTER TABLE person ADD COLUMN d; UPDATE person SET d = b",
+            "UPDATE person SET b = 11; ALTER TABLE person ADD COLUMN e TEXT NOT NULL DEFAULT 'x'; UPDATE person SET e = 'y' WHERE id = '1'; DELETE FROM person WHERE id = '2'",
+            "INSERT INTO person(id, a) VALUES ('3', 'three'); ALTER TABLE person RENAME COLUMN a TO first; UPDATE person SET first = first || '!'",
+            "UPDATE person SET b = b + 1; ALTER TABLE person DROP COLUMN b; UPDATE person SET c = 2.5; DELETE FROM person WHERE id = '3'",
+            "UPDATE person SET c = 3.5; ALTER TABLE person RENAME TO human; UPDATE human SET c = 4.5; INSERT INTO human(id) VALUES ('9')",
+            "ALTER TABLE human ADD COLUMN r REAL DEFAULT 2; UPDATE human SET r = -0.0 WHERE id = '9'; DELETE FROM human WHERE id = '1'",
+            "DROP TABLE human",
+        ]
+        for script in scripts {
+            try await engine.commit(script)
+            #expect(try await faults(engine) == [], "\(script)")
+        }
+        try await engine.seal()
+        #expect(try await faults(engine) == [])
+    }
+
+    @Test func anOldRowHasTheDefaultOfANewColumn() async throws {
+        let engine = try await open()
+        let head = engine.committed.position
+        try await engine.commit(
+            """
+            ALTER TABLE person ADD COLUMN d DEFAULT 5;
+            UPDATE person SET d = 6 WHERE id = '1';
+            DELETE FROM person WHERE id = '2';
+            """)
+        let events = try await events(engine, from: head + 1)
+        #expect(events.first?.old?.first?.value == 5)
+        #expect(events.last?.operation == .delete)
+        #expect(events.last?.old?.first { $0.column == "d" }?.value == 5)
+        #expect(try await faults(engine) == [])
+    }
+
+    /// NULL that was written into a column with a default isn't the default.
+    @Test func aWrittenNullInANewColumnIsNull() async throws {
+        let engine = try await open()
+        let head = engine.committed.position
+        try await engine.commit(
+            """
+            ALTER TABLE person ADD COLUMN d DEFAULT 5;
+            INSERT INTO person(id, d) VALUES ('7', NULL), ('8', NULL), ('9', NULL);
+            UPDATE person SET d = 5 WHERE id = '7';
+            UPDATE person SET d = 6 WHERE id = '8';
+            DELETE FROM person WHERE id = '9';
+            """)
+        let events = try await events(engine, from: head + 1)
+        #expect(events.filter { $0.operation != .insert }.compactMap { $0.old?.first { $0.column == "d" }?.value } == [.null, .null, .null])
+        #expect(try await faults(engine) == [])
+    }
+
+    @Test func aRolledBackChangeIsForgotten() async throws {
+        let engine = try await open()
+        struct Stop: Error {}
+        let scripts = [
+            "ALTER TABLE person ADD COLUMN d DEFAULT 1; UPDATE person SET d = 2", "ALTER TABLE person RENAME COLUMN a TO z; UPDATE person SET z = ''",
+            "ALTER TABLE person DROP COLUMN b; UPDATE person SET a = ''", "ALTER TABLE person RENAME TO human; UPDATE human SET a = ''", "DROP TABLE person",
+        ]
+        for script in scripts {
+            let head = engine.committed
+            await #expect(throws: Stop.self) {
+                _ = try await engine.commit(CommitMetadata()) { _, db in
+                    try db.execute(sql: script)
+                    throw Stop()
+                }
+            }
+            #expect(engine.committed == head)
+            try await engine.commit("UPDATE person SET b = b + 1, a = a || 'x'")
+            #expect(try await faults(engine) == [], "\(script)")
+        }
+    }
+
+    /// SQLite counts versions of the schema again from where a savepoint began, so the same number comes twice.
+    @Test func aSavepointThatIsUndoneTakesItsColumnsBack() async throws {
+        let scripts = [
+            "SAVEPOINT s; ALTER TABLE person ADD COLUMN d; UPDATE person SET d = 1; ROLLBACK TO s; UPDATE person SET a = 'q'",
+            "SAVEPOINT s; ALTER TABLE person ADD COLUMN d; UPDATE person SET d = 1; ROLLBACK TO s; ALTER TABLE person ADD COLUMN e; UPDATE person SET e = 2",
+            "ALTER TABLE person ADD COLUMN d; UPDATE person SET d = 1; SAVEPOINT s; ALTER TABLE person DROP COLUMN b; UPDATE person SET d = 2; ROLLBACK TO s; UPDATE person SET b = 77, d = 3",
+            "SAVEPOINT s; ALTER TABLE person RENAME TO human; DELETE FROM human; ROLLBACK TO s; RELEASE s; DELETE FROM person WHERE id = '1'",
+            "SAVEPOINT s; DROP TABLE person; CREATE TABLE other(x); ROLLBACK TO s; UPDATE person SET b = 5",
+            "ALTER TABLE person ADD COLUMN d; SAVEPOINT s; ALTER TABLE person RENAME COLUMN d TO e; UPDATE person SET e = 1; ROLLBACK TO s; ALTER TABLE person RENAME COLUMN a TO f; UPDATE person SET d = 1, f = ''",
+        ]
+        for script in scripts {
+            let engine = try await open()
+            try await engine.commit(script)
+            #expect(try await faults(engine) == [], "\(script)")
+            try await engine.commit("INSERT INTO person(id) VALUES ('later')")
+            #expect(try await faults(engine) == [], "\(script)")
+        }
+    }
+
+    /// A column that is dropped and one that is added are two columns, also where nothing comes between.
+    @Test func droppingAndAddingIsNotRenaming() async throws {
+        let scripts = [
+            "ALTER TABLE person DROP COLUMN c; ALTER TABLE person ADD COLUMN d",
+            "ALTER TABLE person DROP COLUMN c; ALTER TABLE person ADD COLUMN c; UPDATE person SET c = 'new'",
+            "ALTER TABLE person RENAME COLUMN a TO x; ALTER TABLE person RENAME COLUMN b TO a; ALTER TABLE person RENAME COLUMN x TO b; UPDATE person SET a = 3",
+            "ALTER TABLE person RENAME TO other; ALTER TABLE other RENAME TO person; UPDATE person SET b = 9",
+            "ALTER TABLE person DROP COLUMN b; ALTER TABLE person DROP COLUMN c; ALTER TABLE person ADD COLUMN b DEFAULT 'b'; DELETE FROM person WHERE id = '1'",
+        ]
+        for script in scripts {
+            let engine = try await open()
+            try await engine.commit(script)
+            #expect(try await faults(engine) == [], "\(script)")
+        }
+    }
+
+    @Test func replacingATableIsRefused() async throws {
+        let engine = try await open()
+        let scripts = [
+            "DROP TABLE person; CREATE TABLE person(id TEXT NOT NULL PRIMARY KEY, a TEXT, b INTEGER, c, _position INTEGER NOT NULL DEFAULT 0)",
+            "DROP TABLE person; CREATE TABLE person(id TEXT NOT NULL PRIMARY KEY, a TEXT, b INTEGER, c, _position INTEGER NOT NULL DEFAULT 0); INSERT INTO person(id) VALUES ('x')",
+            "CREATE TABLE fresh AS SELECT * FROM person; DROP TABLE person; ALTER TABLE fresh RENAME TO person",
+            "ALTER TABLE person RENAME TO old; CREATE TABLE person(id); DROP TABLE old; DROP TABLE person; CREATE TABLE old(x)",
+            "ALTER TABLE person RENAME COLUMN _position TO p",
+        ]
+        for script in scripts {
+            #expect(await code { try await engine.commit(script) } == .schemaMismatch, "\(script)")
+            try await engine.commit("UPDATE person SET b = b + 1")
+            #expect(try await faults(engine) == [], "\(script)")
+        }
+    }
+
+    /// Another table may be given the freed pages of a dropped one; that doesn't make it the same entity.
+    @Test func aTableOnTheSamePageIsAnotherTable() async throws {
+        let engine = try await open()
+        try await engine.commit("DROP TABLE person; CREATE TABLE unrelated(id TEXT NOT NULL PRIMARY KEY, a, b, c, _position)")
+        let live = try await engine.withWriter { writer, _ in writer.catalog.live.map(\.stored) }
+        #expect(live.isEmpty)
+        #expect(try await faults(engine) == [])
+    }
+
+    @Test func anEntityCanBeDeclaredAnewAfterItWasDropped() async throws {
+        let engine = try await open()
+        try await engine.commit("DROP TABLE person")
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.declare(Self.person)
+            try db.execute(sql: "INSERT INTO person(id) VALUES ('1')")
+        }
+        #expect(try await faults(engine) == [])
+    }
+
+    @Test func aFailedCommitKeepsTheColumnsOfItsNeighbour() async throws {
+        let engine = try await open()
+        try await engine.withWriter { writer, db in
+            try writer.group(db) {
+                _ = try writer.commit(CommitMetadata()) { try db.execute(sql: "ALTER TABLE person ADD COLUMN d") }
+                #expect(throws: (any Error).self) {
+                    try writer.commit(CommitMetadata()) {
+                        try db.execute(sql: "ALTER TABLE person ADD COLUMN e; UPDATE person SET e = 1")
+                        try db.execute(sql: "no such statement")
+                    }
+                }
+                _ = try writer.commit(CommitMetadata()) { try db.execute(sql: "UPDATE person SET d = 4") }
+            }
+        }
+        #expect(try await faults(engine) == [])
+    }
+
+    @Test func aFailedGroupForgetsTheColumnsOfAllItsCommits() async throws {
+        let engine = try await open()
+        struct Stop: Error {}
+        await #expect(throws: Stop.self) {
+            try await engine.withWriter { writer, db in
+                try writer.group(db) {
+                    _ = try writer.commit(CommitMetadata()) { try db.execute(sql: "ALTER TABLE person ADD COLUMN d") }
+                    _ = try? writer.commit(CommitMetadata()) { throw Stop() }
+                    throw Stop()
+                }
+            }
+        }
+        try await engine.commit("ALTER TABLE person ADD COLUMN e; UPDATE person SET e = 1")
+        #expect(try await faults(engine) == [])
+    }
+
+    /// SQLite tells names apart by their bytes, Swift by their meaning: two spellings of é are two columns and tables.
+    @Test func twoSpellingsOfANameAreTwoNames() async throws {
+        let engine = try await open()
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        try await engine.commit("ALTER TABLE person ADD COLUMN \"\(composed)\"; ALTER TABLE person ADD COLUMN \"\(decomposed)\"")
+        try await engine.commit("UPDATE person SET \"\(composed)\" = 1, \"\(decomposed)\" = 2")
+        #expect(try await faults(engine) == [])
+        for name in [composed, decomposed] {
+            _ = try await engine.commit(CommitMetadata()) { writer, db in
+                var definition = Self.person
+                definition.name = name
+                definition.stored = name
+                try writer.declare(definition)
+                try db.execute(sql: "INSERT INTO \"\(name)\"(id) VALUES ('1')")
+            }
+        }
+        for name in [composed, decomposed] { try await engine.commit("UPDATE \"\(name)\" SET b = 1") }
+        #expect(try await faults(engine) == [])
+        try await engine.commit("ALTER TABLE \"\(composed)\" RENAME COLUMN a TO \"\(composed)\"")
+        try await engine.commit("ALTER TABLE \"\(composed)\" RENAME COLUMN \"\(composed)\" TO \"\(decomposed)\"; UPDATE \"\(composed)\" SET \"\(decomposed)\" = 'x'")
+        #expect(try await faults(engine) == [])
+    }
+
+    @Test func declaringWhatIsThereChangesNothing() async throws {
+        let engine = try await open()
+        let receipt = try await engine.commit(CommitMetadata()) { writer, _ in try writer.declare(Self.person) }
+        #expect(receipt.commit == nil)
+        var wider = Self.person
+        wider.columns.append(.init(ColumnSchema(name: "d", type: "INTEGER", notNull: true)))
+        let definition = wider
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.declare(definition)
+            try db.execute(sql: "UPDATE person SET d = d + 1 WHERE id = '1'")
+        }
+        #expect(try await faults(engine) == [])
+        let again = try await engine.commit(CommitMetadata()) { writer, _ in try writer.declare(definition) }
+        #expect(again.commit == nil)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import GRDB
+import StorageCore
+import Synchronization
+
+@testable import StorageLog
+
+/// Makes stores for tests.
+enum TestStore {
+    static func configuration(segmentLength: Int? = nil, clock: (any CommitClock)? = nil) -> StorageConfiguration {
+        var configuration = StorageConfiguration()
+        if let length = segmentLength ?? TestSettings.segmentLength { configuration.segmentLength = length }
+        if let clock { configuration.clock = clock }
+        return configuration
+    }
+
+    static func inMemory(segmentLength: Int? = nil, clock: (any CommitClock)? = nil) throws -> StorageEngine {
+        try .openInMemory(configuration: configuration(segmentLength: segmentLength, clock: clock))
+    }
+}
+
+/// A folder that is gone with the last reference to it.
+final class TestFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("storage-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        // Nothing depends on the folder's end; the system clears what is left.
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func path(_ name: String = "store.sqlite") -> String { url.appendingPathComponent(name).path }
+}
+
+/// A clock that shows what it is told.
+final class ManualClock: CommitClock {
+    private let time = Mutex<Int64>(0)
+
+    init(_ microseconds: Int64 = 1_000_000) { self.microseconds = microseconds }
+
+    var microseconds: Int64 {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+}
+
+extension LogWriter {
+    /// Makes a table by SQL and enters it in the catalog as the declaration of an entity would, so that tests can have
+    /// every kind of table that SQLite knows.
+    func adopt(_ db: Database, _ name: String, _ sql: String) throws {
+        try db.execute(sql: sql)
+        var next = catalog.nextId
+        var entity = CatalogEntity(id: next, name: name, stored: name, columns: [])
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_info(?)", arguments: [name]) {
+            let column: String = row["name"]
+            guard column != "_position" else { continue }
+            next += 1
+            entity.columns.append(
+                CatalogColumn(id: next, name: column, type: row["type"], keyPlace: row["pk"], required: row["notnull"]))
+        }
+        record(entity)
+        try schemaChanged()
+    }
+}
+
+extension StorageEngine {
+    /// One commit that runs SQL.
+    @discardableResult
+    func commit(_ sql: String, _ metadata: CommitMetadata = CommitMetadata()) async throws -> CommitReceipt {
+        try await commit(metadata) { _, db in try db.execute(sql: sql) }
+    }
+
+    /// One commit that makes an entity's table by SQL.
+    @discardableResult
+    func adopt(_ name: String, _ sql: String) async throws -> CommitReceipt {
+        try await commit(CommitMetadata()) { writer, db in try writer.adopt(db, name, sql) }
+    }
+
+    /// The first column of the first row.
+    func integer(_ sql: String) async throws -> Int64? {
+        try await withWriter { _, db in try Int64.fetchOne(db, sql: sql) }
+    }
+}
+
+/// The code of the error that `body` throws; nil where it throws none or another kind.
+func code<Result>(_ body: () async throws -> Result) async -> StorageError.Code? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return (error as? StorageError)?.code
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import StorageCore
+import StorageLog
+
+/// `storagekit export`: writes the log as a change history.
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write the whole history as JSON Lines, as import reads them.",
+        discussion: """
+              storagekit export -s app.sqlite > history.jsonl
+              storagekit export -s app.sqlite --table users | zstd > users.jsonl.zst
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Option(name: .long, help: "Only this table; may be given several times.")
+    var table: [String] = []
+
+    @Option(name: .long, help: "Only commits of this actor; may be given several times.")
+    var actor: [String] = []
+
+    mutating func run() async throws {
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        let engine = try StorageEngine.open(path: store.path(), configuration: configuration)
+        var query = LogQuery()
+        if !table.isEmpty { query.tables = Set(table) }
+        if !actor.isEmpty { query.actors = Set(actor) }
+        let wanted = query
+        try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let output = StandardOutput()
+            let exporter = try HistoryExporter(connection, output: output)
+            let bar = ProgressBar("export", total: Int(try LogReader(connection).head().position), unit: "events")
+            defer { bar.finish() }
+            try exporter.run(wanted) { position, _ in bar.update(Int(position)) }
+            try exporter.finish()
+            try output.flush()
+        }
+        try await engine.close()
+    }
+}

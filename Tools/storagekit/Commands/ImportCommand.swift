@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import StorageCore
+import StorageLog
+
+/// `storagekit import`: makes commits of a change history.
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Import a change history of JSON Lines, plain or compressed with zstd.",
+        discussion: """
+            Each line is one operation; lines with the same tx are one commit. Tables and columns are inferred and \
+            printed. An import that was interrupted goes on at the last whole commit when it is run again.
+
+              storagekit import -s app.sqlite history.jsonl.zst
+              zcat history.jsonl.gz | storagekit import -s app.sqlite -
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Argument(help: "The file; - for standard input.")
+    var file: String
+
+    @Flag(name: .long, help: "Leave out commits with a bad line, and count them.")
+    var skipInvalid = false
+
+    @Option(name: .long, help: "Name of the key column of new tables, if not id.")
+    var keyColumn: String?
+
+    @Flag(name: [.short, .long], help: "Print nothing but errors.")
+    var quiet = false
+
+    mutating func run() async throws {
+        // Sound as `nonisolated(unsafe)`: made here, used on the writer's queue only while this task waits for it.
+        nonisolated(unsafe) let reader = try LineReader(path: file)
+        let path = try store.path()
+        let engine = try StorageEngine.open(path: path, configuration: StorageConfiguration())
+        let options = HistoryImporter.Options(skipsInvalid: skipInvalid, keyColumn: keyColumn)
+        nonisolated(unsafe) let bar = ProgressBar("import", total: reader.size, unit: "bytes")
+        defer { bar.finish() }
+        let started = ContinuousClock.now
+        do {
+            let summary = try await engine.withWriter { writer, db in
+                try HistoryImporter(reader, writer, db, options: options) { _ in bar.update(reader.bytesRead) }.run()
+            }
+            try await engine.seal()
+            try await engine.close()
+            bar.finish()
+            if !quiet { try print(summary, took: ContinuousClock.now - started) }
+            if summary.skippedLines > 0 { throw ExitStatus.partial }
+        } catch {
+            // What was committed before the error stays; closing tidies up after it.
+            try? await engine.close()
+            throw error
+        }
+    }
+
+    private func print(_ summary: ImportSummary, took: Duration) throws {
+        let output = StandardOutput()
+        let count = ProgressBar.grouped
+        for table in summary.tables {
+            try output.writeLine("table \(table.name): \(table.columns.joined(separator: ", "))")
+        }
+        for (column, values) in summary.deviants {
+            try output.writeLine("mixed \(column): \(count(values)) values of another kind, kept as JSON")
+        }
+        if summary.resumedAfter > 0 {
+            try output.writeLine("resumed after line \(count(summary.resumedAfter)), which was imported before")
+        }
+        try output.writeLine(
+            "imported \(count(summary.operations)) operations in \(count(summary.commits)) commits: "
+                + "\(count(summary.inserts)) inserts, \(count(summary.updates)) updates, \(count(summary.deletes)) deletes")
+        let notes: [(Int, String)] = [
+            (summary.unchanged, "updates changed nothing and left no event"),
+            (summary.clampedTimes, "commits had an earlier time than the one before and got that one's"),
+            (summary.stampedTimes, "commits had no time and got the present one"),
+            (summary.skippedLines, "lines left out, with \(count(summary.skippedCommits)) commits"),
+        ]
+        for (number, text) in notes where number > 0 { try output.writeLine("\(count(number)) \(text)") }
+        let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
+        try output.writeLine("took " + String(format: "%.1f", seconds) + " s")
+        try output.flush()
+    }
+}

@@ -1,0 +1,148 @@
+import CSQLite
+import Foundation
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// Writes the log as a change history: one operation a line, each with its whole row.
+///
+/// Updates in the log tell the changed columns only; the rest of the row comes from the log folded into temporary
+/// tables up to there, so memory stays small. Not `Sendable`: it lives on its connection's thread.
+final class HistoryExporter {
+    /// How the rows of one entity are read back and written.
+    private struct Source {
+        let entity: CatalogEntity
+        let select: Statement
+        /// The columns that `select` yields, and whether each is part of the row.
+        let columns: [(column: CatalogColumn, isShown: Bool)]
+    }
+
+    private let database: OpaquePointer
+    private let output: StandardOutput
+    private let catalog: Catalog
+    private let scratch: ScratchTables
+    private let fold: Fold
+    private var sources: [UInt32: Source] = [:]
+    private var writer = JSONWriter()
+    private(set) var operations = 0
+
+    init(_ database: OpaquePointer, output: StandardOutput) throws {
+        self.database = database
+        self.output = output
+        catalog = try Catalog.load(database)
+        scratch = try ScratchTables()
+        // Dropped entities and columns have a history too: here nothing counts as dropped.
+        let entities = catalog.entities.filter { $0.id != CatalogEntity.catalog.id }.map(\.undropped)
+        let targets = try entities.map(scratch.target)
+        fold = Fold(scratch.database, targets: targets, checks: false)
+        for entity in entities { sources[entity.id] = try source(entity) }
+    }
+
+    private func source(_ entity: CatalogEntity) throws -> Source {
+        let columns = entity.live.map { column in
+            let isHiddenKey = column.keyPlace > 0 && column.coding.hasPrefix(ImportedCoding.key)
+            return (column, !isHiddenKey || column.coding == ImportedCoding.keyInRow)
+        }
+        let names = columns.map { ScratchTables.name(of: $0.0) }.joined(separator: ", ")
+        let condition = entity.key.map { "\(ScratchTables.name(of: $0)) = ?" }.joined(separator: " AND ")
+        let select = try Statement(
+            scratch.database, "SELECT \(names) FROM \(ScratchTables.table(of: entity)) WHERE \(condition)")
+        return Source(entity: entity, select: select, columns: columns)
+    }
+
+    func run(_ query: LogQuery, progress: (Int64, Int64) -> Void) throws {
+        let head = try LogReader(database).head().position
+        guard head > 0 else { return }
+        try Statement(scratch.database, "BEGIN").execute()
+        try LogReader(database).forEachBatch(in: 1...head, where: fold.wants) { batch in
+            let commits = batch.commits
+            var current = 0
+            try fold.apply(batch, after: { index in
+                while commits[current].events.upperBound <= index { current += 1 }
+                let commit = commits[current].info
+                if query.wants(commit) { try write(batch, index, commit, query) }
+            })
+            progress(batch.header.last, head)
+            return true
+        }
+    }
+
+    private func write(_ batch: EventBatch, _ index: Int, _ commit: CommitInfo, _ query: LogQuery) throws {
+        try batch.withView { view in
+            let shape = view.shape(of: index)
+            guard let source = sources[shape.entity], query.tables?.contains(source.entity.name) ?? true else { return }
+            let key = view.key(of: index)
+            writer.beginObject()
+            writer.key("tx")
+            writer.integer(commit.number)
+            writer.key("at")
+            writer.time(commit.time)
+            for (name, value) in [
+                ("actor", commit.metadata.actor), ("app", commit.metadata.app), ("reason", commit.metadata.reason),
+                ("correlation", commit.metadata.correlation),
+            ] {
+                guard let value else { continue }
+                writer.key(name)
+                writer.text(value)
+            }
+            writer.key("op")
+            writer.text(shape.operation == UInt32(STORAGE_INSERT) ? "insert" : shape.operation == UInt32(STORAGE_DELETE) ? "delete" : "update")
+            writer.key("table")
+            writer.text(source.entity.name)
+            writer.key("id")
+            writer.text((0..<Int(shape.key_count)).map { view.value(key[$0]).plainText }.joined(separator: ","))
+            writer.key("row")
+            if shape.operation == UInt32(STORAGE_DELETE) {
+                writer.null()
+            } else {
+                try writeRow(source, view, key)
+            }
+            writer.endObject()
+            writer.endLine()
+            operations += 1
+            if writer.bytes.count > 1 << 16 { try output.write(&writer) }
+        }
+    }
+
+    private func writeRow(_ source: Source, _ view: EventView, _ key: UnsafePointer<storage_value>) throws {
+        for part in source.entity.key.indices { source.select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
+        defer { source.select.reset() }
+        guard try source.select.step() else { throw StorageError.corruptLog("a row that changed isn't there") }
+        writer.beginObject()
+        let row = source.select.row
+        for (index, (column, isShown)) in source.columns.enumerated() where isShown {
+            let value = row.value(at: Int32(index))
+            if case .null = value { continue }
+            writer.key(column.name)
+            StoredValueWriter.write(value, type: column.type, coding: column.coding, to: &writer)
+        }
+        writer.endObject()
+    }
+
+    func finish() throws { try output.write(&writer) }
+}
+
+extension CatalogEntity {
+    /// The entity with every column that it ever had.
+    fileprivate var undropped: CatalogEntity {
+        var copy = self
+        copy.isDropped = false
+        copy.columns = columns.map { column in
+            var column = column
+            column.isDropped = false
+            return column
+        }
+        return copy
+    }
+}
+
+extension StorageValue {
+    /// As a row's id is written: text as it is, numbers in digits.
+    var plainText: String {
+        switch self {
+        case .text(let text): text
+        case .blob(let bytes): bytes.map { String(format: "%02x", $0) }.joined()
+        default: description
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// Reads a change history and makes its commits.
+///
+/// Many commits share one SQLite transaction, each with a savepoint of its own, so that a bad line costs its own commit
+/// only. Not `Sendable`: it lives on the writer's queue.
+final class HistoryImporter {
+    struct Options: Sendable {
+        var skipsInvalid = false
+        var keyColumn: String?
+    }
+
+    /// A transaction is finished when this much waits in it.
+    private static let groupEvents = 16_384
+    private static let groupBytes = 16 << 20
+
+    private let reader: LineReader
+    private let writer: LogWriter
+    private let db: GRDB.Database
+    private let options: Options
+    private let report: (Int) -> Void
+    private var parser = OperationParser()
+    private var operation = HistoryOperation()
+    private var line: InputLine?
+    private var tables: [ImportTable] = []
+    private var lastTable = 0
+    private var summary = ImportSummary()
+    /// Where the last whole commit ended.
+    private var progress = ImportProgress(source: "")
+    private var lastTime = Int64.min
+
+    init(
+        _ reader: LineReader, _ writer: LogWriter, _ db: GRDB.Database, options: Options,
+        report: @escaping (_ lines: Int) -> Void
+    ) {
+        self.reader = reader
+        self.writer = writer
+        self.db = db
+        self.options = options
+        self.report = report
+    }
+
+    /// - Throws: `CommandError` at the first bad line, unless they are skipped; what came before it is stored.
+    func run() throws -> ImportSummary {
+        lastTime = writer.head.time
+        try begin()
+        while line != nil {
+            var failure: (any Error)?
+            try writer.group(db, sealing: true) {
+                while line != nil, failure == nil, writer.pendingEvents < Self.groupEvents,
+                    writer.pendingBytes < Self.groupBytes
+                {
+                    failure = try importCommit()
+                }
+                try progress.store(writer)
+            }
+            report(reader.lineNumber)
+            if let failure { throw failure }
+        }
+        summary.tables = tables.map { ($0.name, $0.columnNames) }
+        summary.deviants = tables.flatMap { table in
+            table.deviants.sorted { $0.key < $1.key }.map { ("\(table.name).\($0.key)", $0.value) }
+        }
+        return summary
+    }
+
+    /// Reads the first line, and passes what an earlier run has stored.
+    private func begin() throws {
+        line = try nextLine()
+        guard let first = line else { return }
+        progress.source = String(ByteHash.hash(first.bytes, seed: 0), radix: 16)
+        if let earlier = try ImportProgress.load(progress.source, writer) {
+            while reader.offset < earlier.bytes, line != nil { line = try nextLine() }
+            guard reader.offset == earlier.bytes, reader.hash == earlier.hash else {
+                throw CommandError(
+                    .conflict, "The input begins like one that was imported, but goes on differently.",
+                    why: "Its first \(earlier.lines) lines were imported; they aren't the same any more.",
+                    next: "Import it into a new store.")
+            }
+            summary.resumedAfter = earlier.lines
+            progress = earlier
+            line = try nextLine()
+        }
+        try parseLine()
+    }
+
+    private func nextLine() throws -> InputLine? {
+        while let next = try reader.next() {
+            if !next.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { return next }
+        }
+        return nil
+    }
+
+    /// What is wrong with the line that was read last; it belongs to the commit that it would have begun or joined.
+    private var parseError: InputError?
+
+    private func parseLine() throws {
+        parseError = nil
+        guard let line else { return }
+        do throws(InputError) {
+            try parser.parse(line.bytes, into: &operation)
+        } catch {
+            parseError = error
+        }
+    }
+
+    private func advance() throws {
+        line = try nextLine()
+        try parseLine()
+    }
+}
+
+// MARK: Commits
+
+extension HistoryImporter {
+    /// Makes one commit of the lines that follow. Returns the error that ends the import.
+    ///
+    /// A line that can't be read belongs to the commit that its `tx` names, or, where even that can't be read, to the
+    /// commit before it.
+    private func importCommit() throws -> (any Error)? {
+        guard let first = line else { return nil }
+        let tx = operation.tx
+        let time = operation.at
+        let before = (summary, progress)
+        do {
+            let metadata = metadata()
+            _ = try writer.commit(metadata, at: time) {
+                repeat {
+                    if let parseError { throw parseError }
+                    try checkHead(metadata, time)
+                    try apply()
+                    noteProgress()
+                    try advance()
+                } while line != nil && operation.tx == tx
+            }
+            summary.commits += 1
+            note(time)
+            return nil
+        } catch let error where isAboutInput(error) {
+            forgetTables()
+            (summary, progress) = before
+            let number = line?.number ?? reader.lineNumber
+            let failure: any Error =
+                switch error {
+                case let error as InputError: CommandError(error, line: number)
+                case let error as StorageError:
+                    CommandError(
+                        .conflict, "Line \(number): \(error.message)",
+                        why: "Nothing of the commit that this line belongs to was stored.", next: error.remedy)
+                default: error
+                }
+            guard options.skipsInvalid else { return failure }
+            try skipRest(of: tx)
+            summary.skippedCommits += 1
+            summary.skippedLines += (line?.number ?? reader.lineNumber + 1) - first.number
+            return nil
+        }
+    }
+
+    private func skipRest(of tx: Int64) throws {
+        while line != nil, operation.tx == tx {
+            noteProgress()
+            try advance()
+        }
+    }
+
+    private func noteProgress() {
+        progress.bytes = reader.offset
+        progress.lines = reader.lineNumber
+        progress.hash = reader.hash
+    }
+
+    /// Errors that a line is to blame for; others end the import whatever the options say.
+    private func isAboutInput(_ error: any Error) -> Bool {
+        if error is InputError { return true }
+        guard let error = error as? StorageError else { return error is CommandError }
+        return [.invalidValue, .invalidName, .limitExceeded, .conflict, .database, .schemaMismatch].contains(error.code)
+    }
+
+    private func metadata() -> CommitMetadata {
+        CommitMetadata(
+            actor: operation.actor?.string, app: operation.app?.string, reason: operation.reason?.string,
+            correlation: operation.correlation?.string)
+    }
+
+    /// The lines of a commit must agree on who, when and why.
+    private func checkHead(_ metadata: CommitMetadata, _ time: Int64?) throws {
+        guard operation.at == time, same(operation.actor, metadata.actor), same(operation.app, metadata.app),
+            same(operation.reason, metadata.reason), same(operation.correlation, metadata.correlation)
+        else {
+            throw InputError(
+                offset: 0, problem: "at, actor, app, reason or correlation differ from those of the same tx before",
+                remedy: "Give the operations of one commit the same, or different numbers tx.")
+        }
+    }
+
+    private func same(_ bytes: ByteSlice?, _ text: String?) -> Bool {
+        switch (bytes, text) {
+        case (nil, nil): return true
+        case (let bytes?, let text?): return text.utf8.elementsEqual(bytes)
+        default: return false
+        }
+    }
+
+    private func note(_ time: Int64?) {
+        guard let time else {
+            summary.stampedTimes += 1
+            return
+        }
+        if time < lastTime { summary.clampedTimes += 1 }
+        lastTime = max(lastTime, time)
+    }
+
+    private func apply() throws {
+        let before = writer.pendingEvents
+        try table().apply(operation)
+        switch operation.kind {
+        case .insert: summary.inserts += 1
+        case .update:
+            summary.updates += 1
+            if writer.pendingEvents == before { summary.unchanged += 1 }
+        case .delete: summary.deletes += 1
+        }
+    }
+
+    private func table() throws -> ImportTable {
+        if lastTable < tables.count, isNamed(tables[lastTable]) { return tables[lastTable] }
+        if let index = tables.firstIndex(where: isNamed) {
+            lastTable = index
+            return tables[index]
+        }
+        let table: ImportTable
+        if let entity = writer.catalog.entity(named: operation.table.string) {
+            table = try ImportTable(entity, writer: writer)
+        } else if operation.kind == .insert {
+            table = try ImportTable(creatingFor: operation, keyNamed: options.keyColumn, writer: writer)
+        } else {
+            throw InputError(
+                offset: 0, problem: "there is no table \"\(operation.table.string)\" yet, so no row can be \(operation.kind.past)",
+                remedy: "A table begins with an insert.")
+        }
+        tables.append(table)
+        lastTable = tables.count - 1
+        return table
+    }
+
+    private func isNamed(_ table: ImportTable) -> Bool {
+        table.nameBytes.count == operation.table.count && operation.table.elementsEqual(table.nameBytes)
+    }
+
+    /// After a rollback the tables may lack columns that were added for the commit that failed.
+    private func forgetTables() {
+        tables.removeAll()
+        lastTable = 0
+    }
+}

@@ -1,0 +1,290 @@
+import CSQLite
+import Foundation
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// One table under import: its columns, and the statements that write its rows.
+///
+/// Not `Sendable`: it lives on the writer's queue for the length of an import.
+final class ImportTable {
+    private struct Column {
+        let name: [UInt8]
+        let kind: ImportedKind
+        let stored: String
+    }
+
+    let name: String
+    let nameBytes: [UInt8]
+    private let writer: LogWriter
+    private var stored: String
+    private var keyColumn: String
+    /// Whether the key column is named `_id` because rows have an `id` of their own, or may have.
+    private var keyCoding: String
+    private var columns: [Column] = []
+    private var indexOfColumn: [[UInt8]: Int] = [:]
+    /// Values that had to be kept as JSON because their column's kind is another, by column.
+    private(set) var deviants: [String: Int] = [:]
+
+    private var insert: Statement?
+    private var update: Statement?
+    private var delete: Statement?
+    /// Texts that are put together for binding; kept until the statement has run.
+    private var scratch: [[UInt8]] = []
+
+    var columnNames: [String] { columns.map { "\(String(decoding: $0.name, as: UTF8.self)) \($0.kind.rawValue)" } }
+
+    /// Takes up a table that an earlier import has made.
+    init(_ entity: CatalogEntity, writer: LogWriter) throws {
+        guard let key = entity.key.first, entity.key.count == 1, key.coding.hasPrefix(ImportedCoding.key) else {
+            throw CommandError(
+                .conflict, "The store has a table \"\(entity.name)\" that wasn't imported.",
+                why: "Importing into it would mix rows of two origins.", next: "Import into a store of its own.")
+        }
+        name = entity.name
+        nameBytes = Array(entity.name.utf8)
+        self.writer = writer
+        stored = entity.stored
+        keyColumn = key.stored
+        keyCoding = key.coding
+        for column in entity.live where column.keyPlace == 0 {
+            add(Column(name: Array(column.name.utf8), kind: ImportedKind(rawValue: column.type) ?? .text, stored: column.stored))
+        }
+    }
+
+    /// Makes a table for the first row of its name.
+    init(creatingFor operation: HistoryOperation, keyNamed keyName: String?, writer: LogWriter) throws {
+        name = operation.table.string
+        nameBytes = Array(operation.table)
+        self.writer = writer
+        let ownId = operation.columns.first { $0.name.equals("id") }
+        let repeatsKey = ownId.map { Self.isText($0.value, equalTo: operation.id) } ?? false
+        keyColumn = keyName ?? (ownId != nil && !repeatsKey ? "_id" : "id")
+        keyCoding = repeatsKey && keyColumn == "id" ? ImportedCoding.keyInRow : ImportedCoding.key
+        stored = Self.storedName(of: name, in: writer.catalog)
+        let key = EntityDefinition.Column(
+            ColumnSchema(name: keyColumn, type: "TEXT", notNull: true, primaryKey: true), coding: keyCoding)
+        try writer.declare(EntityDefinition(name: name, stored: stored, columns: [key]))
+    }
+
+    private static func isText(_ value: JSONValue, equalTo bytes: ByteSlice) -> Bool {
+        guard case .text(let text) = value, text.count == bytes.count else { return false }
+        return text.elementsEqual(bytes)
+    }
+
+    /// SQLite folds case and reserves some names; such tables get another name there.
+    private static func storedName(of name: String, in catalog: Catalog) -> String {
+        let folded = name.lowercasedASCII
+        let reserved = folded.isEmpty || folded.hasPrefix("storage_") || folded.hasPrefix("sqlite_")
+        var candidate = reserved ? "t_" + name : name
+        var number = 2
+        while catalog.entity(stored: candidate) != nil {
+            candidate = "\(name)_\(number)"
+            number += 1
+        }
+        return candidate
+    }
+
+    private func storedColumnName(of name: String) -> String {
+        var taken = Set(columns.map { $0.stored.lowercasedASCII })
+        taken.formUnion([keyColumn.lowercasedASCII, "_position", "rowid"])
+        var candidate = name
+        var number = 2
+        while taken.contains(candidate.lowercasedASCII) {
+            candidate = "\(name)_\(number)"
+            number += 1
+        }
+        return candidate
+    }
+
+    private func add(_ column: Column) {
+        indexOfColumn[column.name] = columns.count
+        columns.append(column)
+        insert = nil
+        update = nil
+    }
+}
+
+// MARK: Rows
+
+extension ImportTable {
+    /// Applies an operation.
+    ///
+    /// - Throws: `CommandError` or ``StorageError`` where the row isn't as the operation needs it.
+    func apply(_ operation: HistoryOperation) throws {
+        defer { scratch.removeAll(keepingCapacity: true) }
+        switch operation.kind {
+        case .delete: try runDelete(operation)
+        case .insert, .update:
+            let places = try places(of: operation)
+            let statement = try operation.kind == .insert ? insertStatement() : updateStatement()
+            statement.clearBindings()
+            for (place, column) in zip(places, operation.columns) where place >= 0 {
+                bind(column.value, to: statement, column: columns[place], at: Int32(place + 1))
+            }
+            statement.bind(writer.nextPosition, at: Int32(columns.count + 1))
+            statement.bind(borrowedText: operation.id, at: Int32(columns.count + 2))
+            try run(statement, operation)
+        }
+    }
+
+    private func run(_ statement: Statement, _ operation: HistoryOperation) throws {
+        do {
+            try statement.execute()
+        } catch let error as StorageError where error.code == .conflict && operation.kind == .insert {
+            throw refusal(operation, "there already")
+        }
+        if operation.kind != .insert, statement.changes == 0 { throw refusal(operation, "not there") }
+    }
+
+    private func runDelete(_ operation: HistoryOperation) throws {
+        let statement = try delete ?? writer.statement(
+            "DELETE FROM \(quoted(stored)) WHERE \(quoted(keyColumn)) = ?1")
+        delete = statement
+        statement.bind(borrowedText: operation.id, at: 1)
+        try run(statement, operation)
+    }
+
+    private func refusal(_ operation: HistoryOperation, _ state: String) -> InputError {
+        InputError(
+            offset: 0, problem: "the row \(operation.id.string) of \"\(name)\" is \(state), so it can't be \(operation.kind.past)",
+            remedy: "Correct the operation, or go on without its commit with --skip-invalid.")
+    }
+
+    /// The column of each value, -1 for values that aren't stored by themselves.
+    private func places(of operation: HistoryOperation) throws -> [Int] {
+        var places: [Int] = []
+        places.reserveCapacity(operation.columns.count)
+        var sawId = false
+        for (order, column) in operation.columns.enumerated() {
+            if keyColumn == "id", column.name.equals("id") {
+                sawId = true
+                places.append(try placeOfOwnId(column.value, operation))
+                continue
+            }
+            // Rows mostly have their columns in the order of the table.
+            if order < columns.count, isName(columns[order].name, column.name) {
+                places.append(order)
+            } else if order > 0, let last = places.last, last + 1 < columns.count, isName(columns[last + 1].name, column.name) {
+                places.append(last + 1)
+            } else {
+                places.append(try place(named: column))
+            }
+        }
+        if keyCoding == ImportedCoding.keyInRow, !sawId { throw mixedIds() }
+        return places
+    }
+
+    @inline(__always)
+    private func isName(_ name: [UInt8], _ bytes: ByteSlice) -> Bool {
+        name.count == bytes.count && bytes.baseAddress.map { memcmp($0, name, name.count) == 0 } ?? true
+    }
+
+    private func place(named column: HistoryOperation.Column) throws -> Int {
+        if let known = indexOfColumn[Array(column.name)] { return known }
+        guard let kind = ImportedKind(column.value) else { return -1 }
+        let name = column.name.string
+        let storedName = storedColumnName(of: name)
+        let definition = EntityDefinition.Column(
+            ColumnSchema(name: name, type: kind.rawValue), stored: storedName, coding: ImportedCoding.column)
+        try writer.declare(EntityDefinition(name: self.name, stored: stored, columns: [keyDefinition, definition]))
+        add(Column(name: Array(column.name), kind: kind, stored: storedName))
+        return columns.count - 1
+    }
+
+    private var keyDefinition: EntityDefinition.Column {
+        EntityDefinition.Column(
+            ColumnSchema(name: keyColumn, type: "TEXT", notNull: true, primaryKey: true), coding: keyCoding)
+    }
+
+    /// A row's own `id` where the key column has that name: told by the key, or the table was begun otherwise.
+    private func placeOfOwnId(_ value: JSONValue, _ operation: HistoryOperation) throws -> Int {
+        if case .null = value, keyCoding == ImportedCoding.key { return -1 }
+        guard keyCoding == ImportedCoding.keyInRow, Self.isText(value, equalTo: operation.id) else { throw mixedIds() }
+        return -1
+    }
+
+    private func mixedIds() -> InputError {
+        InputError(
+            offset: 0, problem: "only some rows of \"\(name)\" repeat their id as a column of their own",
+            remedy: "Import into a new store with --key-column _id, which keeps the key apart from a column id.")
+    }
+}
+
+// MARK: Values and statements
+
+extension ImportTable {
+    private func bind(_ value: JSONValue, to statement: Statement, column: Column, at index: Int32) {
+        switch (value, column.kind) {
+        case (.null, _): statement.bindNull(at: index)
+        case (.bool(let value), .boolean): statement.bind(value ? 1 : 0, at: index)
+        case (.integer(let value), let kind) where kind != .boolean || value < 0 || value > 1:
+            statement.bind(value, at: index)
+        case (.real(let value), _): sqlite3_bind_double(statement.pointer, index, value)
+        case (.text(let value), let kind) where kind != .json: statement.bind(borrowedText: value, at: index)
+        case (.json(let value), .json): statement.bind(borrowedText: value, at: index)
+        case (.blob(let value), .blob): statement.bind(borrowedBlob: value, at: index)
+        default:
+            var json = JSONWriter()
+            json.imported(value)
+            if column.kind == .json {
+                keep(json.bytes) { statement.bind(borrowedText: $0, at: index) }
+            } else {
+                deviants[String(decoding: column.name, as: UTF8.self), default: 0] += 1
+                keep(json.bytes) { statement.bind(borrowedBlob: $0, at: index) }
+            }
+        }
+    }
+
+    /// Binds a copy: the bytes live in this call only.
+    private func keep(_ bytes: [UInt8], _ bind: (UnsafeRawBufferPointer) -> Void) {
+        scratch.append(bytes)
+        // The array's storage stays where it is while `scratch` holds it.
+        scratch[scratch.count - 1].withUnsafeBytes(bind)
+    }
+
+    private func insertStatement() throws -> Statement {
+        if let insert { return insert }
+        let names = columns.map { quoted($0.stored) } + ["_position", quoted(keyColumn)]
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let statement = try writer.statement(
+            "INSERT INTO \(quoted(stored))(\(names.joined(separator: ", "))) VALUES (\(marks))")
+        insert = statement
+        return statement
+    }
+
+    private func updateStatement() throws -> Statement {
+        if let update { return update }
+        let assignments = (columns.map { quoted($0.stored) } + ["_position"]).map { "\($0) = ?" }
+        let statement = try writer.statement(
+            "UPDATE \(quoted(stored)) SET \(assignments.joined(separator: ", ")) WHERE \(quoted(keyColumn)) = ?")
+        update = statement
+        return statement
+    }
+}
+
+extension HistoryOperation.Kind {
+    /// As in "can't be …".
+    var past: String {
+        switch self {
+        case .insert: "inserted"
+        case .update: "updated"
+        case .delete: "deleted"
+        }
+    }
+}
+
+extension JSONWriter {
+    /// The source of a value, as it came.
+    fileprivate mutating func imported(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let value): bool(value)
+        case .integer(let value): integer(value)
+        case .real(let value): real(value)
+        case .text(let value): text(utf8: value)
+        case .blob(let value): blob(value)
+        case .json(let value): raw(value)
+        }
+    }
+}
