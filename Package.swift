@@ -65,7 +65,13 @@ let package = Package(
                 "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .testTarget(name: "StorageKitTests", dependencies: ["StorageTesting"]),
+        .testTarget(
+            name: "StorageKitTests",
+            dependencies: [
+                "StorageTesting", "StorageKit", "crash-worker", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        // The process that CrashConsistencyTests kill.
+        .executableTarget(name: "crash-worker", dependencies: ["StorageKit", "StorageLog"], path: "Tests/CrashWorker"),
         .testTarget(
             name: "StorageMacrosTests",
             dependencies: [

@@ -787,7 +787,7 @@ int storage_capture_error(const storage_capture *capture, uint32_t *entity, uint
 }
 
 // A buffer that a large commit has grown isn't kept for the small ones that follow.
-enum { RETAINED_BYTES = 8 << 20, RETAINED_SHAPES = 4096 };
+enum { RETAINED_BYTES = 32 << 20, RETAINED_SHAPES = 4096 };
 
 void storage_capture_reset(storage_capture *capture) {
     truncate_buffer(capture, (buffer_mark){0, 0, 0, 0});

@@ -17,6 +17,11 @@ int storage_bind_blob_borrowed(sqlite3_stmt *statement, int index, const void *b
     return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", size, SQLITE_STATIC);
 }
 
+void storage_configure_process(void) {
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
+}
+
 int storage_disable_checkpoint_on_close(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }

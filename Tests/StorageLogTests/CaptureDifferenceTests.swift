@@ -28,7 +28,9 @@ import Testing
         for number in 1...200 {
             let faults = try await run.commit()
             guard faults.isEmpty else {
-                Issue.record("\(test.testDescription), commit \(number): \(faults.prefix(5).joined(separator: "\n"))\n\(run.told)")
+                Issue.record(
+                    "\(test.testDescription), commit \(number): \(faults.prefix(5).joined(separator: "\n"))\n\(run.told)"
+                )
                 return
             }
         }
@@ -71,7 +73,9 @@ struct CaptureRun {
         let steps = makeSteps()
         let throwsAtEnd = generator.random.chance(12)
         let stopsAtErrors = generator.random.chance(15)
-        told = steps.map { "\($0)" }.joined(separator: "\n") + "\nthrows: \(throwsAtEnd), stops at errors: \(stopsAtErrors)"
+        told =
+            steps.map { "\($0)" }.joined(separator: "\n")
+            + "\nthrows: \(throwsAtEnd), stops at errors: \(stopsAtErrors)"
         let before = try await look(after: oracle.head)
         var receipt: CommitReceipt?
         do {
@@ -88,7 +92,9 @@ struct CaptureRun {
         var faults = oracle.apply(after.events)
         if receipt.eventCount != after.events.count { faults.append("the receipt counts \(receipt.eventCount) events") }
         if receipt.commit == nil && before.dump != after.dump { faults.append("a change made no commit") }
-        if receipt.last != oracle.head { faults.append("the receipt ends at @\(receipt.last), the log at @\(oracle.head)") }
+        if receipt.last != oracle.head {
+            faults.append("the receipt ends at @\(receipt.last), the log at @\(oracle.head)")
+        }
         return faults + oracle.differences(after.dump, after.catalog)
     }
 

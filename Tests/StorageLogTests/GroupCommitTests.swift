@@ -26,7 +26,8 @@ import Testing
     private func faults(_ engine: StorageEngine) async throws -> [String] {
         try await engine.withWriter { writer, _ in
             var oracle = LogOracle()
-            return try oracle.apply(LogReader(writer.database).events()) + oracle.differences(writer.dump(), writer.catalog)
+            return try oracle.apply(LogReader(writer.database).events())
+                + oracle.differences(writer.dump(), writer.catalog)
         }
     }
 
@@ -72,7 +73,8 @@ import Testing
             let task = Task {
                 try await engine.commit(CommitMetadata(actor: "actor \(index)")) { _, db in
                     clock.microseconds = 10_000 - Int64(index)
-                    try db.execute(sql: "INSERT INTO t(id, v) VALUES (?, ?), (?, 1)", arguments: [index * 2, index, index * 2 + 1])
+                    try db.execute(
+                        sql: "INSERT INTO t(id, v) VALUES (?, ?), (?, 1)", arguments: [index * 2, index, index * 2 + 1])
                     if index % 5 == 0 { throw Refusal() }
                 }
             }
@@ -118,12 +120,14 @@ import Testing
     /// What a write may do to the transaction that it shares.
     static let endings = [
         "COMMIT", "END", "ROLLBACK", "ROLLBACK; BEGIN", "ROLLBACK; BEGIN IMMEDIATE; INSERT INTO t(v) VALUES ('lost')",
-        "ROLLBACK; INSERT INTO t(v) VALUES ('lost')", "COMMIT; BEGIN; INSERT INTO t(v) VALUES ('lost')", "RELEASE storage_commit",
+        "ROLLBACK; INSERT INTO t(v) VALUES ('lost')", "COMMIT; BEGIN; INSERT INTO t(v) VALUES ('lost')",
+        "RELEASE storage_commit",
         "ROLLBACK; SAVEPOINT storage_commit; INSERT INTO plain VALUES ('lost')", "ROLLBACK; CREATE TABLE lost(x)",
         "INSERT OR ROLLBACK INTO t(id, v) VALUES (1, 'taken')",
     ]
 
-    @Test(arguments: endings, [false, true]) func aWriteThatEndsTheTransaction(sql: String, swallows: Bool) async throws {
+    @Test(arguments: endings, [false, true]) func aWriteThatEndsTheTransaction(sql: String, swallows: Bool) async throws
+    {
         let engine = try await open()
         try await engine.commit("CREATE TABLE plain(x); INSERT INTO t(id, v) VALUES (1, 'first')")
         let before = try await log(engine)
@@ -156,8 +160,12 @@ import Testing
         // A neighbour is there wholly or not at all, as its outcome says.
         for (index, outcome) in outcomes.enumerated() where index != 2 {
             let isThere = (try? outcome.get()) != nil
-            #expect(try await engine.integer("SELECT count(*) FROM plain WHERE x = \(index)") == (isThere ? 1 : 0), "\(index)")
-            #expect(try await engine.integer("SELECT count(*) FROM storage_commit_key WHERE key = 'key \(index)'") == (isThere ? 1 : 0))
+            #expect(
+                try await engine.integer("SELECT count(*) FROM plain WHERE x = \(index)") == (isThere ? 1 : 0),
+                "\(index)")
+            #expect(
+                try await engine.integer("SELECT count(*) FROM storage_commit_key WHERE key = 'key \(index)'")
+                    == (isThere ? 1 : 0))
         }
         #expect(try await engine.integer("SELECT count(*) FROM storage_commit_key WHERE key = 'key 2'") == 0)
         // The store goes on.
@@ -194,7 +202,8 @@ import Testing
         let first = try await engine.commit("INSERT INTO t(v) VALUES (1)", key)
         let again = try await engine.commit("INSERT INTO t(v) VALUES (2)", key)
         #expect(!first.isRepeated && again.isRepeated)
-        #expect([again.commit, again.first, again.last, again.time] == [first.commit, first.first, first.last, first.time])
+        #expect(
+            [again.commit, again.first, again.last, again.time] == [first.commit, first.first, first.last, first.time])
         #expect(try await engine.integer("SELECT count(*) FROM t") == 1)
 
         let empty = CommitMetadata(idempotencyKey: "empty")
@@ -228,18 +237,27 @@ import Testing
     @Test func metadataIsKeptToTheByte() async throws {
         let engine = try await open()
         let all = [
-            CommitMetadata(actor: "\u{E9}"), CommitMetadata(actor: "e\u{301}"), CommitMetadata(actor: ""), CommitMetadata(),
-            CommitMetadata(actor: "a", app: "b", reason: "c", correlation: "d", idempotencyKey: "e", attributes: ["x": "\u{E9}", "": ""]),
-            CommitMetadata(actor: "a", app: "b", reason: "c", correlation: "d", idempotencyKey: "f", attributes: ["x": "e\u{301}", "": ""]),
+            CommitMetadata(actor: "\u{E9}"), CommitMetadata(actor: "e\u{301}"), CommitMetadata(actor: ""),
+            CommitMetadata(),
+            CommitMetadata(
+                actor: "a", app: "b", reason: "c", correlation: "d", idempotencyKey: "e",
+                attributes: ["x": "\u{E9}", "": ""]),
+            CommitMetadata(
+                actor: "a", app: "b", reason: "c", correlation: "d", idempotencyKey: "f",
+                attributes: ["x": "e\u{301}", "": ""]),
         ]
         // In one group, so that neighbours in a row of the log can be told as "the same as before".
         try await engine.withWriter { writer, db in
             try writer.group(db) {
-                for metadata in all { _ = try writer.commit(metadata) { try db.execute(sql: "INSERT INTO t(v) VALUES (1)") } }
+                for metadata in all {
+                    _ = try writer.commit(metadata) { try db.execute(sql: "INSERT INTO t(v) VALUES (1)") }
+                }
             }
         }
         func bytes(_ metadata: CommitMetadata) -> [[UInt8]?] {
-            [metadata.actor, metadata.app, metadata.reason, metadata.correlation, metadata.idempotencyKey].map { $0.map { Array($0.utf8) } }
+            [metadata.actor, metadata.app, metadata.reason, metadata.correlation, metadata.idempotencyKey].map {
+                $0.map { Array($0.utf8) }
+            }
                 + metadata.attributes.sorted { $0.key < $1.key }.flatMap { [Array($0.key.utf8), Array($0.value.utf8)] }
         }
         for sealed in [false, true] {
@@ -271,7 +289,9 @@ import Testing
         ] {
             #expect(await attempt(metadata) == .limitExceeded)
         }
-        for metadata in [CommitMetadata(actor: "a\0"), CommitMetadata(attributes: ["\0": ""]), CommitMetadata(idempotencyKey: "\0")] {
+        for metadata in [
+            CommitMetadata(actor: "a\0"), CommitMetadata(attributes: ["\0": ""]), CommitMetadata(idempotencyKey: "\0"),
+        ] {
             #expect(await attempt(metadata) == .invalidValue)
         }
         #expect(try await engine.integer("SELECT count(*) FROM t") == 2)

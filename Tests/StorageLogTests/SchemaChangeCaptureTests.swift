@@ -32,7 +32,8 @@ import Testing
             var oracle = LogOracle()
             let faults = oracle.apply(try LogReader(writer.database).events())
             return try faults + oracle.differences(writer.dump(), writer.catalog)
-                + (Catalog.load(writer.database) == writer.catalog ? [] : ["the catalog in memory isn't the stored one"])
+                + (Catalog.load(writer.database) == writer.catalog
+                    ? [] : ["the catalog in memory isn't the stored one"])
         }
     }
 
@@ -98,7 +99,10 @@ import Testing
             DELETE FROM person WHERE id = '9';
             """)
         let events = try await events(engine, from: head + 1)
-        #expect(events.filter { $0.operation != .insert }.compactMap { $0.old?.first { $0.column == "d" }?.value } == [.null, .null, .null])
+        #expect(
+            events.filter { $0.operation != .insert }.compactMap { $0.old?.first { $0.column == "d" }?.value } == [
+                .null, .null, .null,
+            ])
         #expect(try await faults(engine) == [])
     }
 
@@ -106,8 +110,10 @@ import Testing
         let engine = try await open()
         struct Stop: Error {}
         let scripts = [
-            "ALTER TABLE person ADD COLUMN d DEFAULT 1; UPDATE person SET d = 2", "ALTER TABLE person RENAME COLUMN a TO z; UPDATE person SET z = ''",
-            "ALTER TABLE person DROP COLUMN b; UPDATE person SET a = ''", "ALTER TABLE person RENAME TO human; UPDATE human SET a = ''", "DROP TABLE person",
+            "ALTER TABLE person ADD COLUMN d DEFAULT 1; UPDATE person SET d = 2",
+            "ALTER TABLE person RENAME COLUMN a TO z; UPDATE person SET z = ''",
+            "ALTER TABLE person DROP COLUMN b; UPDATE person SET a = ''",
+            "ALTER TABLE person RENAME TO human; UPDATE human SET a = ''", "DROP TABLE person",
         ]
         for script in scripts {
             let head = engine.committed
@@ -177,7 +183,8 @@ import Testing
     /// Another table may be given the freed pages of a dropped one; that doesn't make it the same entity.
     @Test func aTableOnTheSamePageIsAnotherTable() async throws {
         let engine = try await open()
-        try await engine.commit("DROP TABLE person; CREATE TABLE unrelated(id TEXT NOT NULL PRIMARY KEY, a, b, c, _position)")
+        try await engine.commit(
+            "DROP TABLE person; CREATE TABLE unrelated(id TEXT NOT NULL PRIMARY KEY, a, b, c, _position)")
         let live = try await engine.withWriter { writer, _ in writer.catalog.live.map(\.stored) }
         #expect(live.isEmpty)
         #expect(try await faults(engine) == [])
@@ -230,7 +237,8 @@ import Testing
     @Test func twoSpellingsOfANameAreTwoNames() async throws {
         let engine = try await open()
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
-        try await engine.commit("ALTER TABLE person ADD COLUMN \"\(composed)\"; ALTER TABLE person ADD COLUMN \"\(decomposed)\"")
+        try await engine.commit(
+            "ALTER TABLE person ADD COLUMN \"\(composed)\"; ALTER TABLE person ADD COLUMN \"\(decomposed)\"")
         try await engine.commit("UPDATE person SET \"\(composed)\" = 1, \"\(decomposed)\" = 2")
         #expect(try await faults(engine) == [])
         for name in [composed, decomposed] {
@@ -245,7 +253,9 @@ import Testing
         for name in [composed, decomposed] { try await engine.commit("UPDATE \"\(name)\" SET b = 1") }
         #expect(try await faults(engine) == [])
         try await engine.commit("ALTER TABLE \"\(composed)\" RENAME COLUMN a TO \"\(composed)\"")
-        try await engine.commit("ALTER TABLE \"\(composed)\" RENAME COLUMN \"\(composed)\" TO \"\(decomposed)\"; UPDATE \"\(composed)\" SET \"\(decomposed)\" = 'x'")
+        try await engine.commit(
+            "ALTER TABLE \"\(composed)\" RENAME COLUMN \"\(composed)\" TO \"\(decomposed)\"; UPDATE \"\(composed)\" SET \"\(decomposed)\" = 'x'"
+        )
         #expect(try await faults(engine) == [])
     }
 

@@ -8,7 +8,17 @@ struct StorageKitTool: AsyncParsableCommand {
         commandName: "storagekit",
         abstract: "Look into, replay, rebuild and audit a StorageKit store.",
         version: "0.1.0",
-        subcommands: [ImportCommand.self, ExportCommand.self])
+        subcommands: [
+            ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
+            TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self, CompletionsCommand.self,
+        ])
+
+    /// Without a command, tells where to begin.
+    func run() throws {
+        let output = StandardOutput()
+        try output.write(Overview.text)
+        try output.flush()
+    }
 
     /// Runs the command that the arguments name and ends the process with its status.
     ///

@@ -13,6 +13,11 @@ int storage_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, siz
 int storage_bind_text_borrowed(sqlite3_stmt *statement, int index, const void *bytes, size_t size);
 int storage_bind_blob_borrowed(sqlite3_stmt *statement, int index, const void *bytes, size_t size);
 
+// Settings of the whole process, with an effect only before it uses SQLite for the first time: no count of SQLite's
+// memory, which takes a lock around every allocation, and memory instead of a temporary file for the pages that a
+// savepoint would put back. (A limit above which they go to a file after all makes SQLite 3.40.1 report a full disk.)
+void storage_configure_process(void);
+
 // Switches of sqlite3_db_config, which is variadic. Each returns an SQLite result code.
 int storage_disable_checkpoint_on_close(sqlite3 *database);
 int storage_set_triggers_enabled(sqlite3 *database, int enabled);

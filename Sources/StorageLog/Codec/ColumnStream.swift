@@ -38,12 +38,14 @@ final class ColumnStream {
         lastWhole = 0
     }
 
-    func append(to output: inout ByteBuffer) {
+    /// Writes how long both parts are, and the heads.
+    func appendHeads(to output: inout ByteBuffer) {
         output.append(varint: UInt64(heads.count))
         output.append(varint: UInt64(bodies.count))
         output.append(heads.bytes)
-        output.append(bodies.bytes)
     }
+
+    func appendBodies(to output: inout ByteBuffer) { output.append(bodies.bytes) }
 
     @inline(__always)
     func appendKnown() { heads.append(UInt8(ValueKind.known)) }

@@ -6,7 +6,7 @@ internal import StorageCore
 ///
 /// Sound as `@unchecked Sendable`: the decoder fills the memory before anybody else sees the batch, and nothing writes
 /// to it afterwards.
-package final class EventBatch: @unchecked Sendable {
+public final class EventBatch: @unchecked Sendable {
     package let header: SegmentHeader
     let slices: [CommitSlice]
 
@@ -49,7 +49,9 @@ package final class EventBatch: @unchecked Sendable {
         columns.deallocate()
     }
 
-    package var count: Int { header.count }
+    public var count: Int { header.count }
+    /// The positions of the events, in order.
+    public var positions: ClosedRange<Int64> { header.first...header.last }
 
     /// The commits with events in this batch, in order, each with its events' places.
     package var commits: [(info: CommitInfo, events: Range<Int>)] {

@@ -45,7 +45,9 @@ final class SegmentDecoder {
         // The batch frees the bytes, whether or not the rest of them makes sense.
         var reader = ByteReader(bytes, count: size)
         let header = SegmentHeader(from: &reader).with(size: size)
-        guard !reader.failed, header.first > 0, header.last >= header.first, header.count <= size else {
+        guard !reader.failed, header.first > 0, header.last >= header.first,
+            header.count <= min(size, Limits.segmentEvents)
+        else {
             free(bytes)
             throw StorageError.corruptLog("the head of a row makes no sense")
         }
@@ -91,6 +93,11 @@ extension SegmentDecoder {
         }
         try connect(&shapes, to: streams, first: header.first)
         let indexes = try readShapeIndexes(indexReader, count: header.count, shapes: shapes.count, first: header.first)
+        // Each value of a column takes a byte at least, so a small body can't ask for much memory.
+        let columnValues = indexes.reduce(0) { $0 + shapes[$1].valueCount - shapes[$1].keyCount }
+        guard columnValues <= header.size, shapes.allSatisfy({ $0.keyCount <= Limits.columns }) else {
+            throw StorageError.corruptLog("row @\(header.first) claims more values than it can hold")
+        }
         return Parts(slices: slices, shapes: shapes, indexes: indexes, links: links, streams: streams)
     }
 }

@@ -22,10 +22,11 @@ extension LogWriter {
             try asEngine { try merge(start...end) }
             try db.commit()
         } catch {
+            // A rollback can fail only when SQLite has rolled back by itself already.
             if db.isInsideTransaction { try? db.rollback() }
+            sealedThrough = nil
             throw StorageError.wrapping(error)
         }
-        sealedThrough = end
         return true
     }
 
@@ -35,7 +36,7 @@ extension LogWriter {
     }
 
     /// The first position that isn't in a sealed row. Rows are sealed in order, so looking back from the head is short.
-    private func firstUnsealed() throws -> Int64 {
+    func firstUnsealed() throws -> Int64 {
         if let sealedThrough { return try skipSealed(from: sealedThrough + 1) }
         let select = try statement("SELECT last, sealed FROM storage_log ORDER BY position DESC")
         defer { select.reset() }
@@ -53,20 +54,19 @@ extension LogWriter {
     private func skipSealed(from position: Int64) throws -> Int64 {
         let select = try statement("SELECT last, sealed FROM storage_log WHERE position = ?")
         var position = position
-        while position <= head.position {
+        while true {
             select.bind(position, at: 1)
             let found = try select.step()
             let last = select.integer(0)
             let sealed = found && select.integer(1) != 0
             select.reset()
-            guard sealed else { break }
+            guard sealed else { return position }
             sealedThrough = last
             position = last + 1
         }
-        return position
     }
 
-    private func merge(_ positions: ClosedRange<Int64>) throws {
+    func merge(_ positions: ClosedRange<Int64>) throws {
         let select = try statement(
             "SELECT position, last, size, body FROM storage_log WHERE position BETWEEN ?1 AND ?2 ORDER BY position")
         select.bind(positions.lowerBound, at: 1)

@@ -104,6 +104,7 @@ extension LogWriter {
             storage_capture_reset(capture)
             return result
         } catch {
+            storage_capture_set_in_group(capture, 0)
             // The error that is thrown on is the one that matters; a rollback can fail only when SQLite has rolled
             // back by itself already.
             if db.isInsideTransaction { try? db.rollback() }
@@ -270,13 +271,18 @@ extension LogWriter {
             var slices = slice(commits, start..<end, from: &commit)
             if start == 0, continues.earlier { slices[0].continuesEarlier = true }
             if end == view.count, continues.later { slices[slices.count - 1].continuesLater = true }
-            let isWholeWindow = position == windowStart + 1 && end == start + room
-            let sealed = replacing || (sealing && isWholeWindow)
+            // Sealed rows are always the log's beginning: a window is written sealed only behind a sealed one.
+            let isWholeWindow = windowStart + 1 >= first && start + room <= view.count
+            let sealed = try replacing || (sealing && isWholeWindow && firstUnsealed() == position)
             let row = try encoder.encode(
                 view, range: start..<end, first: position, commits: slices,
                 level: sealed ? configuration.sealedLevel : configuration.tailLevel)
             try insert(row, sealed: sealed)
             start = end
+            let fillsWindow = position + Int64(row.header.count) - 1 == border
+            if sealing, !replacing, !sealed, fillsWindow, try firstUnsealed() == windowStart + 1 {
+                try merge(windowStart + 1...border)
+            }
         }
     }
 

@@ -23,8 +23,9 @@ public struct StorageConfiguration: Sendable {
 
     /// Events in a sealed run. One constant; the tests vary it.
     package var segmentLength = Limits.segmentEvents
+    package var writerCacheKilobytes = 24_000
     package var tailLevel: Int32 = 1
-    package var sealedLevel: Int32 = 9
+    package var sealedLevel: Int32 = 6
     /// Whether full windows are sealed in the background.
     package var sealsInBackground = true
     /// The epoch that this writer has taken.

@@ -9,13 +9,14 @@ extension StorageEngine {
     /// - Throws: `busy` where another process writes to it, `not-a-store` for a file that something else made,
     ///   `unsupported-format` for one from a newer version.
     package static func open(path: String, configuration: StorageConfiguration) throws -> StorageEngine {
+        storage_configure_process()
         let path = try StorePath.validated(path)
         if configuration.isReadOnly {
             try StorePath.checkExists(path)
             return try openReadOnly(path: path, configuration: configuration)
         }
-        let lock = try WriterLock(store: path)
         try StorePath.checkIsDatabase(path)
+        let lock = try WriterLock(store: path)
         let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
         return try withWriter(of: pool, path: path, configuration: configuration, lock: lock)
     }
@@ -79,6 +80,10 @@ extension StorageEngine {
         // GRDB's pool has set NORMAL by itself by now.
         let level = configuration.durability == .full ? 2 : 1
         try Statement(connection, "PRAGMA synchronous = \(level)").execute()
+        // Room for the pages of a large commit, so that they aren't written before it ends, and checkpoints that are
+        // rare enough for pages that change often.
+        try Statement(connection, "PRAGMA cache_size = -\(configuration.writerCacheKilobytes)").execute()
+        try Statement(connection, "PRAGMA wal_autocheckpoint = 4000").execute()
         let read = try Statement(connection, "PRAGMA synchronous")
         guard try read.step(), read.integer(0) == level else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "the durability can't be set", sql: nil)

@@ -235,6 +235,7 @@ extension StorageEngine {
             }
         }
         try pool.close()
+        lock?.release()
     }
 }
 

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Foundation
 internal import StorageCore
 
@@ -33,14 +34,34 @@ enum StorePath {
         try checkIsDatabase(path)
     }
 
-    /// A file that isn't empty must begin as SQLite's do, before SQLite may touch it.
+    /// A file that isn't empty must begin as SQLite's do and be ours, before it may be touched.
     static func checkIsDatabase(_ path: String) throws {
         guard let handle = FileHandle(forReadingAtPath: path) else { return }
         defer { try? handle.close() }
-        let head = (try? handle.read(upToCount: 16)) ?? Data()
-        guard head.isEmpty || head == Data("SQLite format 3\0".utf8) else {
+        let head = (try? handle.read(upToCount: 100)) ?? Data()
+        guard !head.isEmpty else { return }
+        guard head.starts(with: "SQLite format 3\0".utf8) else {
             throw StorageError(
                 .notAStore, "\(path) isn't a StorageKit store: it isn't an SQLite file.", remedy: "Check the name.")
+        }
+        let identity = head.dropFirst(68).prefix(4).reduce(0) { $0 << 8 | Int64($1) }
+        if identity != StoreSchema.applicationId { try lookInside(path) }
+    }
+
+    /// Opening a file for writing switches it to a write-ahead log, which a stranger's file must not suffer. Our own
+    /// may have its identity in the write-ahead log still, so SQLite has to look.
+    private static func lookInside(_ path: String) throws {
+        var opened: OpaquePointer?
+        defer { sqlite3_close(opened) }
+        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, nil)
+        guard code == SQLITE_OK, let connection = opened else {
+            throw StorageError.sqlite(code: code, message: "\(path) can't be opened", sql: nil)
+        }
+        storage_disable_checkpoint_on_close(connection)
+        do {
+            if try !StoreFormat.isEmpty(connection) { try StoreFormat.check(connection) }
+        } catch {
+            throw StorageError.opening(path, error)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import StorageCore
+internal import Synchronization
 
 /// The right to write to a store, held by one process for the writer's life.
 ///
@@ -7,14 +8,15 @@ internal import StorageCore
 /// must be impossible rather than unlikely. The lock is an `flock` on a file beside the store; the kernel lets go of it
 /// when the process ends, however it ends.
 ///
-/// Isolation: immutable, so `Sendable`.
+/// Isolation: `Sendable`, its one state behind a mutex.
 final class WriterLock: Sendable {
-    private let descriptor: Int32
+    /// Nil once the lock was released.
+    private let descriptor: Mutex<Int32?>
 
     /// - Throws: `busy`, naming the holder, where another writer has the store.
     init(store path: String) throws {
         let lockPath = path + ".lock"
-        descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw StorageError(
                 .inputOutput, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(errno))).",
@@ -30,9 +32,18 @@ final class WriterLock: Sendable {
         let text = "\(getpid())\n"
         ftruncate(descriptor, 0)
         _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+        self.descriptor = Mutex(descriptor)
     }
 
-    deinit { close(descriptor) }
+    deinit { release() }
+
+    /// Lets another writer have the store.
+    func release() {
+        descriptor.withLock { descriptor in
+            if let open = descriptor { close(open) }
+            descriptor = nil
+        }
+    }
 
     private static func holder(_ descriptor: Int32) -> Int? {
         var buffer = [UInt8](repeating: 0, count: 32)

@@ -54,10 +54,25 @@ public struct LogQuery: Sendable {
     }
 }
 
+/// The part of a commit that lies in one row of the log, with those of its events that match a query.
+package struct CommitPart {
+    package let info: CommitInfo
+    /// Places of all of the commit's events in the batch.
+    package let events: Range<Int>
+    /// Places of the matching events, in the order of the query; maybe none.
+    package let matching: [Int]
+
+    package init(info: CommitInfo, events: Range<Int>, matching: [Int]) {
+        self.info = info
+        self.events = events
+        self.matching = matching
+    }
+}
+
 extension LogReader {
-    /// Hands over the matching events, until `body` answers false.
-    package func forEachEvent(
-        _ query: LogQuery, catalog: Catalog, _ body: (EventBatch, Int, CommitInfo) throws -> Bool
+    /// Hands over the parts of commits in the rows of the log that may hold matching events, until `body` answers false.
+    package func forEachPart(
+        _ query: LogQuery, catalog: Catalog, _ body: (EventBatch, CommitPart) throws -> Bool
     ) throws {
         let entities = query.entities(in: catalog)
         let columns = query.columnIds(in: catalog)
@@ -70,16 +85,27 @@ extension LogReader {
                 let shapes = (0..<view.shapeCount).map { query.wants(view.shapes[$0], entities, columns) }
                 let commits = query.descending ? batch.commits.reversed() : batch.commits
                 for commit in commits where query.wants(commit.info) {
-                    let places = query.descending ? Array(commit.events.reversed()) : Array(commit.events)
-                    for index in places
-                    where shapes[Int(view.events[index].shape)]
-                        && query.positions.contains(batch.header.first + Int64(index))
-                    {
-                        if try !body(batch, index, commit.info) { return false }
+                    let matching = commit.events.filter { index in
+                        shapes[Int(view.events[index].shape)]
+                            && query.positions.contains(batch.header.first + Int64(index))
                     }
+                    let part = CommitPart(
+                        info: commit.info, events: commit.events,
+                        matching: query.descending ? matching.reversed() : matching)
+                    if try !body(batch, part) { return false }
                 }
                 return true
             }
+        }
+    }
+
+    /// Hands over the matching events, until `body` answers false.
+    package func forEachEvent(
+        _ query: LogQuery, catalog: Catalog, _ body: (EventBatch, Int, CommitInfo) throws -> Bool
+    ) throws {
+        try forEachPart(query, catalog: catalog) { batch, part in
+            for index in part.matching where try !body(batch, index, part.info) { return false }
+            return true
         }
     }
 

@@ -98,9 +98,12 @@ extension EntityDefinition {
 
     func validate() throws {
         for name in [name, stored] + columns.flatMap({ [$0.schema.name, $0.stored] }) {
-            guard !name.utf8.contains(0), name.utf8.count <= Limits.nameBytes else {
+            guard !name.utf8.contains(0) else {
+                throw StorageError(.invalidName, "The name \"\(name)\" contains NUL.", remedy: "Remove it.")
+            }
+            guard name.utf8.count <= Limits.nameBytes else {
                 throw StorageError(
-                    .invalidName, "The name \"\(name.prefix(40))…\" is longer than \(Limits.nameBytes) bytes or contains NUL.",
+                    .limitExceeded, "The name \"\(name.prefix(40))…\" is longer than \(Limits.nameBytes) bytes.",
                     remedy: "Choose a shorter name.")
             }
         }

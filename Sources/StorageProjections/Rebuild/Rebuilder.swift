@@ -56,14 +56,16 @@ package struct Rebuilder {
             try Statement(writer.database, "DELETE FROM rebuilt_tombstone").execute()
             let targets = try entities.map(makeShadow)
             outcome.events = try fold(targets)
-            for entity in entities { try compare(entity, &outcome) }
-            if mode == .swap {
-                for entity in entities { try swap(entity) }
-                try swapTombstones(entities)
+            for entity in entities {
+                switch mode {
+                case .compare:
+                    try compare(entity, &outcome)
+                    try Statement(writer.database, "DROP TABLE \(shadow(entity))").execute()
+                case .swap:
+                    try swap(entity, &outcome)
+                }
             }
-            for entity in entities where mode == .compare {
-                try Statement(writer.database, "DROP TABLE \(shadow(entity))").execute()
-            }
+            if mode == .swap { try swapTombstones(entities) }
             return outcome
         }
     }
@@ -114,7 +116,10 @@ package struct Rebuilder {
         }
     }
 
-    private func swap(_ entity: CatalogEntity) throws {
+    private func swap(_ entity: CatalogEntity, _ outcome: inout Outcome) throws {
+        let count = try Statement(writer.database, "SELECT count(*) FROM \(shadow(entity))")
+        outcome.rows[entity.name] = try count.step() ? Int(count.integer(0)) : 0
+        count.reset()
         let dependents = try Statement(
             writer.database,
             """

@@ -46,7 +46,8 @@ struct LogOracle {
         }
         guard var row else { return faults.append("\(event) changes a row that isn't there") }
         for (column, old) in event.old where (row.cells[column] ?? nil) != nil && row.cells[column] != old {
-            faults.append("\(event) tells the old value \(old) of column \(column), which was \(row.cells[column] ?? .null)")
+            faults.append(
+                "\(event) tells the old value \(old) of column \(column), which was \(row.cells[column] ?? .null)")
         }
         if event.operation == STORAGE_DELETE {
             state[event.entity]?[event.key] = nil
@@ -85,7 +86,8 @@ struct LogOracle {
             let rows = actual[entity] ?? [:]
             for key in Set(wanted.keys).union(rows.keys) where wanted[key] != rows[key] {
                 found.append(
-                    "entity \(entity) key \(key): log says \(wanted[key].map { "\($0)" } ?? "absent"), table has \(rows[key].map { "\($0)" } ?? "absent")")
+                    "entity \(entity) key \(key): log says \(wanted[key].map { "\($0)" } ?? "absent"), table has \(rows[key].map { "\($0)" } ?? "absent")"
+                )
             }
         }
         return found

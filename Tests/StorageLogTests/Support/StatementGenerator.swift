@@ -61,9 +61,11 @@ struct StatementGenerator {
 
     private mutating func upsert() -> String {
         if random.chance(50) {
-            return "INSERT INTO item(id, a, u) VALUES (\(number()), \(value()), \(number())), (\(number()), \(value()), NULL) ON CONFLICT(id) DO UPDATE SET a = excluded.a, t = \(value())"
+            return
+                "INSERT INTO item(id, a, u) VALUES (\(number()), \(value()), \(number())), (\(number()), \(value()), NULL) ON CONFLICT(id) DO UPDATE SET a = excluded.a, t = \(value())"
         }
-        return "INSERT INTO pair(x, y, v) VALUES (\(text()), \(loose()), \(value())) ON CONFLICT(x, y) DO \(random.chance(30) ? "NOTHING" : "UPDATE SET v = excluded.v, w = \(value()) WHERE v IS NOT excluded.v")"
+        return
+            "INSERT INTO pair(x, y, v) VALUES (\(text()), \(loose()), \(value())) ON CONFLICT(x, y) DO \(random.chance(30) ? "NOTHING" : "UPDATE SET v = excluded.v, w = \(value()) WHERE v IS NOT excluded.v")"
     }
 
     private mutating func update() -> String {

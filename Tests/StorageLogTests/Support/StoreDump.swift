@@ -19,7 +19,8 @@ extension LogWriter {
             let key = entity.key
             let others = entity.live.filter { $0.keyPlace == 0 }
             let names = (key + others).map { quoted($0.stored) } + ["_position"]
-            let select = try Statement(database, "SELECT \(names.joined(separator: ", ")) FROM \(quoted(entity.stored))")
+            let select = try Statement(
+                database, "SELECT \(names.joined(separator: ", ")) FROM \(quoted(entity.stored))")
             var rows: [[Cell]: DumpedRow] = [:]
             while try select.step() {
                 let cells = names.indices.map { Cell(select.pointer, Int32($0)) }

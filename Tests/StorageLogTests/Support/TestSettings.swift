@@ -8,7 +8,8 @@ enum TestSettings {
     static let scale = environment["STORAGEKIT_TEST_SCALE"].flatMap(Double.init) ?? 1
 
     /// The lengths of a sealed run that matter: borders everywhere, between, and the real one.
-    static let segmentLengths: [Int] = environment["STORAGEKIT_SEGMENT_LENGTH"].flatMap(Int.init).map { [$0] } ?? [1, 2, 4, 1_024]
+    static let segmentLengths: [Int] =
+        environment["STORAGEKIT_SEGMENT_LENGTH"].flatMap(Int.init).map { [$0] } ?? [1, 2, 4, 1_024]
 
     /// The length for tests that don't care.
     static let segmentLength = environment["STORAGEKIT_SEGMENT_LENGTH"].flatMap(Int.init)

@@ -56,7 +56,18 @@ enum StorageKitContenders {
         ]
     }
 
-    static func importHistory(_ jsonLines: URL) -> [Contender] { [] }
+    /// The command-line tool as a process; its CPU counts, reading and parsing included.
+    static func importHistory(_ jsonLines: URL) -> [Contender] {
+        guard let tool = StorageKitTool.found else { return [] }
+        return [
+            Contender(
+                ContenderName.storageKit, prepare: { $0.path("storage.sqlite") },
+                run: { path in
+                    try tool.run(["import", "--quiet", "-s", path, jsonLines.path])
+                    return []
+                })
+        ]
+    }
 
     static func rebuild(_ people: [Person]) -> [Contender] {
         [
@@ -74,10 +85,5 @@ enum StorageKitContenders {
         ]
     }
 
-    static func logSize(rows: Int, updates: Int) -> [Contender] { [] }
-    static func replay(_ log: LargeLog) -> [Contender] { [] }
-    static func rowHistory(_ log: LargeLog, lookUps: Int) -> [Contender] { [] }
-    static func open(_ log: LargeLog) -> [Contender] { [] }
-    static func peakMemory(_ log: LargeLog) -> [Contender] { [] }
     static func asOf(rows: Int, events: Int) -> [Contender] { [] }
 }

@@ -1,0 +1,91 @@
+import StorageKit
+
+/// A row that says which write it belongs to.
+@StorageEntity(table: "marks")
+struct Mark {
+    var id: String
+    var batch: String
+    var number: Int
+}
+
+/// Writes to a store until it is killed, and prints the name of each write that has returned.
+///
+/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing` or `hold`.
+@main
+struct CrashWorker {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        var configuration = StorageConfiguration()
+        configuration.segmentLength = 64
+        let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
+            $0.autoSchema(MarkRecord.self)
+        }
+        let worker = CrashWorker(storage: context.facade, prefix: arguments[3])
+        say("ready")
+        switch arguments[2] {
+        case "single": try await worker.saveOneByOne()
+        case "batch": try await worker.saveBatches()
+        case "group": try await worker.saveConcurrently()
+        case "sealing": try await worker.saveAndSeal()
+        default: try await Task.sleep(for: .seconds(600))
+        }
+    }
+
+    let storage: Storage
+    let prefix: String
+
+    private func saveOneByOne() async throws {
+        for number in 0... {
+            let id = "\(prefix)-\(number)"
+            try await storage.save(Mark(id: id, batch: id, number: number))
+            say("1 \(id)")
+        }
+    }
+
+    /// Ten rows a commit, then a change and a delete, so that updates and tombstones are part of it.
+    private func saveBatches() async throws {
+        for number in 0... {
+            let batch = "\(prefix)-\(number)"
+            let marks = (0..<10).map { Mark(id: "\(batch)-\($0)", batch: batch, number: $0) }
+            try await storage.save(marks)
+            say("10 \(batch)")
+            try await storage.write { tx in
+                try tx.save(Mark(id: "changing", batch: "changing", number: number))
+                try tx.delete(Mark.self, id: "deleted")
+            }
+            try await storage.save(Mark(id: "deleted", batch: "deleted", number: number))
+        }
+    }
+
+    private func saveConcurrently() async throws {
+        for number in 0... {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for part in 0..<20 {
+                    let id = "\(prefix)-\(number)-\(part)"
+                    group.addTask {
+                        try await storage.save(Mark(id: id, batch: id, number: part))
+                        say("1 \(id)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func saveAndSeal() async throws {
+        for number in 0... {
+            let batch = "\(prefix)-\(number)"
+            try await storage.save((0..<50).map { Mark(id: "\(batch)-\($0)", batch: batch, number: $0) })
+            say("50 \(batch)")
+            try await storage.seal()
+        }
+    }
+
+    /// Past all buffers, so that the line is out before the process dies.
+    private static func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+    }
+
+    private func say(_ line: String) { Self.say(line) }
+}

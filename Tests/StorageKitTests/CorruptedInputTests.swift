@@ -1,0 +1,99 @@
+import Foundation
+import StorageKit
+import Testing
+
+/// P10: a byte that is changed behind our back is reported, or harmless.
+@Suite(.serialized) struct CorruptedInputTests {
+    /// A small store with everything in it: sealed runs and a tail, several entities, tombstones, keys, an index.
+    private func makeStore(_ path: String) async throws {
+        var configuration = StorageConfiguration()
+        configuration.segmentLength = 8
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) {
+            $0.autoSchema(PersonRecord.self, NoteRecord.self)
+        }.facade
+        try await storage.write(actor: "anna", reason: "index") { tx in
+            try tx.execute("CREATE INDEX people_by_name ON persons(name)")
+        }
+        for number in 0..<12 {
+            try await storage.write(actor: "anna", idempotencyKey: "key-\(number)", attributes: ["n": "\(number)"]) { tx in
+                try tx.save(Person(id: "\(number % 5)", name: "Name \(number)", age: number, score: Double(number) / 3))
+                try tx.save(Note(id: number, text: String(repeating: "note \(number) ", count: 4)))
+                if number % 4 == 3 { try tx.delete(Note.self, id: number - 1) }
+            }
+        }
+        try await storage.seal()
+        try await storage.save(Note(id: 100, text: "in the tail"))
+        try await storage.close()
+    }
+
+    private func content(_ path: String) async throws -> (report: VerifyReport, events: [StorageEvent], people: [Person], notes: [Note]) {
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+        let report = try await storage.verify()
+        var events: [StorageEvent] = []
+        guard report.isSound else { return (report, [], [], []) }
+        var query = LogQuery()
+        query.includesSchema = true
+        for try await event in storage.log.events(query) { events.append(event) }
+        let people = try await storage.all(Person.self)
+        let notes = try await storage.all(Note.self)
+        try await storage.close()
+        return (report, events, people, notes)
+    }
+
+    @Test func everyFlippedByteIsFoundOrHarmless() async throws {
+        let folder = try TemporaryFolder()
+        let original = folder.file("original.sqlite")
+        try await makeStore(original)
+        let expected = try await content(original)
+        #expect(expected.report.isSound, "\(expected.report.findings)")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: original))
+        let stride = Int(ProcessInfo.processInfo.environment["STORAGEKIT_FLIP_STRIDE"] ?? "") ?? max(1, Int(61 / testScale))
+        var found = 0
+        var harmless = 0
+        for offset in Swift.stride(from: Int.random(in: 0..<stride), to: bytes.count, by: stride) {
+            var damaged = bytes
+            damaged[offset] ^= 1 << UInt8(offset % 8)
+            let path = folder.file("damaged.sqlite")
+            try damaged.write(to: URL(fileURLWithPath: path))
+            do {
+                let content = try await content(path)
+                if content.report.isSound {
+                    harmless += 1
+                    let isSame = content.events == expected.events && content.people == expected.people && content.notes == expected.notes
+                    #expect(isSame, "byte \(offset) changes what is read, and verify doesn't see it")
+                } else {
+                    found += 1
+                }
+            } catch is StorageError {
+                found += 1
+            }
+            try? FileManager.default.removeItem(atPath: path + "-wal")
+            try? FileManager.default.removeItem(atPath: path + "-shm")
+        }
+        #expect(found > 0 && harmless > 0, "found \(found), harmless \(harmless)")
+        print("flips: \(found) found, \(harmless) harmless of \(bytes.count) bytes")
+    }
+
+    @Test func aTruncatedStoreIsAnError() async throws {
+        let folder = try TemporaryFolder()
+        let original = folder.file("original.sqlite")
+        try await makeStore(original)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: original))
+        for length in Swift.stride(from: 512, to: bytes.count, by: 4_096 + 512) {
+            let path = folder.file("cut.sqlite")
+            try bytes.prefix(length).write(to: URL(fileURLWithPath: path))
+            do {
+                let content = try await content(path)
+                #expect(!content.report.isSound, "cut to \(length) bytes")
+            } catch is StorageError {}
+        }
+    }
+}
+
+@StorageEntity
+struct Note {
+    var id: Int
+    var text: String
+}

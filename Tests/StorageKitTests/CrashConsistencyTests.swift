@@ -1,0 +1,44 @@
+import Foundation
+import GRDB
+import StorageKit
+import Testing
+
+/// P1 and P2: a write that returned survives SIGKILL, and a commit is wholly there or not at all.
+@Suite(.serialized) struct CrashConsistencyTests {
+    @Test(arguments: ["single", "batch", "group", "sealing"])
+    func aKilledWriterLosesNothingThatReturned(mode: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("aging.sqlite")
+        var acknowledged: [(rows: Int, name: String)] = []
+        let rounds = max(3, Int(12 * testScale))
+        // One store ages through all rounds.
+        for round in 0..<rounds {
+            let worker = try Worker(store: path, mode: mode, prefix: "r\(round)")
+            // Some are killed while they open and recover the store, the others at a random moment of their work.
+            let isEarly = round % 4 == 3
+            if !isEarly { #expect(worker.waitUntilReady(), "the store could not be opened in round \(round)") }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 12 : 90))))
+            acknowledged += worker.kill()
+            try await check(path, acknowledged, round: round)
+        }
+        #expect(acknowledged.count > rounds, "the workers hardly wrote anything")
+    }
+
+    private func check(_ path: String, _ acknowledged: [(rows: Int, name: String)], round: Int) async throws {
+        let context = try StorageKit.start(at: URL(fileURLWithPath: path))
+        let storage = context.facade
+        let report = try await storage.verify()
+        #expect(report.isSound, "round \(round): \(report.findings)")
+        let counts = try await storage.read { db in
+            let exists = try db.tableExists("marks")
+            guard exists else { return [:] as [String: Int] }
+            let rows = try GRDB.Row.fetchAll(db, sql: "SELECT batch, count(*) AS rows FROM marks GROUP BY batch")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0["batch"] as String, $0["rows"] as Int) })
+        }
+        for (rows, name) in acknowledged {
+            #expect(counts[name] == rows, "round \(round): \(name) returned, but has \(counts[name] ?? 0) of \(rows) rows")
+        }
+        for (name, rows) in counts { #expect([1, 10, 50].contains(rows), "round \(round): \(name) is half done") }
+        try await storage.close()
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// The tool as its users run it: as a process.
+struct ToolProcess {
+    struct Outcome {
+        let output: String
+        let errors: String
+        let status: Int32
+    }
+
+    /// The program that the build put beside the tests.
+    static let program: URL = {
+        let main = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+        var folder = main.resolvingSymlinksInPath().deletingLastPathComponent()
+        let bundles = [folder] + Bundle.allBundles.map(\.bundleURL)
+        for start in bundles {
+            folder = start
+            // Where tests are a bundle, the program stands beside it and not inside.
+            for _ in 0..<5 {
+                let candidate = folder.appendingPathComponent("storagekit")
+                if FileManager.default.isExecutableFile(atPath: candidate.path), !isFolder(candidate) { return candidate }
+                folder.deleteLastPathComponent()
+            }
+        }
+        return main.deletingLastPathComponent().appendingPathComponent("storagekit")
+    }()
+
+    private static func isFolder(_ url: URL) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    static func environment(store: String?) -> [String: String] {
+        var environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "COLUMNS": "80", "LC_ALL": "C.UTF-8"]
+        environment["STORAGEKIT_STORE"] = store
+        return environment
+    }
+
+    /// A process that isn't started yet.
+    static func prepared(_ arguments: [String], store: String?) -> Process {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = environment(store: store)
+        process.standardInput = FileHandle.nullDevice
+        return process
+    }
+
+    static func run(_ arguments: [String], store: String?) throws -> Outcome {
+        try run(prepared(arguments, store: store))
+    }
+
+    /// Runs a line of shell in which `storagekit` is the tool.
+    static func shell(_ line: String, store: String?) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "storagekit() { \"$0\" \"$@\"; }; \(line)", program.path]
+        process.environment = environment(store: store)
+        process.standardInput = FileHandle.nullDevice
+        return try run(process)
+    }
+
+    private static func run(_ process: Process) throws -> Outcome {
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let errorHandle = errors.fileHandleForReading
+        // Both are read at once, because a full pipe would stop the process.
+        let errorReader = BackgroundThread { errorHandle.readDataToEndOfFile() }
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Outcome(
+            output: String(decoding: text, as: UTF8.self), errors: String(decoding: errorReader.wait(), as: UTF8.self),
+            status: process.terminationStatus)
+    }
+}

@@ -1,0 +1,161 @@
+import CSQLite
+import Foundation
+import GRDB
+import StorageCore
+import Testing
+
+@testable import StorageLog
+
+/// One writer at a time, and no file touched that isn't a store.
+@Suite struct WriterLockTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private func open(_ name: String = "store.sqlite", readOnly: Bool = false) throws -> StorageEngine {
+        try open(path: folder.path(name), readOnly: readOnly)
+    }
+
+    private func open(path: String, readOnly: Bool = false) throws -> StorageEngine {
+        var configuration = TestStore.configuration()
+        configuration.isReadOnly = readOnly
+        return try .open(path: path, configuration: configuration)
+    }
+
+    private func refusal(_ path: String, readOnly: Bool = false) -> StorageError.Code? {
+        do {
+            _ = try open(path: path, readOnly: readOnly)
+            return nil
+        } catch {
+            return (error as? StorageError)?.code
+        }
+    }
+
+    private func sqlite(_ name: String, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.path(name))
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test func aSecondWriterIsToldWhoHasTheStore() async throws {
+        let first = try open()
+        let error = #expect(throws: StorageError.self) { try open() }
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("\(getpid())") == true)
+        #expect(error?.remedy.isEmpty == false)
+        // The refused one hasn't disturbed the first.
+        try await first.commit("CREATE TABLE x(y)")
+        try await first.close()
+    }
+
+    @Test func theLockEndsWithTheWriter() async throws {
+        for _ in 0..<3 {
+            let engine = try open()
+            try await engine.close()
+            #expect(await code { try await engine.commit("SELECT 1") } == .closed)
+            #expect(await code { try await engine.read { _ in } } == .closed)
+        }
+        // Also where the store is only let go of.
+        do { _ = try open() }
+        try await open().close()
+    }
+
+    @Test func readersWorkBesideTheWriter() async throws {
+        let writer = try open()
+        try await writer.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        let reader = try open(readOnly: true)
+        try await writer.commit("INSERT INTO t(id) VALUES (1)")
+        #expect(try await reader.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 1)
+        #expect(try await reader.read { db in try LogReader(db.sqliteConnection!).events().count } == 3)
+        try await reader.close()
+        try await writer.commit("INSERT INTO t(id) VALUES (2)")
+        try await writer.close()
+        // Without a writer as well.
+        let later = try open(readOnly: true)
+        #expect(try await later.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 2)
+        try await later.close()
+    }
+
+    @Test func aWriterThatWasReplacedStops() async throws {
+        let engine = try open()
+        try await engine.commit("CREATE TABLE x(y)")
+        try sqlite("store.sqlite", "UPDATE storage_meta SET writer_epoch = writer_epoch + 1")
+        #expect(await code { try await engine.commit("INSERT INTO x VALUES (1)") } == .busy)
+        #expect(try await engine.integer("SELECT count(*) FROM x") == 0)
+        try await engine.close()
+        let next = try open()
+        try await next.commit("INSERT INTO x VALUES (1)")
+        try await next.close()
+    }
+
+    @Test func pathsThatAreNoFiles() throws {
+        #expect(refusal("file:" + folder.path()) == .invalidName)
+        #expect(refusal("FILE:" + folder.path() + "?mode=memory") == .invalidName)
+        #expect(refusal("") == .invalidName)
+        #expect(refusal(":memory:") == .invalidName)
+        #expect(refusal(folder.url.path + "/a\0b") == .invalidName)
+        #expect(refusal(folder.url.path) == .notAStore)
+        #expect(refusal(folder.path("none/store.sqlite")) == .notFound)
+        #expect(refusal(folder.path("absent.sqlite"), readOnly: true) == .notFound)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("absent.sqlite")))
+    }
+
+    @Test func anEmptyFileBecomesAStore() async throws {
+        try Data().write(to: URL(fileURLWithPath: folder.path()))
+        #expect(refusal(folder.path(), readOnly: true) == .notAStore)
+        let engine = try open()
+        try await engine.commit("CREATE TABLE x(y)")
+        try await engine.close()
+        try await open().close()
+    }
+
+    @Test(arguments: ["hello, this is a text that is no database at all", "x", "SQLite format 3", "SQLite format 3\0"])
+    func textFilesAreRefused(text: String) throws {
+        let file = URL(fileURLWithPath: folder.path())
+        try Data(text.utf8).write(to: file)
+        #expect(refusal(file.path) == .notAStore)
+        #expect(refusal(file.path, readOnly: true) == .notAStore)
+        #expect(try Data(contentsOf: file) == Data(text.utf8))
+    }
+
+    /// A database of somebody else must not even be switched to a write-ahead log.
+    @Test(arguments: ["DELETE", "WAL"]) func foreignDatabasesAreRefusedUntouched(mode: String) throws {
+        try sqlite(
+            "foreign.sqlite", "PRAGMA journal_mode = \(mode); CREATE TABLE theirs(x); INSERT INTO theirs VALUES (1)")
+        let file = URL(fileURLWithPath: folder.path("foreign.sqlite"))
+        let before = try Data(contentsOf: file)
+        #expect(refusal(file.path) == .notAStore)
+        #expect(refusal(file.path, readOnly: true) == .notAStore)
+        #expect(try Data(contentsOf: file) == before)
+    }
+
+    @Test func newerFormatsAreRefused() async throws {
+        try await open().close()
+        try sqlite("store.sqlite", "UPDATE storage_meta SET format = 2")
+        #expect(refusal(folder.path()) == .unsupportedFormat)
+        #expect(refusal(folder.path(), readOnly: true) == .unsupportedFormat)
+        try sqlite("store.sqlite", "UPDATE storage_meta SET format = 1")
+        try await open().close()
+    }
+
+    @Test func aStoreIsTheSameAfterReopening() async throws {
+        var engine = try open()
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        let key = CommitMetadata(idempotencyKey: "k")
+        let first = try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'a'), (2, 'b')", key)
+        try await engine.commit("DELETE FROM t WHERE id = 2")
+        let head = engine.committed
+        try await engine.close()
+        engine = try open()
+        #expect(engine.committed == head)
+        #expect(try await engine.commit("DELETE FROM t", key).last == first.last)
+        try await engine.commit("INSERT INTO t(id, v) VALUES (2, 'again'); UPDATE t SET v = 'c' WHERE id = 1")
+        let faults = try await engine.withWriter { writer, _ in
+            var oracle = LogOracle()
+            return try oracle.apply(LogReader(writer.database).events())
+                + oracle.differences(writer.dump(), writer.catalog)
+        }
+        #expect(faults == [])
+        try await engine.close()
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// The command-line tool, built in release mode.
+struct StorageKitTool {
+    let url: URL
+
+    /// The tool named by STORAGEKIT_TOOL, or the one that the root package has built; nil where there is none.
+    static var found: StorageKitTool? {
+        let path = ProcessInfo.processInfo.environment["STORAGEKIT_TOOL"] ?? "../../.build/release/storagekit"
+        guard FileManager.default.isExecutableFile(atPath: path) else { return nil }
+        return StorageKitTool(url: URL(fileURLWithPath: path))
+    }
+
+    func run(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = url
+        process.arguments = arguments
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkError("storagekit \(arguments.joined(separator: " ")) ended with \(process.terminationStatus).")
+        }
+    }
+}

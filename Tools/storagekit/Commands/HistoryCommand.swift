@@ -1,0 +1,144 @@
+import ArgumentParser
+import StorageCore
+import StorageLog
+
+/// `storagekit history`: the versions of a row.
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Show every version of a row, deleted rows included.",
+        discussion: """
+            The newest version comes first for people, the oldest first in every other format. A row that never was \
+            ends with status 3, filters that leave nothing with status 1.
+
+              storagekit history -s app.sqlite users/42
+              storagekit history -s app.sqlite users/42#name
+              storagekit history -s app.sqlite users/42 --since -7d --format jsonl
+            """)
+
+    @Argument(help: "The row or cell: users/42, users/42#name.", transform: { try TargetArgument($0) })
+    var target: TargetArgument
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var filter: FilterOptions
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Only the newest versions, this many.")
+    var limit: Int?
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+    }
+
+    func run() async throws {
+        let command = self
+        let status = try await store.read { store in
+            let row = try store.row(command.target)
+            let filter = try store.filter(command.filter, targets: [command.target])
+            return try HistoryPrinter(command, ChangeScan(store: store, filter: filter), row).run()
+        }
+        if let status { throw status }
+    }
+}
+
+/// Walks through the versions of a row twice: once along their chain, which leads from the newest to the oldest, to
+/// find which are wanted and how long each value had lasted; then to write them.
+private final class HistoryPrinter {
+    private struct Version {
+        let position: Int64
+        /// For each column that an update changed, how long its old value had lasted, in microseconds.
+        var ages: [Int64?] = []
+    }
+
+    private let command: HistoryCommand
+    private let scan: ChangeScan
+    private let row: RowTarget
+    private let output: ResultOutput
+    private var store: StoreReader { scan.store }
+
+    init(_ command: HistoryCommand, _ scan: ChangeScan, _ row: RowTarget) {
+        self.command = command
+        self.scan = scan
+        self.row = row
+        output = ResultOutput(command.format)
+    }
+
+    func run() throws -> ExitStatus? {
+        let versions = try findVersions()
+        if output.format == .human {
+            try writeHeading(versions)
+            for version in versions { try write(version) }
+        } else {
+            if output.format == .csv || output.format == .md { try output.titles(StorageEvent.cellTitles) }
+            for version in versions.reversed() { try write(version) }
+        }
+        try output.finish()
+        return versions.isEmpty ? .negative : nil
+    }
+
+    /// The wanted versions, newest first.
+    private func findVersions() throws -> [Version] {
+        var versions: [Version] = []
+        /// Places in `versions` of values whose beginning isn't known yet, by column.
+        var open: [String: [(version: Int, place: Int, time: Int64)]] = [:]
+        let isFull = { versions.count >= self.command.limit ?? Int.max }
+        let needsAges = output.format == .human
+        try store.log.forEachVersion(of: row.key, in: row.entity) { batch, index in
+            let isWanted = !isFull() && scan.wants(batch, index, row)
+            if isWanted { versions.append(Version(position: batch.header.first + Int64(index))) }
+            guard needsAges else { return !isFull() }
+            let event = batch.event(at: index, catalog: store.catalog)
+            // An insert sets all columns, those that it leaves NULL too.
+            let columns = event.operation == .insert ? Array(open.keys) : event.changedColumns().map(\.column)
+            for column in columns {
+                for value in open.removeValue(forKey: column) ?? [] {
+                    versions[value.version].ages[value.place] = value.time - event.commit.time
+                }
+            }
+            if isWanted, event.operation == .update {
+                let columns = event.changedColumns(only: row.column).map(\.column)
+                versions[versions.count - 1].ages = Array(repeating: nil, count: columns.count)
+                for (place, column) in columns.enumerated() {
+                    open[column, default: []].append((versions.count - 1, place, event.commit.time))
+                }
+            }
+            return !isFull() || !open.isEmpty
+        }
+        return versions
+    }
+
+    private func write(_ version: Version) throws {
+        guard let batch = try store.log.batch(containing: version.position) else { return }
+        let event = batch.event(at: Int(version.position - batch.header.first), catalog: store.catalog)
+        switch output.format {
+        case .human:
+            try output.line(event.headline(showsTarget: false))
+            let notes = version.ages.map { age in age.map { "after \(Age.text(microseconds: $0))" } ?? "" }
+            for line in event.columnLines(indent: 4, only: row.column, notes: notes) { try output.line(line) }
+        case .json, .jsonl: try output.record { event.writeLine(to: &$0, only: row.column) }
+        case .csv, .md: for cells in event.cells(only: row.column) { try output.row(cells) }
+        }
+    }
+
+    /// `posts/42  4 versions  @101..@377  now: there`
+    private func writeHeading(_ versions: [Version]) throws {
+        var line = StyledLine(command.target.description, .heading)
+        guard let newest = versions.first, let oldest = versions.last else {
+            line.addWord("No version matches.", .dim)
+            return try output.line(line)
+        }
+        let isCut = command.limit == versions.count
+        let count = versions.count == 1 ? "1 version" : "\(versions.count) versions"
+        line.addWord(isCut ? "newest \(count)" : count)
+        line.addWord(CommitText.positions(oldest.position...newest.position))
+        if let last = try store.log.lastPosition(of: row.key, in: row.entity),
+            let batch = try store.log.batch(containing: last)
+        {
+            let event = batch.event(at: Int(last - batch.header.first), catalog: store.catalog)
+            let isGone = event.operation == .delete || row.entity.isDropped
+            line.addWord(isGone ? "now: deleted" : "now: live", isGone ? .removed : .added)
+        }
+        try output.line(line)
+        if scan.filter.isBounded { try output.line("range \(scan.filter.stretch)", .dim) }
+    }
+}

@@ -1,0 +1,180 @@
+import ArgumentParser
+import StorageLog
+
+/// `storagekit log`: commits, newest first.
+struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log", abstract: "List commits, newest first.",
+        discussion: """
+            A RANGE is A..B: what came after A, up to and including B. A TARGET is a table, a row or a cell: users, \
+            users/42, users/42#name.
+
+              storagekit log -s app.sqlite
+              storagekit log -s app.sqlite -2h.. users --actor anna -p
+              storagekit log -s app.sqlite users/42 --oneline
+            """)
+
+    @Argument(help: ArgumentHelp("A range, then tables, rows or cells.", valueName: "range-or-target"))
+    var words: [String] = []
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var filter: FilterOptions
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Stop after this many commits.")
+    var limit: Int?
+
+    @Flag(name: .long, help: "Oldest first.")
+    var reverse = false
+
+    @Flag(name: [.short, .long], help: "Show every change with its columns.")
+    var patch = false
+
+    @Flag(name: .long, help: "A line for each commit.")
+    var oneline = false
+
+    @Flag(name: .long, help: "Show changes of the schema too.")
+    var schema = false
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+        if oneline, patch { throw ValidationError("--oneline and --patch exclude each other.") }
+    }
+
+    func run() async throws {
+        let command = self
+        let (range, targets) = try Self.split(words)
+        let status = try await store.read { store in
+            let filter = try store.filter(
+                command.filter, range: range, targets: targets, includesSchema: command.schema)
+            return try LogPrinter(command, ChangeScan(store: store, filter: filter)).run()
+        }
+        if let status { throw status }
+    }
+
+    /// The range, if the first word is one, and the targets after it.
+    private static func split(_ words: [String]) throws -> (PointRange?, [TargetArgument]) {
+        var words = words[...]
+        var range: PointRange?
+        // A row's id may contain two dots.
+        if let first = words.first, first.contains(".."), !first.contains("/") {
+            range = try PointRange(first, now: SystemTime.now)
+            words = words.dropFirst()
+        }
+        return (range, try words.map(TargetArgument.init))
+    }
+}
+
+/// Writes commits as they are found.
+private final class LogPrinter {
+    private let command: LogCommand
+    private let scan: ChangeScan
+    private let output: ResultOutput
+
+    private static let titles = [
+        "commit", "from", "to", "time", "actor", "app", "reason", "table", "insert", "update", "delete",
+    ]
+
+    init(_ command: LogCommand, _ scan: ChangeScan) {
+        self.command = command
+        self.scan = scan
+        output = ResultOutput(command.format)
+    }
+
+    /// - Returns: `negative` if something was asked for and nothing is like that.
+    func run() throws -> ExitStatus? {
+        if output.format == .human, scan.filter.isBounded {
+            try output.line("range \(scan.filter.stretch)", .dim)
+        }
+        if output.format == .csv || output.format == .md { try output.titles(Self.titles) }
+        var count = 0
+        try scan.forEachCommit(descending: !command.reverse) { entry in
+            try write(entry, isFirst: count == 0)
+            count += 1
+            return count < command.limit ?? Int.max
+        }
+        if count == 0, output.format == .human {
+            try output.line(scan.filter.isNarrow ? "No commit matches." : "The log is empty.", .dim)
+        }
+        try output.finish()
+        return count == 0 && scan.filter.isNarrow ? .negative : nil
+    }
+
+    private func write(_ entry: CommitEntry, isFirst: Bool) throws {
+        switch output.format {
+        case .human:
+            if command.oneline { return try output.line(oneLine(entry)) }
+            if !isFirst { try output.line() }
+            try writeBlock(entry)
+        case .json, .jsonl:
+            try output.record { json in
+                entry.write(to: &json, scan.store.catalog)
+                guard command.patch else { return }
+                json.key("events")
+                json.beginArray()
+                try forEachEvent(of: entry) { event in
+                    json.beginObject()
+                    json.key("position")
+                    json.integer(event.position)
+                    event.writeChange(to: &json)
+                    json.endObject()
+                }
+                json.endArray()
+            }
+        case .csv, .md:
+            let metadata = entry.info.metadata
+            let head = [
+                String(entry.info.number), String(entry.positions.lowerBound), String(entry.positions.upperBound),
+                Timestamp.text(entry.info.time), metadata.actor ?? "", metadata.app ?? "", metadata.reason ?? "",
+            ]
+            for (table, counts) in entry.changes(scan.store.catalog) {
+                let numbers = [counts.insert, counts.update, counts.delete].map { String($0) }
+                try output.row(head + [table] + numbers)
+            }
+        }
+    }
+
+    private func writeBlock(_ entry: CommitEntry) throws {
+        try output.line(entry.headline)
+        let metadata = entry.info.metadata
+        if metadata.reason != nil { try output.line("    " + CommitText.reason(metadata)) }
+        let changes = entry.changes(scan.store.catalog)
+        let widest = changes.map { DisplayWidth.of(TerminalText.visible($0.table)) }.max() ?? 0
+        for (table, counts) in changes {
+            let name = TerminalText.visible(table)
+            var line = StyledLine("    \(name)" + String(repeating: " ", count: widest - DisplayWidth.of(name) + 2))
+            counts.add(to: &line)
+            try output.line(line)
+        }
+        guard command.patch else { return }
+        try forEachEvent(of: entry) { event in
+            try output.line(event.changeLine(indent: 4, showsPosition: true))
+            for line in event.columnLines(indent: 8) { try output.line(line) }
+        }
+    }
+
+    private func oneLine(_ entry: CommitEntry) -> StyledLine {
+        var line = entry.headline
+        for (index, change) in entry.changes(scan.store.catalog).enumerated() {
+            line.add(index == 0 ? "  " : ", ")
+            line.add(change.table + " ")
+            change.counts.add(to: &line)
+        }
+        line.addWord(CommitText.reason(entry.info.metadata))
+        return line
+    }
+
+    /// The matching events of a commit, oldest first. They are read once more instead of being kept, because a commit
+    /// may be larger than memory.
+    private func forEachEvent(of entry: CommitEntry, _ body: (StorageEvent) throws -> Void) throws {
+        var filter = scan.filter
+        filter.stretch.after = max(filter.stretch.after, entry.positions.lowerBound - 1)
+        filter.stretch.through = min(filter.stretch.through, entry.positions.upperBound)
+        filter.query.positions = filter.stretch.positions
+        try ChangeScan(store: scan.store, filter: filter).forEachEvent(descending: false) { batch, index, commit in
+            try body(batch.event(at: index, catalog: scan.store.catalog, commit: commit))
+            return true
+        }
+    }
+}

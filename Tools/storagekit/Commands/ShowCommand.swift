@@ -1,0 +1,187 @@
+import ArgumentParser
+import StorageLog
+
+/// `storagekit show`: everything about one commit or event.
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one commit or event with all of its changes.",
+        discussion: """
+            @123 is an event; t:7, head, head~2 and times are commits, a time the last one before it.
+
+              storagekit show -s app.sqlite head
+              storagekit show -s app.sqlite t:77
+              storagekit show -s app.sqlite @1234
+            """)
+
+    @Argument(help: "The event or commit.", transform: { try PointArgument($0, now: SystemTime.now) })
+    var point: PointArgument
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .jsonl, .json], of: "show")
+        let command = self
+        try await store.read { store in
+            let printer = ShowPrinter(store, ResultOutput(command.format))
+            switch command.point {
+            case .position(let position): try printer.show(event: position)
+            case .before(let position): try printer.show(event: position - 1)
+            default: try printer.show(store.points.commit(of: command.point))
+            }
+        }
+    }
+}
+
+private final class ShowPrinter {
+    private let store: StoreReader
+    private let output: ResultOutput
+
+    init(_ store: StoreReader, _ output: ResultOutput) {
+        self.store = store
+        self.output = output
+    }
+
+    func show(event position: Int64) throws {
+        guard position >= 1, let batch = try store.log.batch(containing: position) else {
+            throw store.points.missing(position: position)
+        }
+        let event = batch.event(at: Int(position - batch.header.first), catalog: store.catalog)
+        let stored = try stored(position...position)
+        if output.format == .human {
+            try output.line(event.headline(showsTarget: true))
+            for line in event.columnLines(indent: 4) { try output.line(line) }
+            try output.line()
+            let previous = event.previous > 0 ? "@\(event.previous)" : "none, this is the row's first event"
+            try output.lines(
+                fields([("previous", previous)] + details(event.commit.metadata) + [("stored", stored.text)]))
+        } else {
+            try output.document { json in
+                event.writeLine(to: &json)
+                json.key("previous")
+                json.integer(event.previous)
+                stored.write(to: &json)
+            }
+        }
+        try output.flush()
+    }
+
+    func show(_ commit: LogIndex.Commit) throws {
+        var entry = CommitEntry(info: commit.info, positions: commit.positions)
+        try forEachEvent(of: commit) { batch, index in
+            batch.withView { entry.add($0.shape(of: index)) }
+        }
+        let stored = try stored(commit.positions)
+        guard output.format == .human else {
+            try output.document { json in
+                entry.write(to: &json, store.catalog)
+                stored.write(to: &json)
+                json.key("events")
+                json.beginArray()
+                try forEachEvent(of: commit) { batch, index in
+                    let event = batch.event(at: index, catalog: store.catalog, commit: commit.info)
+                    json.beginObject()
+                    json.key("position")
+                    json.integer(event.position)
+                    event.writeChange(to: &json)
+                    json.endObject()
+                }
+                json.endArray()
+            }
+            return try output.flush()
+        }
+        let metadata = commit.info.metadata
+        let head: [(String, String)] = [
+            ("commit", "t:\(commit.info.number)"), ("events", CommitText.positions(commit.positions)),
+            ("time", Timestamp.text(commit.info.time)), ("actor", metadata.actor ?? ""), ("app", metadata.app ?? ""),
+            ("reason", metadata.reason ?? ""),
+        ]
+        let changes = entry.changes(store.catalog).map { table, counts in
+            ("changes", "\(table) +\(counts.insert) ~\(counts.update) -\(counts.delete)")
+        }
+        try output.lines(fields(head + details(metadata) + changes + [("stored", stored.text)]))
+        try forEachEvent(of: commit) { batch, index in
+            let event = batch.event(at: index, catalog: store.catalog, commit: commit.info)
+            try output.line()
+            try output.line(event.changeLine(indent: 0, showsPosition: true))
+            for line in event.columnLines(indent: 4) { try output.line(line) }
+        }
+        try output.flush()
+    }
+
+    private func forEachEvent(of commit: LogIndex.Commit, _ body: (EventBatch, Int) throws -> Void) throws {
+        var query = LogQuery()
+        query.positions = commit.positions
+        query.includesSchema = true
+        try store.log.forEachEvent(query, catalog: store.catalog) { batch, index, _ in
+            try body(batch, index)
+            return true
+        }
+    }
+
+    /// What a commit's metadata has beyond the usual.
+    private func details(_ metadata: CommitMetadata) -> [(String, String)] {
+        [("correlation", metadata.correlation ?? ""), ("key", metadata.idempotencyKey ?? "")]
+            + metadata.attributes.sorted { $0.key < $1.key }.map { ("attribute", "\($0.key) = \($0.value)") }
+    }
+
+    private func fields(_ fields: [(String, String)]) -> [String] {
+        var table = TableLayout([.init(""), .init("")], width: output.width)
+        for (name, value) in fields where !value.isEmpty { table.add([TableCell(name, .dim), TableCell(value)]) }
+        return table.lines(style: output.style)
+    }
+
+    /// The rows of the log that hold some positions.
+    private func stored(_ positions: ClosedRange<Int64>) throws -> StoredRows {
+        var rows = StoredRows()
+        var next = positions.upperBound
+        while next >= positions.lowerBound, let row = try store.index.row(atOrBefore: next) {
+            rows.add(row)
+            next = row.positions.lowerBound - 1
+        }
+        return rows
+    }
+}
+
+/// How much the log takes for some events. Rows of the log are compressed as a whole, so neighbours count too.
+private struct StoredRows {
+    private var count: Int64 = 0
+    private var sealed: Int64 = 0
+    private var bytes: Int64 = 0
+    private var rawBytes: Int64 = 0
+    private var positions: ClosedRange<Int64>?
+
+    mutating func add(_ row: LogIndex.Row) {
+        count += 1
+        sealed += row.isSealed ? 1 : 0
+        bytes += row.storedBytes
+        rawBytes += row.rawBytes
+        positions = row.positions.lowerBound...(positions?.upperBound ?? row.positions.upperBound)
+    }
+
+    var text: String {
+        let kind = sealed == count ? "sealed" : sealed == 0 ? "not yet sealed" : "partly sealed"
+        let rows = count == 1 ? "1 row" : "\(count) rows"
+        let grouped = { (number: Int64) in ProgressBar.grouped(Int(number)) }
+        let place = positions.map { CommitText.positions($0) } ?? ""
+        return "\(rows) of the log, \(place), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.key("stored")
+        json.beginObject()
+        json.key("rows")
+        json.integer(count)
+        json.key("sealed")
+        json.integer(sealed)
+        json.key("from")
+        json.integer(positions?.lowerBound ?? 0)
+        json.key("to")
+        json.integer(positions?.upperBound ?? 0)
+        json.key("bytes")
+        json.integer(bytes)
+        json.key("raw_bytes")
+        json.integer(rawBytes)
+        json.endObject()
+    }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import Foundation
+import StorageLog
+
+/// `storagekit tail`: the newest events, and those to come.
+struct TailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail", abstract: "Show the newest events, and follow a store while others write to it.",
+        discussion: """
+            Lines of --format jsonl are those of history. To go on where an earlier run ended, give the last position \
+            that it showed to --from: nothing is lost and nothing repeated.
+
+              storagekit tail -s app.sqlite -n 5
+              storagekit tail -s app.sqlite -f --table orders --format jsonl
+              storagekit tail -s app.sqlite -f --from @1234 --for 60
+            """)
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var filter: FilterOptions
+
+    @Flag(name: [.customShort("f"), .long], help: "Go on with what is written from now on, until interrupted.")
+    var follow = false
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many events to begin with.")
+    var limit = 20
+
+    @Option(
+        name: .long, parsing: .unconditional, help: "Begin with the first event after this point instead.",
+        transform: { try PointArgument($0, now: SystemTime.now) })
+    var from: PointArgument?
+
+    @Option(name: .customLong("for"), help: "Stop following after this many seconds.")
+    var seconds: Double?
+
+    @Flag(name: .long, help: "Show changes of the schema too.")
+    var schema = false
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("-n takes a number from 0 on.") }
+        if let seconds, !(seconds >= 0 && seconds <= 1e9) {
+            throw ValidationError("--for takes a number of seconds from 0 on.")
+        }
+        if seconds != nil, !follow { throw ValidationError("--for needs --follow.") }
+    }
+
+    func run() async throws {
+        try format.require(follow ? [.human, .jsonl] : OutputFormat.allCases, of: "tail")
+        let command = self
+        let engine = try store.openForReading()
+        var (position, isEmpty) = try await engine.read { store in try command.begin(store) }
+        let started = ContinuousClock.now
+        while follow {
+            if let seconds, ContinuousClock.now - started >= .seconds(seconds) { break }
+            try await Task.sleep(for: .milliseconds(50))
+            if Self.isReaderGone { throw OutputClosed() }
+            let last = position
+            // The head is one small read. PRAGMA data_version would have to be asked on one and the same connection.
+            position = try await engine.read { store in
+                store.head.position > last ? try command.write(after: last, store) : last
+            }
+            isEmpty = isEmpty && position == last
+        }
+        try await engine.close()
+        if isEmpty, !follow { throw ExitStatus.negative }
+    }
+
+    /// Writes what was there already.
+    ///
+    /// - Returns: The head that this was read at, and whether filters left nothing.
+    private func begin(_ store: StoreReader) throws -> (head: Int64, isEmpty: Bool) {
+        let output = ResultOutput(format)
+        var filter = try store.filter(filter, includesSchema: schema)
+        if let from {
+            filter.stretch.after = max(filter.stretch.after, try store.points.position(of: from))
+            filter.query.positions = filter.stretch.positions
+        }
+        if output.format == .csv || output.format == .md { try output.titles(StorageEvent.cellTitles) }
+        var positions: [Int64] = []
+        let scan = ChangeScan(store: store, filter: filter)
+        var isEmpty = true
+        if from == nil {
+            if limit > 0 {
+                try scan.forEachEvent(descending: true) { batch, index, _ in
+                    positions.append(batch.header.first + Int64(index))
+                    return positions.count < limit
+                }
+            }
+            if let first = positions.last {
+                filter.stretch.after = first - 1
+                filter.query.positions = filter.stretch.positions
+                isEmpty = try !Self.write(ChangeScan(store: store, filter: filter), to: output)
+            }
+        } else {
+            isEmpty = try !Self.write(scan, to: output)
+        }
+        try output.finish()
+        return (store.head.position, isEmpty && filter.isNarrow && limit > 0)
+    }
+
+    /// Writes what came after a position.
+    ///
+    /// - Returns: The head that this was read at.
+    private func write(after last: Int64, _ store: StoreReader) throws -> Int64 {
+        let output = ResultOutput(format)
+        // `--until` may lie ahead of the head as a time; so it is resolved anew.
+        var filter = try store.filter(filter, includesSchema: schema)
+        filter.stretch.after = max(filter.stretch.after, last)
+        filter.query.positions = filter.stretch.positions
+        _ = try Self.write(ChangeScan(store: store, filter: filter), to: output)
+        try output.flush()
+        return store.head.position
+    }
+
+    /// - Returns: Whether there was anything to write.
+    private static func write(_ scan: ChangeScan, to output: ResultOutput) throws -> Bool {
+        var isEmpty = true
+        try scan.forEachEvent(descending: false) { batch, index, commit in
+            isEmpty = false
+            let event = batch.event(at: index, catalog: scan.store.catalog, commit: commit)
+            switch output.format {
+            case .human:
+                try output.line(event.headline(showsTarget: true))
+                for line in event.columnLines(indent: 4) { try output.line(line) }
+            case .json, .jsonl: try output.record { event.writeLine(to: &$0) }
+            case .csv, .md: for cells in event.cells() { try output.row(cells) }
+            }
+            return true
+        }
+        return !isEmpty
+    }
+
+    /// Whether the pipe that standard output leads to has nobody at its other end.
+    private static var isReaderGone: Bool {
+        var poll = pollfd(fd: 1, events: 0, revents: 0)
+        return Foundation.poll(&poll, 1, 0) > 0 && poll.revents & Int16(POLLERR) != 0
+    }
+}

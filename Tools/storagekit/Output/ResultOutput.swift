@@ -1,0 +1,96 @@
+/// Where a command writes its results, in the format that was asked for.
+///
+/// Not `Sendable`: it is made where it is used.
+final class ResultOutput {
+    let format: OutputFormat
+    let style: Style
+    /// Where lines for people are cut; nil in files and pipes.
+    let width: Int?
+    private let output = StandardOutput()
+    private var json = JSONWriter()
+    private var records = 0
+    private var isTableOpen = false
+
+    init(_ options: FormatOptions) {
+        format = options.format
+        style = options.style
+        width = Terminal(descriptor: 1).width
+    }
+
+    func line(_ line: StyledLine) throws { try output.writeLine(line.rendered(style, width: width)) }
+    func line(_ text: String = "", _ role: Style.Role = .plain) throws { try line(StyledLine(text, role)) }
+
+    /// Writes lines that were laid out already.
+    func lines(_ lines: [String]) throws {
+        for line in lines { try output.writeLine(line) }
+    }
+
+    func text(_ text: String) throws { try output.write(text) }
+
+    /// Writes one object: a line of JSON Lines, or an element of the array that a JSON document is.
+    func record(_ body: (inout JSONWriter) throws -> Void) throws {
+        if format == .json { try output.write(records == 0 ? "[\n" : ",\n") }
+        records += 1
+        json.beginObject()
+        json.key("v")
+        json.integer(1)
+        try body(&json)
+        json.endObject()
+        if format == .json {
+            try output.write(json.bytes)
+            // A new writer, because this one would set a comma before the next object.
+            json = JSONWriter()
+        } else {
+            json.endLine()
+            try output.write(&json)
+        }
+    }
+
+    /// Writes the only object of a command's answer.
+    func document(_ body: (inout JSONWriter) throws -> Void) throws {
+        json.beginObject()
+        json.key("v")
+        json.integer(1)
+        try body(&json)
+        json.endObject()
+        json.endLine()
+        try output.write(&json)
+    }
+
+    /// Writes the names of the columns of a table in CSV or Markdown.
+    func titles(_ titles: [String]) throws {
+        try row(titles)
+        if format == .md { try output.writeLine("|" + String(repeating: " --- |", count: titles.count)) }
+    }
+
+    /// Writes a row of a table in CSV (RFC 4180, but with single line feeds) or Markdown.
+    func row(_ cells: [String]) throws {
+        if format == .md {
+            try output.writeLine("| " + cells.map(Self.markdown).joined(separator: " | ") + " |")
+        } else {
+            try output.writeLine(cells.map(Self.csv).joined(separator: ","))
+        }
+    }
+
+    /// Passes everything on, so that it can be seen.
+    func flush() throws { try output.flush() }
+
+    /// Ends a document of records, of which there may be none.
+    func finish() throws {
+        if format == .json { try output.write(records == 0 ? "[]\n" : "\n]\n") }
+        try output.flush()
+    }
+
+    private static func csv(_ cell: String) -> String {
+        let needsQuotes = cell.utf8.contains { byte in
+            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
+                || byte == UInt8(ascii: "\r")
+        }
+        guard needsQuotes else { return cell }
+        return "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    private static func markdown(_ cell: String) -> String {
+        TerminalText.visible(cell).split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+    }
+}

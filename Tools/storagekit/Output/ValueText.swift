@@ -1,0 +1,39 @@
+import Foundation
+import StorageCore
+import StorageLog
+
+/// Stored values as people read them.
+enum ValueText {
+    static let null = "∅"
+
+    /// Text stands as it is, unless it could be taken for something else.
+    static func text(_ field: StorageEvent.Field) -> String {
+        switch field.value {
+        case .null: return null
+        case .text(let text):
+            let isImported = field.coding.hasPrefix("json")
+            return isImported && field.type == "JSON" || !isAmbiguous(text) ? text : "\"\(text)\""
+        case .blob(let bytes) where !(field.coding.hasPrefix("json") && field.type != "BLOB"):
+            return "x'\(bytes.map { String(format: "%02x", $0) }.joined())'"
+        default: return plain(field)
+        }
+    }
+
+    /// The value for tables of other programs: text as it is, nothing for NULL, the rest as in JSON.
+    static func plain(_ field: StorageEvent.Field) -> String {
+        switch field.value {
+        case .null: return ""
+        case .text(let text): return text
+        default:
+            var writer = JSONWriter()
+            StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &writer)
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+
+    private static func isAmbiguous(_ text: String) -> Bool {
+        text.isEmpty || text.first?.isWhitespace == true || text.last?.isWhitespace == true || text == null
+            || text == "true" || text == "false" || text.hasPrefix("\"") || text.hasPrefix("x'")
+            || Double(text) != nil || text.contains(" → ")
+    }
+}

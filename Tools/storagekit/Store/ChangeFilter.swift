@@ -1,0 +1,79 @@
+import StorageLog
+
+/// Which changes a command looks at, with every name and point resolved.
+struct ChangeFilter {
+    /// What the log's reader can decide by itself.
+    var query = LogQuery()
+    /// Parts of a reason, of which one must be there.
+    var reasons: [String] = []
+    /// Rows that were named. Events of `tables` pass beside them.
+    var rows: [RowTarget] = []
+    /// Names of the tables of which every row passes, where rows were named too.
+    var tables: Set<String> = []
+    var stretch: Stretch
+    /// Whether the stretch is worth telling: it was asked for.
+    var isBounded = false
+    /// Whether anything is left out.
+    var isNarrow = false
+
+    func wants(_ commit: CommitInfo) -> Bool {
+        guard !reasons.isEmpty else { return true }
+        guard let reason = commit.metadata.reason else { return false }
+        return reasons.contains { reason.contains($0) }
+    }
+}
+
+extension StoreReader {
+    /// Resolves what was typed.
+    ///
+    /// - Parameter operations: Those asked for, all if nil.
+    func filter(
+        _ options: FilterOptions, range: PointRange? = nil, targets: [TargetArgument] = [], includesSchema: Bool = false
+    ) throws -> ChangeFilter {
+        var filter = ChangeFilter(stretch: try points.stretch(range, since: options.since, until: options.until))
+        filter.isBounded = range != nil || options.since != nil || options.until != nil
+        filter.isNarrow = filter.isBounded || !options.isEmpty || !targets.isEmpty
+        filter.reasons = options.reason
+        filter.query.positions = filter.stretch.positions
+        filter.query.includesSchema = includesSchema
+        filter.query.operations = options.operations
+        if !options.actor.isEmpty { filter.query.actors = Set(options.actor) }
+        if !options.app.isEmpty { filter.query.apps = Set(options.app) }
+        let names = EntityNames(catalog: catalog)
+        if !options.column.isEmpty {
+            let entities = try options.table.isEmpty ? names.users : options.table.flatMap(names.entities)
+            for column in options.column { try names.check(column: column, of: entities) }
+            filter.query.columns = Set(options.column)
+        }
+        for table in options.table { _ = try names.entities(named: table) }
+        for target in targets {
+            if target.id == nil {
+                _ = try names.entities(named: target.table)
+                filter.tables.insert(target.table)
+            } else {
+                filter.rows.append(try row(target))
+            }
+        }
+        // Targets widen each other; --table narrows what they leave.
+        var tables = targets.isEmpty ? nil : filter.tables.union(filter.rows.map(\.entity.name))
+        if !options.table.isEmpty { tables = tables.map { $0.intersection(options.table) } ?? Set(options.table) }
+        filter.query.tables = tables
+        return filter
+    }
+}
+
+extension FilterOptions {
+    /// The operations asked for in the words of the log; nil if all are.
+    var operations: Set<StorageEvent.Operation>? {
+        kinds.map { kinds in
+            Set(
+                kinds.map { kind in
+                    switch kind {
+                    case .insert: StorageEvent.Operation.insert
+                    case .update: .update
+                    case .delete: .delete
+                    }
+                })
+        }
+    }
+}

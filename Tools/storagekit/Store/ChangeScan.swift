@@ -1,0 +1,105 @@
+import CSQLite
+import StorageLog
+
+/// Walks through the events that pass a filter.
+///
+/// Where only rows are asked for, it follows the chains of their versions instead of reading the log.
+struct ChangeScan {
+    let store: StoreReader
+    let filter: ChangeFilter
+
+    /// Hands over the events, until `body` answers false.
+    func forEachEvent(descending: Bool, _ body: (EventBatch, Int, CommitInfo) throws -> Bool) throws {
+        try forEachPart(descending: descending) { batch, part in
+            for index in part.matching where try !body(batch, index, part.info) { return false }
+            return true
+        }
+    }
+
+    /// Hands over the parts of commits, with those events that pass, until `body` answers false.
+    func forEachPart(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
+        guard !filter.stretch.isEmpty else { return }
+        if !filter.rows.isEmpty, filter.tables.isEmpty {
+            return try forEachVersion(descending: descending, body)
+        }
+        var query = filter.query
+        query.descending = descending
+        let rows = filter.rows.map { ($0, $0.encodedKey) }
+        try store.log.forEachPart(query, catalog: store.catalog) { batch, part in
+            guard filter.wants(part.info) else { return true }
+            guard !rows.isEmpty else { return try body(batch, part) }
+            let matching = part.matching.filter { isAskedFor(batch, $0, rows) }
+            return try body(batch, CommitPart(info: part.info, events: part.events, matching: matching))
+        }
+    }
+
+    /// Whether an event belongs to one of the rows, or to a table that is asked for as a whole.
+    private func isAskedFor(_ batch: EventBatch, _ index: Int, _ rows: [(RowTarget, [UInt8])]) -> Bool {
+        batch.withView { view in
+            let shape = view.shape(of: index)
+            if let name = store.catalog.entity(id: shape.entity)?.name, filter.tables.contains(name) { return true }
+            return rows.contains { row, key in
+                guard row.entity.id == shape.entity,
+                    KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes) == key
+                else { return false }
+                return row.column.map { touches(shape, $0, of: row.entity) } ?? true
+            }
+        }
+    }
+
+    private func touches(_ shape: storage_shape, _ column: String, of entity: CatalogEntity) -> Bool {
+        let ids = Set(entity.columns.filter { $0.name.utf8.elementsEqual(column.utf8) }.map(\.id))
+        return (0..<Int(shape.column_count)).contains { ids.contains(shape.columns[$0]) }
+    }
+
+    private func forEachVersion(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
+        var positions: Set<Int64> = []
+        for row in filter.rows where filter.query.tables?.contains(row.entity.name) ?? true {
+            try store.log.forEachVersion(of: row.key, in: row.entity) { batch, index in
+                if wants(batch, index, row) { positions.insert(batch.header.first + Int64(index)) }
+                return batch.header.first + Int64(index) > filter.stretch.after
+            }
+        }
+        var sorted = positions.sorted(by: { descending ? $0 > $1 : $0 < $1 })[...]
+        while let position = sorted.first, let batch = try store.log.batch(containing: position) {
+            let place = Int(position - batch.header.first)
+            guard let commit = batch.commits.first(where: { $0.events.contains(place) }) else { return }
+            let matching = sorted.prefix { commit.events.contains(Int($0 - batch.header.first)) }
+            sorted = sorted.dropFirst(matching.count)
+            let part = CommitPart(
+                info: commit.info, events: commit.events, matching: matching.map { Int($0 - batch.header.first) })
+            guard try body(batch, part) else { return }
+        }
+    }
+
+    /// What the log's reader does for a whole log, for one event of a row.
+    func wants(_ batch: EventBatch, _ index: Int, _ row: RowTarget) -> Bool {
+        let commit = batch.commit(ofEvent: index)
+        guard filter.stretch.positions.contains(batch.header.first + Int64(index)), !filter.stretch.isEmpty,
+            filter.wants(commit), passes(commit.metadata.actor, filter.query.actors),
+            passes(commit.metadata.app, filter.query.apps)
+        else { return false }
+        return batch.withView { view in
+            let shape = view.shape(of: index)
+            if let operations = filter.query.operations, !operations.contains(shape.kind) { return false }
+            if let column = row.column, !touches(shape, column, of: row.entity) { return false }
+            guard let columns = filter.query.columns else { return true }
+            return columns.contains { touches(shape, $0, of: row.entity) }
+        }
+    }
+
+    private func passes(_ value: String?, _ wanted: Set<String>?) -> Bool {
+        guard let wanted else { return true }
+        return value.map(wanted.contains) ?? false
+    }
+}
+
+extension storage_shape {
+    var kind: StorageEvent.Operation {
+        switch Int(operation) {
+        case STORAGE_INSERT: .insert
+        case STORAGE_DELETE: .delete
+        default: .update
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import StorageLog
+
+/// Turns points as they are written into positions of a store.
+struct PointResolver {
+    let index: LogIndex
+
+    /// The last position that belongs to the past as a point sees it; 0 is the time before the first event.
+    func position(of point: PointArgument) throws -> Int64 {
+        switch point {
+        case .position(let position):
+            guard position <= index.head.position else { throw missing(position: position) }
+            return position
+        case .before(let position):
+            guard position >= 1, position - 1 <= index.head.position else { throw missing(position: position) }
+            return position - 1
+        case .commit(let number):
+            if number == 0 { return 0 }
+            guard let commit = try index.commit(number) else { throw missing(commit: number) }
+            return commit.positions.upperBound
+        case .time(let time): return try index.lastPosition(atOrBefore: time)
+        case .head: return index.head.position
+        case .beforeHead(let commits):
+            guard commits <= index.head.commit else {
+                throw CommandError(
+                    .notFound, "There is no point head~\(commits).", why: "The store has \(index.head.commit) commits.",
+                    next: "The first is t:1; everything before it is @0.")
+            }
+            return try position(of: .commit(index.head.commit - commits))
+        case .tag(let name): throw Self.unsupported(tag: name)
+        }
+    }
+
+    /// The commit that a point names: the one at it, or the last before it.
+    func commit(of point: PointArgument) throws -> LogIndex.Commit {
+        if case .commit(let number) = point {
+            guard let commit = try index.commit(number) else { throw missing(commit: number) }
+            return commit
+        }
+        let position = try position(of: point)
+        guard let commit = try index.commit(at: position) else { throw missing(before: point) }
+        return commit
+    }
+
+    /// The stretch of history that a range and two bounds leave together.
+    func stretch(_ range: PointRange?, since: PointArgument?, until: PointArgument?) throws -> Stretch {
+        var stretch = Stretch(after: 0, through: index.head.position)
+        for point in [range?.after, since] {
+            if let point { stretch.after = max(stretch.after, try position(of: point)) }
+        }
+        for point in [range?.through, until] {
+            if let point { stretch.through = min(stretch.through, try position(of: point)) }
+        }
+        return stretch
+    }
+
+    static func unsupported(tag name: String) -> CommandError {
+        CommandError(
+            .usage, "Tags aren't supported yet, so tag:\(name) can't be resolved.",
+            next: "Name the point by its position (@123), commit (t:7) or time.")
+    }
+
+    func missing(position: Int64) -> CommandError {
+        let head = index.head.position
+        guard head > 0 else { return nothingYet("@\(position)") }
+        let nearest = min(max(position, 1), head)
+        return CommandError(
+            .notFound, "There is no event @\(position).", why: "The log has the events @1 to @\(head).",
+            next: "The nearest is @\(nearest). Type: storagekit show @\(nearest)")
+    }
+
+    func missing(commit: Int64) -> CommandError {
+        let head = index.head.commit
+        guard head > 0 else { return nothingYet("t:\(commit)") }
+        let nearest = min(max(commit, 1), head)
+        return CommandError(
+            .notFound, "There is no commit t:\(commit).", why: "The log has the commits t:1 to t:\(head).",
+            next: "The nearest is t:\(nearest). Type: storagekit show t:\(nearest)")
+    }
+
+    private func missing(before point: PointArgument) -> CommandError {
+        guard index.head.position > 0 else { return nothingYet("\(point)") }
+        return CommandError(
+            .notFound, "There is no commit at \(point) or before it.", why: "History begins later.",
+            next: "The nearest is t:1. Type: storagekit show t:1")
+    }
+
+    private func nothingYet(_ point: String) -> CommandError {
+        CommandError(
+            .notFound, "There is no \(point).", why: "The store is empty.",
+            next: "Import a history first: storagekit import FILE")
+    }
+}
+
+/// A resolved stretch of history: what came after one position, up to and including another.
+struct Stretch: Equatable, Sendable {
+    var after: Int64
+    var through: Int64
+
+    var isEmpty: Bool { through <= after }
+    /// The positions inside; only for stretches that aren't empty.
+    var positions: ClosedRange<Int64> { (after + 1)...max(through, after + 1) }
+}
+
+extension Stretch: CustomStringConvertible {
+    /// The stretch as it can be typed again.
+    var description: String { "@\(after)..@\(through)" }
+}

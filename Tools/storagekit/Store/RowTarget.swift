@@ -1,0 +1,113 @@
+import CSQLite
+import Foundation
+import StorageCore
+import StorageLog
+
+/// A row that was named on the command line and exists, or did once.
+struct RowTarget {
+    let entity: CatalogEntity
+    let key: [StorageValue]
+    /// The column that is looked at; nil for all.
+    let column: String?
+
+    /// The same row as bytes, to compare events with.
+    var encodedKey: [UInt8] { KeyCoding.encode(key) }
+}
+
+extension StoreReader {
+    /// Finds the row that a target names.
+    ///
+    /// - Throws: A `notFound` that names tables, rows or columns that are like it.
+    func row(_ target: TargetArgument) throws -> RowTarget {
+        let names = EntityNames(catalog: catalog)
+        let entities = try names.entities(named: target.table)
+        guard let id = target.id else {
+            throw CommandError(
+                .usage, "\"\(target)\" names a table, not a row.", next: "Write \(target)/ID, such as \(target)/42.")
+        }
+        if let column = target.column { try names.check(column: column, of: entities) }
+        for entity in entities {
+            for key in try Self.keys(id, of: entity) where try log.lastPosition(of: key, in: entity) != nil {
+                return RowTarget(entity: entity, key: key, column: target.column)
+            }
+        }
+        throw try missing(target, id: id, in: entities[0])
+    }
+
+    /// The keys that a text can mean, likeliest first: what it is depends on the types of the key's columns.
+    private static func keys(_ id: String, of entity: CatalogEntity) throws(CommandError) -> [[StorageValue]] {
+        let columns = entity.key
+        guard columns.count != 1 else { return values(id, of: columns[0]).map { [$0] } }
+        let parts = id.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == columns.count else {
+            throw CommandError(
+                .usage, "The key of \"\(entity.name)\" has \(columns.count) parts, not \(parts.count).",
+                why: "Its columns are \(columns.map(\.name).joined(separator: ", ")).",
+                next: "Separate the parts by commas, such as \(entity.name)/a,b.")
+        }
+        var keys: [[StorageValue]] = [[]]
+        for (part, column) in zip(parts, columns) {
+            keys = keys.flatMap { key in values(part, of: column).map { key + [$0] } }
+        }
+        return keys
+    }
+
+    private static func values(_ text: String, of column: CatalogColumn) -> [StorageValue] {
+        let type = column.type.uppercased()
+        let integer = Int64(text).map { StorageValue.integer($0) }
+        let isText = type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") || type == "JSON"
+        // SQLite keeps text as it is in text columns, and turns what looks like a number into one in others.
+        if isText { return [.text(text)] }
+        let real = Double(text).flatMap { $0.isFinite ? StorageValue.real($0) : nil }
+        let blob = blob(text).map { StorageValue.blob($0) }
+        return [integer, real, .text(text), blob].compactMap { $0 }
+    }
+
+    /// Bytes in hexadecimal digits, as ids that are blobs are shown.
+    private static func blob(_ text: String) -> Data? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0, !digits.isEmpty else { return nil }
+        var bytes = Data()
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index...index + 1], as: UTF8.self)
+            guard pair.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+                let byte = UInt8(pair, radix: 16)
+            else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+
+    private func missing(_ target: TargetArgument, id: String, in entity: CatalogEntity) throws -> CommandError {
+        let similar = try neighbours(of: id, in: entity).map {
+            TargetArgument(table: target.table, id: $0).description
+        }
+        return CommandError(
+            .notFound, "There is and was no row \(TargetArgument(table: target.table, id: id)).",
+            why: "No event of the log has this key in \"\(entity.name)\".",
+            next: similar.isEmpty
+                ? "Type: storagekit log \(TargetArgument(table: target.table))"
+                : "Rows with keys next to it: \(similar.joined(separator: ", ")).")
+    }
+
+    /// The ids around one in the order of the table's key.
+    private func neighbours(of id: String, in entity: CatalogEntity) throws -> [String] {
+        guard !entity.isDropped, entity.key.count == 1, let value = try Self.keys(id, of: entity).first?.first else {
+            return []
+        }
+        let column = quoted(entity.key[0].stored)
+        var found: [String] = []
+        for (comparison, order) in [("<", "DESC"), (">", "ASC")] {
+            let select = try Statement(
+                connection,
+                """
+                SELECT \(column) FROM \(quoted(entity.stored)) WHERE \(column) \(comparison) ? ORDER BY 1 \(order) LIMIT 2
+                """)
+            try select.writer.bind(value, at: 1)
+            var ids: [String] = []
+            while try select.step() { ids.append(select.row.value(at: 0).plainText) }
+            found = comparison == "<" ? ids.reversed() + found : found + ids
+        }
+        return found
+    }
+}
