@@ -49,7 +49,7 @@ let package = Package(
                 "StorageProjections", "StorageLog", "StorageCore", "StorageMacros", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .target(name: "StorageTesting", dependencies: ["StorageKit"]),
+        .target(name: "StorageTesting", dependencies: ["StorageKit", "StorageLog", "StorageCore"]),
         .executableTarget(
             name: "StorageKitTool",
             dependencies: [
@@ -72,6 +72,13 @@ let package = Package(
             ]),
         // The process that CrashConsistencyTests kill.
         .executableTarget(name: "crash-worker", dependencies: ["StorageKit", "StorageLog"], path: "Tests/CrashWorker"),
+        .testTarget(
+            name: "StorageKitToolTests",
+            dependencies: [
+                "StorageKitTool", "StorageLog", "StorageCore", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["Golden"]),
         .testTarget(
             name: "StorageMacrosTests",
             dependencies: [

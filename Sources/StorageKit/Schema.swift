@@ -10,7 +10,8 @@ public struct Schema: Sendable {
     /// Makes the tables of these records where they don't exist, and adds columns that they lack. Nothing is ever
     /// removed. A new column that isn't optional holds `''`, `0` or an empty blob in rows from before.
     @discardableResult
-    public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) -> Schema {
+    public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) -> Schema
+    {
         for record in repeat each records { definitions.append(EntityDefinition(record)) }
         return self
     }

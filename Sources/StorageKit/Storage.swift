@@ -40,7 +40,9 @@ extension Storage {
     ///
     /// - Throws: ``StorageError`` with `conflict` where it isn't; nothing is changed then.
     @discardableResult
-    public func save<E: RegisteredEntity>(_ entity: E, expecting expectation: RowExpectation) async throws -> CommitReceipt {
+    public func save<E: RegisteredEntity>(_ entity: E, expecting expectation: RowExpectation) async throws
+        -> CommitReceipt
+    {
         try await write { try $0.save(entity, expecting: expectation) }
     }
 

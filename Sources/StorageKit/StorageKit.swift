@@ -48,7 +48,8 @@ public enum StorageKit {
 
     /// A store in memory, gone when it is closed or no longer used.
     public static func inMemory(
-        configuration: StorageConfiguration = StorageConfiguration(), _ declare: (inout Schema) throws -> Void = { _ in }
+        configuration: StorageConfiguration = StorageConfiguration(),
+        _ declare: (inout Schema) throws -> Void = { _ in }
     ) throws -> Context {
         try start(StorageEngine.openInMemory(configuration: configuration), declare)
     }

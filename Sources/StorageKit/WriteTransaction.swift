@@ -74,7 +74,8 @@ public struct WriteTransaction {
         _ type: E.Type, where column: String, equals value: Value
     ) throws {
         let table = EntityTables.of(E.Record.self)
-        let statement = try writer.statement("DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1")
+        let statement = try writer.statement(
+            "DELETE FROM \(quoted(table.name)) WHERE \(try table.column(named: column)) IS ?1")
         try value.write(to: statement.writer, at: 1)
         try statement.execute()
     }

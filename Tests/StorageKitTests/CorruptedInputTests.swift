@@ -15,7 +15,8 @@ import Testing
             try tx.execute("CREATE INDEX people_by_name ON persons(name)")
         }
         for number in 0..<12 {
-            try await storage.write(actor: "anna", idempotencyKey: "key-\(number)", attributes: ["n": "\(number)"]) { tx in
+            try await storage.write(actor: "anna", idempotencyKey: "key-\(number)", attributes: ["n": "\(number)"]) {
+                tx in
                 try tx.save(Person(id: "\(number % 5)", name: "Name \(number)", age: number, score: Double(number) / 3))
                 try tx.save(Note(id: number, text: String(repeating: "note \(number) ", count: 4)))
                 if number % 4 == 3 { try tx.delete(Note.self, id: number - 1) }
@@ -26,7 +27,9 @@ import Testing
         try await storage.close()
     }
 
-    private func content(_ path: String) async throws -> (report: VerifyReport, events: [StorageEvent], people: [Person], notes: [Note]) {
+    private func content(_ path: String) async throws -> (
+        report: VerifyReport, events: [StorageEvent], people: [Person], notes: [Note]
+    ) {
         var configuration = StorageConfiguration()
         configuration.isReadOnly = true
         let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
@@ -49,7 +52,8 @@ import Testing
         let expected = try await content(original)
         #expect(expected.report.isSound, "\(expected.report.findings)")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: original))
-        let stride = Int(ProcessInfo.processInfo.environment["STORAGEKIT_FLIP_STRIDE"] ?? "") ?? max(1, Int(61 / testScale))
+        let stride =
+            Int(ProcessInfo.processInfo.environment["STORAGEKIT_FLIP_STRIDE"] ?? "") ?? max(1, Int(61 / testScale))
         var found = 0
         var harmless = 0
         for offset in Swift.stride(from: Int.random(in: 0..<stride), to: bytes.count, by: stride) {
@@ -61,7 +65,9 @@ import Testing
                 let content = try await content(path)
                 if content.report.isSound {
                     harmless += 1
-                    let isSame = content.events == expected.events && content.people == expected.people && content.notes == expected.notes
+                    let isSame =
+                        content.events == expected.events && content.people == expected.people
+                        && content.notes == expected.notes
                     #expect(isSame, "byte \(offset) changes what is read, and verify doesn't see it")
                 } else {
                     found += 1

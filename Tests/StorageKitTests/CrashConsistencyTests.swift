@@ -36,7 +36,8 @@ import Testing
             return Dictionary(uniqueKeysWithValues: rows.map { ($0["batch"] as String, $0["rows"] as Int) })
         }
         for (rows, name) in acknowledged {
-            #expect(counts[name] == rows, "round \(round): \(name) returned, but has \(counts[name] ?? 0) of \(rows) rows")
+            #expect(
+                counts[name] == rows, "round \(round): \(name) returned, but has \(counts[name] ?? 0) of \(rows) rows")
         }
         for (name, rows) in counts { #expect([1, 10, 50].contains(rows), "round \(round): \(name) is half done") }
         try await storage.close()

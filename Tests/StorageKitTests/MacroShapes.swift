@@ -18,7 +18,10 @@ struct Odd {
     static let z = 3
     static var counter: Int { 0 }
     var computed: Int { a + b }
-    var both: Int { get { a } set { a = newValue } }
+    var both: Int {
+        get { a }
+        set { a = newValue }
+    }
     enum Role: String, Codable { case one, two }
     var write: Int
     var row: String
@@ -79,6 +82,8 @@ struct Row { var id: String }
 @StorageEntity
 struct Date2 { var id: String; var Date: Foundation.Date }
 func useAll() {
-    print(OddRecord.schemaColumns, Outer.Deep.InnerRecord.databaseTableName, Outer.ExtRecord.schemaColumns, HiddenRecord.databaseTableName)
+    print(
+        OddRecord.schemaColumns, Outer.Deep.InnerRecord.databaseTableName, Outer.ExtRecord.schemaColumns,
+        HiddenRecord.databaseTableName)
     _ = Outer.Deep.Inner.Record.self
 }

@@ -19,21 +19,25 @@ import Testing
 
     static let readingCases: [Case] = [
         Case("overview"),
-        Case("log", "log"), Case("log-jsonl", "log", "--format", "jsonl"), Case("log-json", "log", "--format", "json", "-n", "2"),
+        Case("log", "log"), Case("log-jsonl", "log", "--format", "jsonl"),
+        Case("log-json", "log", "--format", "json", "-n", "2"),
         Case("log-csv", "log", "--format", "csv"), Case("log-md", "log", "--format", "md"),
         Case("log-patch", "log", "-p"), Case("log-patch-jsonl", "log", "-p", "-n", "2", "--format", "jsonl"),
         Case("log-oneline", "log", "--oneline"), Case("log-schema", "log", "--oneline", "--schema", "--reverse"),
         Case("log-reverse", "log", "--oneline", "--reverse", "-n", "2"),
         Case("log-range", "log", "t:2..head~1", "--oneline"),
         Case("log-times", "log", "--since", "2024-05-02", "--until", "2024-05-02T17:00:00Z", "--oneline"),
-        Case("log-filters", "log", "--actor", "anna", "--op", "u", "--column", "views", "--reason", "", "--oneline"),
+        Case("log-filters", "log", "--actor", "anna", "--op", "u", "--column", "views", "--oneline"),
         Case("log-reason", "log", "--reason", "customer", "--oneline"),
-        Case("log-table", "log", "users", "--oneline"), Case("log-row", "log", "posts/a%2F1", "-p", "--format", "jsonl"),
-        Case("log-mixed", "log", "users", "posts/b", "--oneline"), Case("log-cell", "log", "posts/a/1#views", "--oneline"),
+        Case("log-table", "log", "users", "--oneline"),
+        Case("log-row", "log", "posts/a%2F1", "-p", "--format", "jsonl"),
+        Case("log-mixed", "log", "users", "posts/b", "--oneline"),
+        Case("log-cell", "log", "posts/a/1#views", "--oneline"),
         Case("log-color", "log", "-n", "2", "-p", "--color", "always"),
         Case("log-nothing", "log", "--actor", "nobody"), Case("log-empty-range", "log", "head..t:1"),
         Case("log-unknown-table", "log", "post"), Case("log-unknown-column", "log", "--column", "titel"),
-        Case("log-point", "log", "t:2"), Case("log-bad-range", "log", "soon..later"), Case("log-beyond", "log", "@999.."),
+        Case("log-point", "log", "t:2"), Case("log-bad-range", "log", "soon..later"),
+        Case("log-beyond", "log", "@999.."),
         Case("log-tag", "log", "tag:v1.."), Case("log-bad-limit", "log", "-n", "0"),
         Case("show-commit", "show", "t:3"), Case("show-commit-json", "show", "t:3", "--format", "json"),
         Case("show-event", "show", "@22"), Case("show-event-jsonl", "show", "@22", "--format", "jsonl"),
@@ -44,7 +48,8 @@ import Testing
         Case("show-nonsense", "show", "soon"),
         Case("history", "history", "posts/a/1"), Case("history-jsonl", "history", "posts/a/1", "--format", "jsonl"),
         Case("history-json", "history", "posts/a/1", "--format", "json", "-n", "1"),
-        Case("history-csv", "history", "posts/b", "--format", "csv"), Case("history-md", "history", "posts/b", "--format", "md"),
+        Case("history-csv", "history", "posts/b", "--format", "csv"),
+        Case("history-md", "history", "posts/b", "--format", "md"),
         Case("history-reborn", "history", "posts/b"), Case("history-cell", "history", "posts/a/1#title"),
         Case("history-cell-jsonl", "history", "posts/a/1#title", "--format", "jsonl"),
         Case("history-integer-key", "history", "users/7", "--format", "jsonl"),
@@ -57,7 +62,8 @@ import Testing
         Case("tail", "tail", "-n", "3"), Case("tail-jsonl", "tail", "-n", "2", "--format", "jsonl"),
         Case("tail-from", "tail", "--from", "t:4", "--format", "jsonl"), Case("tail-none", "tail", "--actor", "nobody"),
         Case("tail-for", "tail", "--for", "1"),
-        Case("stats", "stats"), Case("stats-json", "stats", "--format", "json"), Case("stats-csv", "stats", "--format", "csv"),
+        Case("stats", "stats"), Case("stats-json", "stats", "--format", "json"),
+        Case("stats-csv", "stats", "--format", "csv"),
         Case("verify", "verify"), Case("verify-json", "verify", "--format", "json"),
         Case("unknown-command", "blame"), Case("unknown-option", "log", "--colour"),
     ]
@@ -91,8 +97,7 @@ import Testing
     /// Damage of rows that the log knows better.
     @Test func damagedTablesAreReported() async throws {
         let store = try await SampleStore()
-        let shell = try damage(store.path, "UPDATE posts SET title = 'forged' WHERE id = 'b'; DELETE FROM users")
-        #expect(shell)
+        try store.damage("UPDATE posts SET title = 'forged' WHERE id = 'b'; DELETE FROM users")
         try Self.check(Case("damaged-verify", "verify"), store: store.path)
         try Self.check(Case("damaged-verify-json", "verify", "--format", "json"), store: store.path)
         try Self.check(Case("damaged-compare", "rebuild", "--compare"), store: store.path)
@@ -121,7 +126,8 @@ import Testing
     private static func stable(_ text: String, store: String?) -> String {
         var text = text
         if let store {
-            text = text.replacingOccurrences(of: URL(fileURLWithPath: store).deletingLastPathComponent().path, with: "FOLDER")
+            text = text.replacingOccurrences(
+                of: URL(fileURLWithPath: store).deletingLastPathComponent().path, with: "FOLDER")
         }
         for (pattern, replacement) in [
             (#""(bytes|raw_bytes|log_bytes|file_bytes|wal_bytes)":\d+"#, #""$1":0"#),

@@ -143,7 +143,8 @@ struct BatchFill: ~Copyable {
         return storage_value(type: UInt32(type), size: whole ? UInt32(size) : 0, bits: UInt64(offset))
     }
 
-    private mutating func edit(_ stream: UnsafeMutablePointer<DecodedStream>, prefix: UInt64, old: Int) -> storage_value {
+    private mutating func edit(_ stream: UnsafeMutablePointer<DecodedStream>, prefix: UInt64, old: Int) -> storage_value
+    {
         let suffix = stream.pointee.heads.varint()
         let middle = stream.pointee.heads.varint()
         let start = stream.pointee.bodies.skip(middle)
@@ -163,7 +164,9 @@ struct BatchFill: ~Copyable {
         }
         let size = Int(prefix) + Int(middle) + Int(suffix)
         let target = edits.reserve(size)
-        let source = Int(base.bits) < bodySize ? UnsafePointer(batch.bytes) + Int(base.bits)
+        let source =
+            Int(base.bits) < bodySize
+            ? UnsafePointer(batch.bytes) + Int(base.bits)
             : UnsafePointer(edits.base) + (Int(base.bits) - bodySize)
         target.update(from: source, count: Int(prefix))
         (target + Int(prefix)).update(from: start, count: Int(middle))

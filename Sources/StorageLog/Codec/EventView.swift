@@ -43,5 +43,3 @@ package struct EventView {
         return a.bits == b.bits
     }
 }
-
-

@@ -87,7 +87,8 @@ extension FoundSchema {
 
     private static func columns(_ database: OpaquePointer, _ table: String) throws -> [FoundColumn] {
         let select = try Statement(
-            database, "SELECT name, type, \"notnull\", dflt_value, pk, cid FROM pragma_table_xinfo(?) WHERE hidden <> 1")
+            database, "SELECT name, type, \"notnull\", dflt_value, pk, cid FROM pragma_table_xinfo(?) WHERE hidden <> 1"
+        )
         select.bind(text: table, at: 1)
         var columns: [FoundColumn] = []
         while try select.step() {

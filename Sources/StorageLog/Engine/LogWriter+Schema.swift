@@ -245,7 +245,8 @@ extension LogWriter {
 extension StorageError {
     static func recreatedTable(_ name: String) -> StorageError {
         StorageError(
-            .schemaMismatch, "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
+            .schemaMismatch,
+            "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
             remedy: "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) instead of creating it anew.")
     }
 }

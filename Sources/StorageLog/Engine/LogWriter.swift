@@ -82,7 +82,8 @@ package struct LogHead: Sendable, Equatable {
 extension LogWriter {
     /// Runs one SQLite transaction that holds any number of commits. Each is there wholly or not at all; the
     /// transaction is durable, or not there, when this returns or throws.
-    package func group<Result>(_ db: GRDB.Database, sealing: Bool = false, _ body: () throws -> Result) throws -> Result {
+    package func group<Result>(_ db: GRDB.Database, sealing: Bool = false, _ body: () throws -> Result) throws -> Result
+    {
         try db.beginTransaction(.immediate)
         isInGroup = true
         storage_capture_set_in_group(capture, 1)
@@ -138,7 +139,10 @@ extension LogWriter {
             return receipt
         } catch {
             guard storage_capture_ended(capture) == 0 else {
-                throw StorageError.transactionEnded(error).endingTheGroup()
+                // SQLite ends a transaction by itself when the disk fails; otherwise the body did.
+                let error = StorageError.wrapping(error)
+                let isOfTheDisk = [.inputOutput, .corrupt].contains((error as? StorageError)?.code)
+                throw (isOfTheDisk ? error : StorageError.transactionEnded(error)).endingTheGroup()
             }
             do {
                 try statement("ROLLBACK TO storage_commit").execute()
@@ -199,7 +203,8 @@ extension LogWriter {
 
     private func remember(_ key: String?, _ receipt: CommitReceipt) throws {
         guard let key else { return }
-        let insert = try statement("INSERT INTO storage_commit_key(key, number, first, last, time) VALUES (?, ?, ?, ?, ?)")
+        let insert = try statement(
+            "INSERT INTO storage_commit_key(key, number, first, last, time) VALUES (?, ?, ?, ?, ?)")
         insert.bind(text: key, at: 1)
         insert.bind(receipt.commit ?? 0, at: 2)
         insert.bind(receipt.first, at: 3)
@@ -221,7 +226,8 @@ extension LogWriter {
         var column: UInt32 = 0
         let error = storage_capture_error(capture, &entity, &column)
         guard error != Int32(STORAGE_CAPTURE_OK) else { return }
-        throw StorageError.capture(error, entity: catalog.entity(id: entity)?.name, column: catalog.column(id: column)?.name)
+        throw StorageError.capture(
+            error, entity: catalog.entity(id: entity)?.name, column: catalog.column(id: column)?.name)
     }
 }
 

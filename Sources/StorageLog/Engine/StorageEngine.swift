@@ -35,7 +35,8 @@ package final class StorageEngine: Sendable {
     }
 
     init(
-        path: String, configuration: StorageConfiguration, pool: any GRDB.DatabaseWriter, lock: WriterLock?, writer: LogWriter?
+        path: String, configuration: StorageConfiguration, pool: any GRDB.DatabaseWriter, lock: WriterLock?,
+        writer: LogWriter?
     ) {
         self.path = path
         self.configuration = configuration
@@ -55,7 +56,8 @@ extension StorageEngine {
     /// A task that is cancelled before its turn throws `CancellationError` and changes nothing; once the turn has come
     /// the commit is finished.
     package func commit(
-        _ metadata: CommitMetadata, at time: Int64? = nil, _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void
+        _ metadata: CommitMetadata, at time: Int64? = nil,
+        _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void
     ) async throws -> CommitReceipt {
         let cancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
@@ -248,7 +250,8 @@ extension StorageEngine {
         guard state.withLock({ $0.jobs.isEmpty && !$0.isClosed && $0.failure == nil }) else { return }
         guard let writer, writer.hasWindowToSeal else { return }
         pool.asyncWriteWithoutTransaction { [self] db in
-            guard state.withLock({ $0.jobs.isEmpty && !$0.isClosed && $0.failure == nil }), let writer = self.writer else {
+            guard state.withLock({ $0.jobs.isEmpty && !$0.isClosed && $0.failure == nil }), let writer = self.writer
+            else {
                 return
             }
             do {

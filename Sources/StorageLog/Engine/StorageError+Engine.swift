@@ -45,7 +45,8 @@ extension StorageError {
                 remedy: "Split it into several commits.")
         case STORAGE_CAPTURE_UNKNOWN_COLUMNS:
             return StorageError(
-                .schemaMismatch, "A table of \(place.isEmpty ? "an entity" : place) changed its columns in a way that can't be followed.",
+                .schemaMismatch,
+                "A table of \(place.isEmpty ? "an entity" : place) changed its columns in a way that can't be followed.",
                 remedy: "Change entity tables with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) only.")
         default:
             return StorageError(

@@ -4,7 +4,8 @@ package import StorageCore
 
 /// A primary key as bytes: equal keys have equal bytes, whatever their values.
 package enum KeyCoding {
-    package static func encode(_ key: UnsafePointer<storage_value>, count: Int, bytes: UnsafePointer<UInt8>) -> [UInt8] {
+    package static func encode(_ key: UnsafePointer<storage_value>, count: Int, bytes: UnsafePointer<UInt8>) -> [UInt8]
+    {
         var buffer = ByteBuffer(capacity: 64)
         for index in 0..<count {
             let value = key[index]

@@ -20,7 +20,8 @@ package final class LogReader {
     ///
     /// - Parameter wanted: Whether a row is to be decoded, from what its columns say of it.
     package func forEachBatch(
-        in positions: ClosedRange<Int64>, descending: Bool = false, where wanted: (SegmentHeader) -> Bool = { _ in true },
+        in positions: ClosedRange<Int64>, descending: Bool = false,
+        where wanted: (SegmentHeader) -> Bool = { _ in true },
         _ body: (EventBatch) throws -> Bool
     ) throws {
         let select = try Statement(
@@ -42,7 +43,9 @@ package final class LogReader {
 
     /// The row of the log that holds a position.
     package func batch(containing position: Int64) throws -> EventBatch? {
-        if let known = recent.first(where: { $0.header.first <= position && position <= $0.header.last }) { return known }
+        if let known = recent.first(where: { $0.header.first <= position && position <= $0.header.last }) {
+            return known
+        }
         let select: Statement
         if let containing {
             select = containing

@@ -89,12 +89,15 @@ extension RowReader {
     }
 
     @inlinable
-    public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value.Type, at index: Int32) throws -> Value {
+    public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value.Type, at index: Int32) throws -> Value
+    {
         try Value.read(from: self, at: index)
     }
 
     @inlinable
-    public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value?.Type, at index: Int32) throws -> Value? {
+    public func read<Value: RawRepresentable & StorageColumnValue>(_ type: Value?.Type, at index: Int32) throws
+        -> Value?
+    {
         if isNull(at: index) { return nil }
         return try Value.read(from: self, at: index)
     }

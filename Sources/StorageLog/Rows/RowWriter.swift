@@ -76,7 +76,8 @@ extension RowWriter {
         try value.write(to: self, at: index)
     }
 
-    @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value?, at index: Int32) throws {
+    @inlinable public func write<Value: RawRepresentable & StorageColumnValue>(_ value: Value?, at index: Int32) throws
+    {
         if let value { try value.write(to: self, at: index) } else { bindNull(at: index) }
     }
 }

@@ -54,7 +54,9 @@ package final class Statement {
     package func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(pointer, index, value) }
 
     package func bind(blob: [UInt8], at index: Int32) {
-        _ = blob.withUnsafeBytes { storage_bind_blob(pointer, index, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, $0.count) }
+        _ = blob.withUnsafeBytes {
+            storage_bind_blob(pointer, index, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, $0.count)
+        }
     }
 
     package func bind(text: String, at index: Int32) { writer.bind(text, at: index) }
@@ -97,7 +99,9 @@ extension Statement {
         case SQLITE_INTEGER: return sqlite3_column_int64(pointer, column) == Int64(bitPattern: value.bits)
         case SQLITE_FLOAT: return sqlite3_column_double(pointer, column).bitPattern == value.bits
         case SQLITE_TEXT, SQLITE_BLOB:
-            let start = type == SQLITE_TEXT ? UnsafeRawPointer(sqlite3_column_text(pointer, column)) : sqlite3_column_blob(pointer, column)
+            let start =
+                type == SQLITE_TEXT
+                ? UnsafeRawPointer(sqlite3_column_text(pointer, column)) : sqlite3_column_blob(pointer, column)
             let count = Int(sqlite3_column_bytes(pointer, column))
             return count == Int(value.size) && (count == 0 || memcmp(start!, bytes + Int(value.bits), count) == 0)
         default: return true
@@ -120,7 +124,8 @@ extension Statement {
 extension StorageError {
     package static func sqlite(_ database: OpaquePointer, code: Int32, sql: String?) -> StorageError {
         let extended = sqlite3_extended_errcode(database)
-        return sqlite(code: extended == SQLITE_OK ? code : extended, message: String(cString: sqlite3_errmsg(database)), sql: sql)
+        return sqlite(
+            code: extended == SQLITE_OK ? code : extended, message: String(cString: sqlite3_errmsg(database)), sql: sql)
     }
 
     /// The error of an SQLite result code.

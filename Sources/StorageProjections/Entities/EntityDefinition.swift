@@ -120,11 +120,13 @@ extension EntityDefinition {
                 remedy: "Rename one; SQLite doesn't tell upper from lower case, and _position belongs to StorageKit.")
         }
         guard columns.contains(where: \.schema.primaryKey) else {
-            throw StorageError(.schemaMismatch, "\"\(name)\" has no primary key.", remedy: "Mark a column as primary key.")
+            throw StorageError(
+                .schemaMismatch, "\"\(name)\" has no primary key.", remedy: "Mark a column as primary key.")
         }
         guard columns.count <= Limits.columns else {
             throw StorageError(
-                .limitExceeded, "\"\(name)\" has more than \(Limits.columns) columns.", remedy: "Split it in two entities.")
+                .limitExceeded, "\"\(name)\" has more than \(Limits.columns) columns.",
+                remedy: "Split it in two entities.")
         }
         let hidden = Set(columns.map(\.stored.lowercasedASCII))
         guard !hidden.isSuperset(of: ["rowid", "oid", "_rowid_"]) else {
@@ -158,7 +160,9 @@ extension EntityDefinition.Column {
 extension CatalogColumn {
     fileprivate func check(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
         guard (keyPlace > 0) == column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
-        guard type == column.schema.type, required == (column.schema.notNull || column.schema.primaryKey) || keyPlace > 0 else {
+        guard type == column.schema.type,
+            required == (column.schema.notNull || column.schema.primaryKey) || keyPlace > 0
+        else {
             throw StorageError(
                 .schemaMismatch,
                 "Column \"\(name)\" of \"\(entity.name)\" is \(type)\(required ? " NOT NULL" : "") in the store, but declared \(column.schema.type)\(column.schema.notNull ? " NOT NULL" : "").",

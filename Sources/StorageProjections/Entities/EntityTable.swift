@@ -34,7 +34,8 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
                 ? "NOT storage_identical(\(table).\(name), excluded.\(name))"
                 : "\(table).\(name) IS NOT excluded.\(name)"
         }
-        let conflict = differences.isEmpty
+        let conflict =
+            differences.isEmpty
             ? "DO NOTHING"
             : "DO UPDATE SET \(assignments.joined(separator: ", ")) WHERE \(differences.joined(separator: " OR "))"
         upsert = """

@@ -83,7 +83,9 @@ package final class Fold {
             planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
             for index in 0..<view.count {
                 let position = batch.header.first + Int64(index)
-                guard positions.contains(position), let plan = planOfShape[Int(view.events[index].shape)] else { continue }
+                guard positions.contains(position), let plan = planOfShape[Int(view.events[index].shape)] else {
+                    continue
+                }
                 if let select = plan.select {
                     try check(view, index, position, plan, select, report)
                 }
@@ -160,7 +162,9 @@ package final class Fold {
         defer { select.reset() }
         guard try select.step() else { return }
         if select.integer(0) != view.events[index].previous {
-            report(position, "points back to @\(view.events[index].previous), but the row's last event is @\(select.integer(0))")
+            report(
+                position,
+                "points back to @\(view.events[index].previous), but the row's last event is @\(select.integer(0))")
         }
         let old = view.columns(of: index)
         for (column, place) in plan.places.enumerated() {
@@ -184,7 +188,8 @@ package final class Fold {
         }
         let keyNames = target.entity.key.map(target.column)
         guard keyNames.count == Int(shape.key_count) else {
-            throw StorageError.corruptLog("an event of \"\(target.entity.name)\" has a key of \(shape.key_count) columns")
+            throw StorageError.corruptLog(
+                "an event of \"\(target.entity.name)\" has a key of \(shape.key_count) columns")
         }
         let condition = keyNames.map { "\($0) = ?" }.joined(separator: " AND ")
         let sql: String
@@ -203,7 +208,8 @@ package final class Fold {
         let selected = (["_position"] + names).joined(separator: ", ")
         let plan = Plan(
             statement: try Statement(database, sql),
-            select: checked ? try Statement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
+            select: checked
+                ? try Statement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
             keyCount: keyNames.count, places: places, operation: Int(shape.operation), entity: shape.entity,
             tombstone: try tombstone(shape.operation, in: target.tombstones))
         // Updates of wide tables have as many shapes as there are sets of changed columns.

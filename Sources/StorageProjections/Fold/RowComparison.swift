@@ -60,7 +60,8 @@ package struct RowComparison {
         switch type {
         case SQLITE_INTEGER: return sqlite3_column_int64(a.pointer, column) == sqlite3_column_int64(b.pointer, column)
         case SQLITE_FLOAT:
-            return sqlite3_column_double(a.pointer, column).bitPattern == sqlite3_column_double(b.pointer, column).bitPattern
+            return sqlite3_column_double(a.pointer, column).bitPattern
+                == sqlite3_column_double(b.pointer, column).bitPattern
         case SQLITE_TEXT, SQLITE_BLOB: return compareBytes(a, b, column) == 0
         default: return true
         }
@@ -82,7 +83,9 @@ package struct RowComparison {
         switch left {
         case 0: return 0
         case 1:
-            if sqlite3_column_type(a.pointer, column) == SQLITE_INTEGER, sqlite3_column_type(b.pointer, column) == SQLITE_INTEGER {
+            if sqlite3_column_type(a.pointer, column) == SQLITE_INTEGER,
+                sqlite3_column_type(b.pointer, column) == SQLITE_INTEGER
+            {
                 let x = sqlite3_column_int64(a.pointer, column)
                 let y = sqlite3_column_int64(b.pointer, column)
                 return x == y ? 0 : x < y ? -1 : 1
@@ -112,7 +115,8 @@ package struct RowComparison {
     }
 
     private func bytes(_ row: Statement, _ column: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_type(row.pointer, column) == SQLITE_TEXT
+        let start =
+            sqlite3_column_type(row.pointer, column) == SQLITE_TEXT
             ? UnsafeRawPointer(sqlite3_column_text(row.pointer, column)) : sqlite3_column_blob(row.pointer, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row.pointer, column)))
     }

@@ -76,7 +76,8 @@ package struct Rebuilder {
 
     /// An empty table of the same columns, with no indexes yet.
     private func makeShadow(_ entity: CatalogEntity) throws -> Fold.Target {
-        let select = try Statement(writer.database, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE")
+        let select = try Statement(
+            writer.database, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
         guard try select.step(), let sql = TableSQL.renaming(select.string(0), to: shadow(entity)) else {
             throw StorageError.corruptLog("the table of entity \"\(entity.name)\" is gone")
@@ -140,7 +141,9 @@ package struct Rebuilder {
     private func swapTombstones(_ entities: [CatalogEntity]) throws {
         let list = entities.map { String($0.id) }.joined(separator: ", ")
         try Statement(writer.database, "DELETE FROM storage_tombstone WHERE entity IN (\(list))").execute()
-        try Statement(writer.database, "INSERT INTO storage_tombstone SELECT entity, key, position FROM rebuilt_tombstone")
-            .execute()
+        try Statement(
+            writer.database, "INSERT INTO storage_tombstone SELECT entity, key, position FROM rebuilt_tombstone"
+        )
+        .execute()
     }
 }

@@ -31,8 +31,12 @@ struct LogWalk {
             if !continues, !isResuming, part.info.number != commit + 1 {
                 report.add("log", position: header.first, "commit \(part.info.number) follows commit \(commit)")
             }
-            if part.info.time < time { report.add("log", position: header.first, "time goes back at commit \(part.info.number)") }
-            if part.events.isEmpty { report.add("log", position: header.first, "commit \(part.info.number) has no events") }
+            if part.info.time < time {
+                report.add("log", position: header.first, "time goes back at commit \(part.info.number)")
+            }
+            if part.events.isEmpty {
+                report.add("log", position: header.first, "commit \(part.info.number) has no events")
+            }
             if !continues { report.commits += 1 }
             commit = part.info.number
             time = part.info.time

@@ -55,7 +55,8 @@ extension Verifier {
     private mutating func checkSchema() throws {
         let expected = StoreLayout.objects
         var found: [String: String] = [:]
-        let select = try Statement(database, "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'storage\\_%' ESCAPE '\\'")
+        let select = try Statement(
+            database, "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'storage\\_%' ESCAPE '\\'")
         while try select.step() { found[select.string(0)] = select.string(1) }
         for (name, sql) in expected where found[name] != sql {
             report.add("schema", "\(name) isn't what StorageKit made")
@@ -75,8 +76,10 @@ extension Verifier {
         let scratch = try ScratchTables()
         let entities = [CatalogEntity.catalog] + catalog.live
         let fold = Fold(scratch.database, targets: try entities.map(scratch.target), checks: true)
-        try Statement(scratch.database, "CREATE TABLE commit_key(key TEXT PRIMARY KEY, number, first, last, time)").execute()
-        let rememberKey = try Statement(scratch.database, "INSERT OR IGNORE INTO commit_key VALUES (?1, ?2, ?3, ?4, ?5)")
+        try Statement(scratch.database, "CREATE TABLE commit_key(key TEXT PRIMARY KEY, number, first, last, time)")
+            .execute()
+        let rememberKey = try Statement(
+            scratch.database, "INSERT OR IGNORE INTO commit_key VALUES (?1, ?2, ?3, ?4, ?5)")
         let stretchKey = try Statement(scratch.database, "UPDATE commit_key SET last = ?2 WHERE key = ?1")
         try Statement(scratch.database, "BEGIN").execute()
         var walk = LogWalk()
@@ -88,7 +91,8 @@ extension Verifier {
             let first = rows.integer(0)
             let last = rows.integer(1)
             do {
-                guard first > 0, last >= first, let batch = try reader.batch(containing: first), batch.header.first == first
+                guard first > 0, last >= first, let batch = try reader.batch(containing: first),
+                    batch.header.first == first
                 else { throw StorageError.corruptLog("row @\(first) can't be read") }
                 walk.check(batch, &report)
                 // Events whose predecessors are lost can't be judged.

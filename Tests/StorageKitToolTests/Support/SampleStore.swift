@@ -38,17 +38,18 @@ final class SampleStore: Sendable {
     static let start: Int64 = 1_714_557_600_000_000
     private static let hour: Int64 = 3_600_000_000
 
-    init() async throws {
+    init(segmentLength: Int? = nil) async throws {
         folder = try TestFolder()
-        let engine = try Self.open(folder.path())
+        let engine = try Self.open(folder.path(), segmentLength: segmentLength)
         try await Self.fill(engine)
         try await engine.close()
     }
 
-    static func open(_ path: String) throws -> StorageEngine {
+    static func open(_ path: String, segmentLength: Int? = nil) throws -> StorageEngine {
         var configuration = StorageConfiguration()
         configuration.clock = StillClock(microseconds: start)
         configuration.sealsInBackground = false
+        if let segmentLength { configuration.segmentLength = segmentLength }
         return try StorageEngine.open(path: path, configuration: configuration)
     }
 
@@ -57,16 +58,17 @@ final class SampleStore: Sendable {
             try writer.adopt(
                 db, "posts",
                 """
-                CREATE TABLE posts(
+                CREATE TABLE "posts" (
                   id TEXT NOT NULL PRIMARY KEY, title TEXT, views INTEGER, score REAL, draft BOOLEAN, body BLOB,
                   _position INTEGER NOT NULL DEFAULT 0)
                 """)
             try writer.adopt(
-                db, "users", "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, _position INTEGER NOT NULL DEFAULT 0)")
+                db, "users",
+                #"CREATE TABLE "users" (id INTEGER PRIMARY KEY, name TEXT, _position INTEGER NOT NULL DEFAULT 0)"#)
             try writer.adopt(
                 db, "seats",
                 """
-                CREATE TABLE seats(
+                CREATE TABLE "seats" (
                   row TEXT NOT NULL, place INTEGER NOT NULL, guest TEXT, _position INTEGER NOT NULL DEFAULT 0,
                   PRIMARY KEY (row, place))
                 """)
@@ -107,8 +109,17 @@ final class SampleStore: Sendable {
         }
         _ = try await engine.commit(CommitMetadata(app: "setup"), at: start + 60 * hour) { writer, db in
             try writer.adopt(
-                db, "unused", "CREATE TABLE unused(id TEXT PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+                db, "unused", #"CREATE TABLE "unused" (id TEXT PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)"#)
         }
+    }
+}
+
+extension SampleStore {
+    /// Changes tables as a foreign program could, past the log.
+    func damage(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
     }
 }
 

@@ -18,7 +18,9 @@ struct ToolProcess {
             // Where tests are a bundle, the program stands beside it and not inside.
             for _ in 0..<5 {
                 let candidate = folder.appendingPathComponent("storagekit")
-                if FileManager.default.isExecutableFile(atPath: candidate.path), !isFolder(candidate) { return candidate }
+                if FileManager.default.isExecutableFile(atPath: candidate.path), !isFolder(candidate) {
+                    return candidate
+                }
                 folder.deleteLastPathComponent()
             }
         }
@@ -72,7 +74,7 @@ struct ToolProcess {
         let text = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Outcome(
-            output: String(decoding: text, as: UTF8.self), errors: String(decoding: errorReader.wait(), as: UTF8.self),
-            status: process.terminationStatus)
+            output: String(decoding: text, as: UTF8.self),
+            errors: String(decoding: errorReader.wait() ?? Data(), as: UTF8.self), status: process.terminationStatus)
     }
 }

@@ -128,8 +128,8 @@ private final class HistoryPrinter {
             return try output.line(line)
         }
         let isCut = command.limit == versions.count
-        let count = versions.count == 1 ? "1 version" : "\(versions.count) versions"
-        line.addWord(isCut ? "newest \(count)" : count)
+        let kind = isCut ? "newest version" : "version"
+        line.addWord(versions.count == 1 ? "1 \(kind)" : "\(versions.count) \(kind)s")
         line.addWord(CommitText.positions(oldest.position...newest.position))
         if let last = try store.log.lastPosition(of: row.key, in: row.entity),
             let batch = try store.log.batch(containing: last)

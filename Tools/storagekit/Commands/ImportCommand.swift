@@ -68,7 +68,8 @@ struct ImportCommand: AsyncParsableCommand {
         }
         try output.writeLine(
             "imported \(count(summary.operations)) operations in \(count(summary.commits)) commits: "
-                + "\(count(summary.inserts)) inserts, \(count(summary.updates)) updates, \(count(summary.deletes)) deletes")
+                + "\(count(summary.inserts)) inserts, \(count(summary.updates)) updates, \(count(summary.deletes)) deletes"
+        )
         let notes: [(Int, String)] = [
             (summary.unchanged, "updates changed nothing and left no event"),
             (summary.clampedTimes, "commits had an earlier time than the one before and got that one's"),

@@ -60,7 +60,8 @@ struct RebuildCommand: AsyncParsableCommand {
             let found = try names.entities(named: name)
             guard let live = found.first(where: { !$0.isDropped && $0.id != CatalogEntity.catalog.id }) else {
                 throw CommandError(
-                    .notFound, "There is no table \"\(name)\" to rebuild.", why: "It was dropped, or isn't an entity's.",
+                    .notFound, "There is no table \"\(name)\" to rebuild.",
+                    why: "It was dropped, or isn't an entity's.",
                     next: "Its history is still there. Type: storagekit log \(TargetArgument(table: name))")
             }
             return live
@@ -87,21 +88,19 @@ struct RebuildCommand: AsyncParsableCommand {
         for (name, difference) in outcome.differences {
             try output.line("! \(TargetArgument(table: name)): \(difference.text)", .removed)
         }
-        let count = outcome.differences.count
-        let differences = count == 0 ? "" : count == 1 ? "1 difference" : "\(count) differences"
+        let isSame = outcome.differences.isEmpty
         let verdict =
             compare
-            ? count == 0 ? "The tables are what the log says." : "The tables aren't what the log says: \(differences) shown."
-            : count == 0 ? "Rebuilt; nothing was different." : "Rebuilt; \(differences) mended."
-        try output.line(verdict, count == 0 ? .added : .removed)
+            ? isSame ? "The tables are what the log says." : "The tables aren't what the log says." : "Rebuilt."
+        try output.line(verdict, isSame ? .added : .removed)
         try output.line("\(grouped(outcome.events)) events in \(Age.text(microseconds: took.microseconds))", .dim)
     }
 
     private static func write(_ outcome: Rebuilder.Outcome, isCompared: Bool, to json: inout JSONWriter) {
         json.key("ok")
         json.bool(outcome.differences.isEmpty)
-        json.key("changed")
-        json.bool(!isCompared)
+        json.key("compared")
+        json.bool(isCompared)
         json.key("events")
         json.integer(Int64(outcome.events))
         json.key("rows")
@@ -111,6 +110,7 @@ struct RebuildCommand: AsyncParsableCommand {
             json.integer(Int64(rows))
         }
         json.endObject()
+        guard isCompared else { return }
         json.key("differences")
         json.beginArray()
         for (name, difference) in outcome.differences {

@@ -68,7 +68,8 @@ struct StoreStats {
             rawBytes = log.integer(2)
         }
         let pages = try Statement(
-            store.connection, "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = 'storage_log' AND aggregate = TRUE")
+            store.connection,
+            "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = 'storage_log' AND aggregate = TRUE")
         if try pages.step() { logBytes = pages.integer(0) }
         try countEvents(store, progress)
         for entity in store.catalog.live {
@@ -151,7 +152,8 @@ extension StoreStats {
         ] {
             let isEmpty = head.position == 0 && (name == "events" || name == "commits")
             summary.add([
-                TableCell(name, .dim), TableCell(ProgressBar.grouped(Int(number))), TableCell(isEmpty ? "" : note, .dim),
+                TableCell(name, .dim), TableCell(ProgressBar.grouped(Int(number))),
+                TableCell(isEmpty ? "" : note, .dim),
             ])
         }
         guard !entities.isEmpty else { return summary.lines(style: style) }
@@ -164,7 +166,9 @@ extension StoreStats {
             let numbers = [
                 Int(entity.rows), entity.events.total, entity.events.insert, entity.events.update, entity.events.delete,
             ]
-            table.add([TableCell(entity.isDropped ? "\(name) (dropped)" : name)] + numbers.map { TableCell(ProgressBar.grouped($0)) })
+            table.add(
+                [TableCell(entity.isDropped ? "\(name) (dropped)" : name)]
+                    + numbers.map { TableCell(ProgressBar.grouped($0)) })
         }
         return summary.lines(style: style) + [""] + table.lines(style: style)
     }

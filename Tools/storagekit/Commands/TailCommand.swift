@@ -95,8 +95,10 @@ struct TailCommand: AsyncParsableCommand {
         } else {
             isEmpty = try !Self.write(scan, to: output)
         }
+        let isNegative = isEmpty && filter.isNarrow && limit > 0
+        if isNegative, !follow, output.format == .human { try output.line("No event matches.", .dim) }
         try output.finish()
-        return (store.head.position, isEmpty && filter.isNarrow && limit > 0)
+        return (store.head.position, isNegative)
     }
 
     /// Writes what came after a position.

@@ -137,7 +137,8 @@ private struct VerifyAnswer {
         if let segments { notes.append("\(grouped(Int(segments))) segments") }
         notes.append(Age.text(microseconds: took.microseconds))
         table.add([
-            TableCell("verified", .dim), TableCell(verified.map { "@\($0.lowerBound)..@\($0.upperBound)" } ?? "nothing"),
+            TableCell("verified", .dim),
+            TableCell(verified.map { "@\($0.lowerBound)..@\($0.upperBound)" } ?? "nothing"),
             TableCell(notes.joined(separator: ", "), .dim),
         ])
         for gap in report.notVerified {
@@ -153,7 +154,9 @@ private struct VerifyAnswer {
         table.add([TableCell("tables", .dim), TableCell(""), tables])
         try output.lines(table.lines(style: output.style))
         for finding in report.findings { try output.line("! \(finding)", .removed) }
-        if report.isTruncated { try output.line("! There is more; the first \(report.findings.count) are shown.", .removed) }
+        if report.isTruncated {
+            try output.line("! There is more; the first \(report.findings.count) are shown.", .removed)
+        }
         let count = report.findings.count
         try output.line(
             report.isSound ? "OK" : "DAMAGED: \(count) finding\(count == 1 ? "" : "s")",

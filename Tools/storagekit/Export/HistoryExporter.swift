@@ -57,11 +57,13 @@ final class HistoryExporter {
         try LogReader(database).forEachBatch(in: 1...head, where: fold.wants) { batch in
             let commits = batch.commits
             var current = 0
-            try fold.apply(batch, after: { index in
-                while commits[current].events.upperBound <= index { current += 1 }
-                let commit = commits[current].info
-                if query.wants(commit) { try write(batch, index, commit, query) }
-            })
+            try fold.apply(
+                batch,
+                after: { index in
+                    while commits[current].events.upperBound <= index { current += 1 }
+                    let commit = commits[current].info
+                    if query.wants(commit) { try write(batch, index, commit, query) }
+                })
             progress(batch.header.last, head)
             return true
         }
@@ -86,7 +88,9 @@ final class HistoryExporter {
                 writer.text(value)
             }
             writer.key("op")
-            writer.text(shape.operation == UInt32(STORAGE_INSERT) ? "insert" : shape.operation == UInt32(STORAGE_DELETE) ? "delete" : "update")
+            writer.text(
+                shape.operation == UInt32(STORAGE_INSERT)
+                    ? "insert" : shape.operation == UInt32(STORAGE_DELETE) ? "delete" : "update")
             writer.key("table")
             writer.text(source.entity.name)
             writer.key("id")

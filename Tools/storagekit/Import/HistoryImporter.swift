@@ -240,7 +240,8 @@ extension HistoryImporter {
             table = try ImportTable(creatingFor: operation, keyNamed: options.keyColumn, writer: writer)
         } else {
             throw InputError(
-                offset: 0, problem: "there is no table \"\(operation.table.string)\" yet, so no row can be \(operation.kind.past)",
+                offset: 0,
+                problem: "there is no table \"\(operation.table.string)\" yet, so no row can be \(operation.kind.past)",
                 remedy: "A table begins with an insert.")
         }
         tables.append(table)

@@ -48,7 +48,10 @@ final class ImportTable {
         keyColumn = key.stored
         keyCoding = key.coding
         for column in entity.live where column.keyPlace == 0 {
-            add(Column(name: Array(column.name.utf8), kind: ImportedKind(rawValue: column.type) ?? .text, stored: column.stored))
+            add(
+                Column(
+                    name: Array(column.name.utf8), kind: ImportedKind(rawValue: column.type) ?? .text,
+                    stored: column.stored))
         }
     }
 
@@ -138,8 +141,10 @@ extension ImportTable {
     }
 
     private func runDelete(_ operation: HistoryOperation) throws {
-        let statement = try delete ?? writer.statement(
-            "DELETE FROM \(quoted(stored)) WHERE \(quoted(keyColumn)) = ?1")
+        let statement =
+            try delete
+            ?? writer.statement(
+                "DELETE FROM \(quoted(stored)) WHERE \(quoted(keyColumn)) = ?1")
         delete = statement
         statement.bind(borrowedText: operation.id, at: 1)
         try run(statement, operation)
@@ -147,7 +152,8 @@ extension ImportTable {
 
     private func refusal(_ operation: HistoryOperation, _ state: String) -> InputError {
         InputError(
-            offset: 0, problem: "the row \(operation.id.string) of \"\(name)\" is \(state), so it can't be \(operation.kind.past)",
+            offset: 0,
+            problem: "the row \(operation.id.string) of \"\(name)\" is \(state), so it can't be \(operation.kind.past)",
             remedy: "Correct the operation, or go on without its commit with --skip-invalid.")
     }
 
@@ -165,7 +171,9 @@ extension ImportTable {
             // Rows mostly have their columns in the order of the table.
             if order < columns.count, isName(columns[order].name, column.name) {
                 places.append(order)
-            } else if order > 0, let last = places.last, last + 1 < columns.count, isName(columns[last + 1].name, column.name) {
+            } else if order > 0, let last = places.last, last + 1 < columns.count,
+                isName(columns[last + 1].name, column.name)
+            {
                 places.append(last + 1)
             } else {
                 places.append(try place(named: column))

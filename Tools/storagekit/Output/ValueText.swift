@@ -15,6 +15,7 @@ enum ValueText {
             return isImported && field.type == "JSON" || !isAmbiguous(text) ? text : "\"\(text)\""
         case .blob(let bytes) where !(field.coding.hasPrefix("json") && field.type != "BLOB"):
             return "x'\(bytes.map { String(format: "%02x", $0) }.joined())'"
+        case .real(let value) where value.isInfinite: return value < 0 ? "-Infinity" : "Infinity"
         default: return plain(field)
         }
     }

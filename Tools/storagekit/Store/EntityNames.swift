@@ -24,7 +24,7 @@ struct EntityNames {
         let similar = Suggestions.nearest(to: name, among: Array(names))
         throw CommandError(
             .notFound,
-            "There is no column \"\(name)\"" + (tables.count == 1 ? " in \"\(tables.first ?? "")\"." : " in any table."),
+            "There is no column \"\(name)\" in " + (tables.count == 1 ? "\"\(tables.first ?? "")\"." : "any table."),
             why: "The columns are \(Self.list(names.sorted())).",
             next: similar.isEmpty ? "" : "Did you mean \(similar.joined(separator: ", "))?")
     }

@@ -18,7 +18,8 @@ struct StorageKitTool {
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw BenchmarkError("storagekit \(arguments.joined(separator: " ")) ended with \(process.terminationStatus).")
+            throw BenchmarkError(
+                "storagekit \(arguments.joined(separator: " ")) ended with \(process.terminationStatus).")
         }
     }
 }

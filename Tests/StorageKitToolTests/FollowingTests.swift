@@ -1,0 +1,59 @@
+import Foundation
+import GRDB
+import StorageCore
+import Testing
+
+@testable import StorageLog
+
+/// `tail -f` on a store that another process writes to.
+@Suite struct FollowingTests {
+    /// No event is lost and none repeated, while commits, sealing and more than one row of the log go on.
+    @Test func everyEventArrivesOnce() async throws {
+        let store = try await SampleStore(segmentLength: 16)
+        let engine = try SampleStore.open(store.path, segmentLength: 16)
+        let first = engine.committed.position
+        let process = ToolProcess.prepared(
+            ["tail", "-f", "--from", "@\(first)", "--for", "60", "--format", "jsonl"], store: store.path)
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let commits = 60
+        for number in 0..<commits {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                try db.execute(
+                    sql: "INSERT INTO users(name) VALUES (?), (?)", arguments: ["u\(number)", "v\(number)"])
+            }
+            if number % 20 == 0 { try await engine.seal() }
+        }
+        let last = engine.committed.position
+        let handle = pipe.fileHandleForReading
+        let reader = BackgroundThread { () -> [String] in
+            var text = Data()
+            while !String(decoding: text, as: UTF8.self).contains("\"position\":\(last),") {
+                let more = handle.availableData
+                if more.isEmpty { break }
+                text += more
+            }
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+        let lines = reader.wait() ?? []
+        process.interrupt()
+        process.waitUntilExit()
+        try await engine.close()
+        let positions = lines.compactMap { line in
+            line.split(separator: ",").first { $0.hasPrefix("\"position\":") }.flatMap { Int64($0.dropFirst(11)) }
+        }
+        #expect(positions == Array(first + 1...last))
+        #expect(last == first + Int64(2 * commits))
+    }
+
+    @Test func followingEndsByItself() async throws {
+        let store = try await SampleStore.shared.value
+        let started = ContinuousClock.now
+        let outcome = try ToolProcess.run(
+            ["tail", "-f", "-n", "1", "--for", "0.2", "--format", "jsonl"], store: store.path)
+        #expect(outcome.status == 0)
+        #expect(outcome.output.split(separator: "\n").count == 1)
+        #expect(ContinuousClock.now - started >= .milliseconds(200))
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+/// `export` of an `import` gives the same operations back, whatever they hold.
+struct ImportExportTests {
+    private final class Folder {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
+        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(at: url) }
+        var store: String { url.appendingPathComponent("a.sqlite").path }
+
+        func write(_ lines: [String], _ name: String = "in.jsonl") throws -> String {
+            let file = url.appendingPathComponent(name)
+            try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: true, encoding: .utf8)
+            return file.path
+        }
+    }
+
+    private func line(
+        _ tx: Int, _ op: String, _ id: String, _ row: String, table: String = "t", at: String = "2024-05-01T10:00:00Z"
+    ) -> String {
+        """
+        {"tx":\(tx),"at":"\(at)","actor":"anna","op":"\(op)","table":"\(table)","id":"\(id)","row":\(row)}
+        """
+    }
+
+    /// The operations as JSON objects, rows without nulls.
+    private func normalized(_ lines: [String]) throws -> [NSDictionary] {
+        try lines.filter { !$0.isEmpty }.map { line in
+            var object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            if let row = object["row"] as? [String: Any] { object["row"] = row.filter { !($0.value is NSNull) } }
+            return object as NSDictionary
+        }
+    }
+
+    private func expectRoundTrip(_ lines: [String], arguments: [String] = []) throws {
+        let folder = try Folder()
+        let outcome = try ToolProcess.run(["import", try folder.write(lines)] + arguments, store: folder.store)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let exported = try ToolProcess.run(["export"], store: folder.store)
+        #expect(exported.status == 0, "\(exported.errors)")
+        let output = exported.output.components(separatedBy: "\n")
+        #expect(try normalized(output) == normalized(lines))
+        // JSONSerialization doesn't tell 1 from 1.0, nor true from 1.
+        for (text, number) in [("1.0", "\"real\":1.0"), ("true", "\"yes\":true")]
+        where lines.contains(where: { $0.contains(number) }) {
+            #expect(exported.output.contains(number), "\(text) has become something else")
+        }
+        let verified = try ToolProcess.run(["verify"], store: folder.store)
+        #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+    }
+
+    @Test func valuesOfEveryKindComeBack() throws {
+        try expectRoundTrip([
+            line(
+                1, "insert", "a",
+                #"{"real":1.0,"int":1,"yes":true,"text":"é\u0301 \"x\"","list":[1,{"a":null}],"none":null}"#),
+            line(1, "insert", "b", #"{"real":-0.0,"int":9223372036854775807,"yes":false,"text":"","list":{}}"#),
+            line(2, "update", "a", #"{"real":2.5,"int":-9223372036854775808,"text":"[1]"}"#),
+            line(2, "insert", "blob", #"{"blob":{"$blob":"AAEC/w=="},"far":{"$real":"-Infinity"}}"#),
+            line(3, "delete", "b", "null"), line(4, "insert", "b", #"{"text":"back"}"#),
+        ])
+    }
+
+    @Test func columnsThatMixKindsComeBack() throws {
+        let values = ["1", "true", "0", "false", "1.0", #""1""#, #""true""#, "[1]", #"{"a":1}"#, #""[1]""#]
+        for first in values {
+            var lines = [line(1, "insert", "first", "{\"x\":\(first)}")]
+            for (index, value) in values.enumerated() {
+                lines.append(line(index + 2, "insert", "\(index)", "{\"x\":\(value)}"))
+            }
+            for (index, value) in values.reversed().enumerated() {
+                guard value != values[index] else { continue }
+                lines.append(line(index + 50, "update", "\(index)", "{\"x\":\(value)}"))
+            }
+            let renumbered = lines.enumerated().map { index, line in
+                line.replacingOccurrences(of: #""tx":\d+"#, with: "\"tx\":\(index + 1)", options: .regularExpression)
+            }
+            try expectRoundTrip(renumbered)
+        }
+    }
+
+    @Test func namesMayBeAnyText() throws {
+        try expectRoundTrip([
+            line(1, "insert", "1", #"{"Name":1,"name":2,"_position":3,"rowid":4,"a\"b":5,"日本":6}"#, table: "Posts"),
+            line(2, "insert", "1", #"{"x":1}"#, table: "posts"),
+            line(3, "insert", "1", #"{"x":1}"#, table: "sqlite_master"),
+            line(4, "insert", "1", #"{"x":1}"#, table: "storage_log"),
+            line(5, "insert", "1/#%", #"{"x":1}"#, table: "a/b"),
+        ])
+    }
+
+    @Test func rowsMayHaveAnIdOfTheirOwn() throws {
+        try expectRoundTrip([
+            line(1, "insert", "7", #"{"id":"7","x":1}"#), line(2, "update", "7", #"{"id":"7","x":2}"#),
+        ])
+        try expectRoundTrip([line(1, "insert", "7", #"{"id":7,"x":1}"#), line(2, "insert", "8", #"{"id":"y"}"#)])
+        let mixed = [line(1, "insert", "7", #"{"id":"7"}"#), line(2, "insert", "8", #"{"x":1}"#)]
+        try expectRoundTrip(mixed, arguments: ["--key-column", "_id"])
+        let folder = try Folder()
+        let refused = try ToolProcess.run(["import", try folder.write(mixed)], store: folder.store)
+        #expect(refused.status == 7 && refused.errors.contains("Line 2") && refused.errors.contains("--key-column"))
+    }
+
+    @Test func aBadLineCostsItsCommitOnly() throws {
+        let lines = [
+            line(1, "insert", "a", #"{"x":1}"#), line(2, "insert", "b", #"{"x":1}"#),
+            line(2, "insert", "a", #"{"x":2}"#),
+            line(3, "insert", "c", #"{"y":1}"#), "{\"tx\":4,", line(5, "update", "nobody", #"{"x":1}"#),
+            line(6, "insert", "d", #"{"x":12345678901234567890}"#), line(7, "delete", "a", "null"),
+        ]
+        let folder = try Folder()
+        let file = try folder.write(lines)
+        let stopped = try ToolProcess.run(["import", file], store: folder.store)
+        #expect(stopped.status == 7 && stopped.errors.contains("Line 3"), "\(stopped.errors)")
+        let first = try ToolProcess.run(["export"], store: folder.store)
+        #expect(first.output.split(separator: "\n").count == 1, "\(first.output)")
+        let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.store)
+        #expect(skipping.status == 8, "\(skipping.errors)")
+        let ids = try normalized(
+            try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
+        ).map { "\($0["op"] ?? "") \($0["id"] ?? "")" }
+        #expect(ids == ["insert a", "insert c", "delete a"])
+        #expect(try ToolProcess.run(["verify"], store: folder.store).status == 0)
+    }
+
+    @Test func aSecondImportDoesNothingAndALongerFileGoesOn() throws {
+        let folder = try Folder()
+        var lines = (1...50).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
+        _ = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
+        let again = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
+        #expect(again.status == 0 && again.output.contains("imported 0 operations"), "\(again.output)\(again.errors)")
+        lines += (51...60).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
+        let longer = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
+        #expect(longer.output.contains("imported 10 operations"), "\(longer.output)\(longer.errors)")
+        let exported = try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
+        #expect(try normalized(exported) == normalized(lines))
+        lines[3] = line(4, "insert", "4", #"{"x":"other"}"#)
+        let different = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
+        #expect(different.status == 7, "\(different.errors)")
+    }
+
+    @Test func anInterruptedImportGoesOnAtTheLastWholeCommit() throws {
+        let folder = try Folder()
+        let lines = (1...60_000).map { line($0 / 3, "insert", "\($0)", "{\"x\":\($0),\"text\":\"row number \($0)\"}") }
+        let file = try folder.write(lines)
+        for milliseconds in [60, 150, 300] {
+            let process = ToolProcess.prepared(["import", "--quiet", file], store: folder.store)
+            try process.run()
+            usleep(UInt32(milliseconds * 1_000))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        let last = try ToolProcess.run(["import", file], store: folder.store)
+        #expect(last.status == 0, "\(last.errors)")
+        let exported = try ToolProcess.run(["export"], store: folder.store).output.split(separator: "\n")
+        #expect(exported.count == lines.count)
+        #expect(exported.last?.contains("\"id\":\"60000\"") ?? false)
+        #expect(try ToolProcess.run(["verify"], store: folder.store).status == 0)
+    }
+
+    @Test func unchangedUpdatesAndEarlierTimesAreCounted() throws {
+        let folder = try Folder()
+        let outcome = try ToolProcess.run(
+            [
+                "import",
+                try folder.write([
+                    line(1, "insert", "a", #"{"x":1}"#), line(2, "update", "a", #"{"x":1}"#),
+                    line(3, "update", "a", #"{"x":2}"#, at: "2024-04-01T00:00:00Z"),
+                ]),
+            ], store: folder.store)
+        #expect(outcome.output.contains("1 updates changed nothing"), "\(outcome.output)")
+        #expect(outcome.output.contains("1 commits had an earlier time"), "\(outcome.output)")
+        let exported = try ToolProcess.run(["export"], store: folder.store).output
+        #expect(exported.split(separator: "\n").count == 2)
+        #expect(!exported.contains("2024-04-01"))
+    }
+
+    @Test func standardInputAndCompressedFilesAreReadToo() throws {
+        let folder = try Folder()
+        let file = try folder.write([line(1, "insert", "a", #"{"x":1}"#)])
+        let piped = try ToolProcess.shell("cat \(file) | storagekit import -", store: folder.store)
+        #expect(piped.status == 0 && piped.output.contains("imported 1 operations"), "\(piped.errors)")
+        let missing = try ToolProcess.run(["import", folder.url.path + "/none.jsonl"], store: folder.store)
+        #expect(missing.status == 3, "\(missing.errors)")
+        let noStore = try ToolProcess.run(["export"], store: folder.url.path + "/none.sqlite")
+        #expect(noStore.status == 3, "\(noStore.errors)")
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import GRDB
+import StorageCore
+import Testing
+
+@testable import StorageKitTool
+@testable import StorageLog
+
+/// Finding commits and times, with commits that end and begin everywhere in the rows of the log.
+@Suite struct LogIndexTests {
+    /// What was committed.
+    private struct Made: Sendable {
+        let number: Int64
+        let positions: ClosedRange<Int64>
+        let time: Int64
+    }
+
+    @Test(arguments: [1, 2, 4, 1024]) func commitsAreFoundByNumberPositionAndTime(segmentLength: Int) async throws {
+        let store = try await SampleStore(segmentLength: segmentLength)
+        let engine = try SampleStore.open(store.path, segmentLength: segmentLength)
+        var random = SeededGenerator(seed: UInt64(segmentLength))
+        var made: [Made] = []
+        var time = SampleStore.start + 1_000_000_000_000
+        for _ in 0..<60 {
+            // Neighbours may share a time.
+            time += Int64(random.next() % 3) * 5
+            let rows = [1, 2, 3, 5, 20][Int(random.next() % 5)]
+            let receipt = try await engine.commit(CommitMetadata(), at: time) { _, db in
+                for _ in 0..<rows { try db.execute(sql: "INSERT INTO users(name) VALUES ('x')") }
+            }
+            made.append(
+                Made(number: receipt.commit ?? 0, positions: receipt.first...receipt.last, time: receipt.time))
+            if random.next() % 7 == 0 { try await engine.seal() }
+        }
+        for isSealed in [false, true] {
+            if isSealed { try await engine.seal() }
+            let expected = made
+            try await engine.read { store in try Self.check(store, expected) }
+        }
+        try await engine.close()
+    }
+
+    private static func check(_ store: StoreReader, _ made: [Made]) throws {
+        for commit in made {
+            let found = try #require(try store.index.commit(commit.number))
+            #expect(found.positions == commit.positions && found.info.number == commit.number)
+            for position in [commit.positions.lowerBound, commit.positions.upperBound] {
+                #expect(try store.index.commit(at: position)?.positions == commit.positions)
+            }
+            for time in [commit.time - 1, commit.time, commit.time + 1] {
+                let last = made.last { $0.time <= time }?.positions.upperBound ?? made[0].positions.lowerBound - 1
+                #expect(try store.index.lastPosition(atOrBefore: time) == last)
+            }
+        }
+        #expect(try store.index.commit(store.head.commit + 1) == nil)
+        #expect(try store.index.commit(0) == nil)
+        #expect(try store.index.lastPosition(atOrBefore: 0) == 0)
+        for isDescending in [false, true] {
+            var filter = ChangeFilter(
+                stretch: Stretch(after: made[0].positions.lowerBound - 1, through: store.head.position))
+            filter.query.positions = filter.stretch.positions
+            var found: [(Int64, ClosedRange<Int64>, Int)] = []
+            try ChangeScan(store: store, filter: filter).forEachCommit(descending: isDescending) { entry in
+                found.append((entry.info.number, entry.positions, entry.changes(store.catalog)[0].counts.insert))
+                return true
+            }
+            let expected = isDescending ? made.reversed() : made
+            #expect(found.map(\.0) == expected.map(\.number))
+            #expect(found.map(\.1) == expected.map(\.positions))
+            #expect(found.map(\.2) == expected.map(\.positions.count))
+        }
+    }
+}

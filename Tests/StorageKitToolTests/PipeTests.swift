@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// How commands behave when their output isn't read to the end, and on a terminal.
+@Suite struct PipeTests {
+    @Test(arguments: [
+        "log --format jsonl", "log -p", "history posts/a/1", "stats", "tail", "tail -f --for 60", "export",
+        "completions bash",
+    ])
+    func aReaderThatLeavesEndsTheCommandQuietly(command: String) async throws {
+        let store = try await SampleStore.shared.value
+        let outcome = try ToolProcess.shell(
+            "{ storagekit \(command); echo \"status $?\" >&2; } | head -n 1", store: store.path)
+        #expect(outcome.errors == "status 0\n", "\(command)")
+        #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func completionsNameTheCommands(shell: String) throws {
+        let outcome = try ToolProcess.run(["completions", shell], store: nil)
+        #expect(outcome.status == 0 && outcome.errors == "")
+        for word in ["history", "verify", "--oneline"] {
+            // Fish writes long options without their hyphens.
+            #expect(outcome.output.contains(shell == "fish" ? word.replacingOccurrences(of: "--", with: "") : word))
+        }
+    }
+
+    #if os(Linux)  // Opening a pseudo-terminal differs elsewhere.
+        @Test func linesFitTheTerminal() async throws {
+            let store = try await SampleStore.shared.value
+            let text = try terminalOutput(["log", "--oneline"], store: store.path, noColor: "1")
+            #expect(!text.contains("\u{1b}"))
+            let lines = text.split(separator: "\r\n")
+            #expect(lines.count == 5)
+            #expect(lines.allSatisfy { $0.count <= 80 })
+            #expect(lines.contains { $0.hasSuffix("…") })
+        }
+
+        @Test func coloursNeedATerminal() async throws {
+            let store = try await SampleStore.shared.value
+            #expect(try terminalOutput(["log"], store: store.path, noColor: nil).contains("\u{1b}[32m+2\u{1b}[0m"))
+            #expect(!(try ToolProcess.run(["log"], store: store.path).output.contains("\u{1b}")))
+        }
+
+        /// What a command writes to a terminal of 80 columns.
+        private func terminalOutput(_ arguments: [String], store: String, noColor: String?) throws -> String {
+            let (master, slave) = try openTerminal()
+            var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+            _ = ioctl(slave, UInt(TIOCSWINSZ), &size)
+            let process = ToolProcess.prepared(arguments, store: store)
+            process.environment?["NO_COLOR"] = noColor
+            process.environment?["COLUMNS"] = nil
+            process.standardOutput = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+            let reader = BackgroundThread { () -> [UInt8] in
+                var bytes: [UInt8] = []
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                while case let count = read(master, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+                return bytes
+            }
+            try process.run()
+            // When nobody has the terminal open any more, reading ends.
+            close(slave)
+            process.waitUntilExit()
+            defer { close(master) }
+            return String(decoding: reader.wait() ?? [], as: UTF8.self)
+        }
+
+        /// Both ends of a new pseudo-terminal; see ioctl_tty(2). The functions of POSIX for this aren't visible in Swift.
+        private func openTerminal() throws -> (master: Int32, slave: Int32) {
+            let setLock: UInt = 0x4004_5431
+            let getNumber: UInt = 0x8004_5430
+            let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            var isLocked: Int32 = 0
+            var number: Int32 = -1
+            try #require(
+                master >= 0 && ioctl(master, setLock, &isLocked) == 0 && ioctl(master, getNumber, &number) == 0)
+            let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+            try #require(slave >= 0)
+            return (master, slave)
+        }
+    #endif
+}
