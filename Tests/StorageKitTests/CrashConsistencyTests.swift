@@ -16,12 +16,14 @@ import Testing
             let worker = try Worker(store: path, mode: mode, prefix: "r\(round)")
             // Some are killed while they open and recover the store, the others at a random moment of their work.
             let isEarly = round % 4 == 3
-            if !isEarly { #expect(worker.waitUntilReady(), "the store could not be opened in round \(round)") }
+            if !isEarly {
+                #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
+            }
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 12 : 90))))
             acknowledged += worker.kill()
             try await check(path, acknowledged, round: round)
         }
-        #expect(acknowledged.count > rounds, "the workers hardly wrote anything")
+        #expect(acknowledged.count >= rounds * 3 / 4, "the workers hardly wrote anything")
     }
 
     private func check(_ path: String, _ acknowledged: [(rows: Int, name: String)], round: Int) async throws {

@@ -66,8 +66,12 @@ extension StorageEngine {
     private static func openReadOnly(path: String, configuration: StorageConfiguration) throws -> StorageEngine {
         do {
             let pool = try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
-            try pool.read { db in try StoreFormat.check(db.sqliteConnection) }
-            return StorageEngine(path: path, configuration: configuration, pool: pool, lock: nil, writer: nil)
+            let head = try pool.read { db in
+                try StoreFormat.check(db.sqliteConnection)
+                return try db.sqliteConnection.map(LogHead.load) ?? LogHead()
+            }
+            return StorageEngine(
+                path: path, configuration: configuration, pool: pool, lock: nil, writer: nil, head: head)
         } catch {
             throw StorageError.opening(path, error)
         }

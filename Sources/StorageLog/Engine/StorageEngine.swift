@@ -36,14 +36,15 @@ package final class StorageEngine: Sendable {
 
     init(
         path: String, configuration: StorageConfiguration, pool: any GRDB.DatabaseWriter, lock: WriterLock?,
-        writer: LogWriter?
+        writer: LogWriter?, head: LogHead = LogHead()
     ) {
         self.path = path
         self.configuration = configuration
         self.pool = pool
         self.lock = lock
         self.writer = writer
-        if let writer { state.withLock { $0.committed = writer.head } }
+        let head = writer?.head ?? head
+        state.withLock { $0.committed = head }
     }
 }
 

@@ -1,9 +1,18 @@
 import Foundation
+import Synchronization
 
 /// A process that writes to a store and can be killed at any moment.
 final class Worker {
     private let process = Process()
     private let output = Pipe()
+    /// What the worker has printed so far. It is read all the time, because a full pipe would stop the worker.
+    private let printed = Printed()
+
+    private final class Printed: Sendable {
+        private let bytes = Mutex(Data())
+        func append(_ more: Data) { bytes.withLock { $0.append(more) } }
+        var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+    }
 
     init(store: String, mode: String, prefix: String) throws {
         // The worker is built beside the test bundle.
@@ -13,34 +22,35 @@ final class Worker {
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
+        let printed = printed
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let more = handle.availableData
+            if more.isEmpty { handle.readabilityHandler = nil } else { printed.append(more) }
+        }
         try process.run()
     }
 
     var pid: Int32 { process.processIdentifier }
 
-    /// Waits until the worker has opened the store.
-    func waitUntilReady() -> Bool {
-        var text = Data()
-        while !text.contains(UInt8(ascii: "\n")) {
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { return false }
-            text.append(more)
+    /// Waits until the worker has printed this many lines: the first says that the store is open, each further one
+    /// that a write has returned. False if the worker ends before, or a minute passes.
+    func waitForLines(_ count: Int) async throws -> Bool {
+        for _ in 0..<30_000 {
+            if printed.text.split(separator: "\n").count >= count { return true }
+            if !process.isRunning { return false }
+            try await Task.sleep(for: .milliseconds(2))
         }
-        seen = String(decoding: text, as: UTF8.self)
-        return true
+        return false
     }
-
-    private var seen = ""
 
     /// Kills the worker with SIGKILL and returns the writes that it had said were done.
     func kill() -> [(rows: Int, name: String)] {
         Foundation.kill(process.processIdentifier, SIGKILL)
-        let rest = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        let text = seen + String(decoding: rest, as: UTF8.self)
         // The last line may have been cut off by the kill.
-        let whole = text.hasSuffix("\n") ? text.split(separator: "\n") : text.split(separator: "\n").dropLast()
-        return whole.compactMap { line in
+        let text = printed.text
+        let lines = text.split(separator: "\n")
+        return (text.hasSuffix("\n") ? lines[...] : lines.dropLast()).compactMap { line in
             let words = line.split(separator: " ")
             guard words.count == 2, let rows = Int(words[0]) else { return nil }
             return (rows, String(words[1]))

@@ -75,6 +75,10 @@ private final class ShowPrinter {
         guard output.format == .human else {
             try output.document { json in
                 entry.write(to: &json, store.catalog)
+                if let key = commit.info.metadata.idempotencyKey {
+                    json.key("idempotency_key")
+                    json.text(key)
+                }
                 stored.write(to: &json)
                 json.key("events")
                 json.beginArray()

@@ -1,0 +1,175 @@
+// What the files of capture share. Not part of the module's interface.
+#ifndef STORAGEKIT_CAPTURE_INTERNAL_H
+#define STORAGEKIT_CAPTURE_INTERNAL_H
+
+#define SQLITE_ENABLE_PREUPDATE_HOOK 1
+#include "include/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct {
+    size_t events, values, bytes, touches;
+} buffer_mark;
+
+// The shape of updates that change one set of columns; the set is the key of a small hash table per entity table.
+typedef struct {
+    uint64_t *mask;
+    uint32_t shape;
+} update_shape;
+
+typedef struct {
+    char *name;
+    uint32_t entity;
+    uint32_t column_count;
+    uint32_t key_count;
+    uint32_t words;
+    int position_column;
+    uint32_t *columns;
+    uint8_t *key_places;
+    uint8_t *reals;
+    storage_value *fallbacks;
+    // Column indexes of the key, in key order.
+    uint32_t *key_columns;
+    uint32_t insert_shape, delete_shape;
+    update_shape *updates;
+    size_t update_count, update_capacity;
+} captured_table;
+
+struct storage_capture {
+    sqlite3 *database;
+    storage_limits limits;
+
+    captured_table *tables;
+    size_t table_count, last_table;
+
+    storage_event *events;
+    size_t event_count, event_capacity;
+    storage_value *values;
+    size_t value_count, value_capacity;
+    uint8_t *bytes;
+    size_t byte_count, byte_capacity;
+    storage_touch *touches;
+    size_t touch_count, touch_capacity;
+    storage_shape *shapes;
+    size_t shape_count, shape_capacity;
+
+    buffer_mark *marks;
+    int mark_count, mark_capacity;
+
+    int error;
+    size_t error_event;
+    uint32_t error_entity, error_column;
+
+    // Scratch for one update: the set of changed columns, and the values of both images.
+    uint64_t *mask;
+    storage_value *old_values, *new_values;
+    size_t scratch_columns;
+
+    int suppressed, engine, logged, schema_suspicion, schema_undone;
+    // Whether a group of commits is under way, whether its transaction was ended by somebody else, and whether the
+    // connection was barred from writing because of it.
+    int in_group, ended, barred;
+    // What SQLite hands over for a column that the record on disk is too short to hold.
+    const sqlite3_value *absent;
+    storage_schema_callback schema_callback;
+    void *schema_context;
+};
+
+// MARK: Growing arrays
+
+static inline int reserve(void **array, size_t *capacity, size_t needed, size_t item) {
+    if (needed <= *capacity) return 1;
+    size_t grown = *capacity ? *capacity * 2 : 256;
+    while (grown < needed) grown *= 2;
+    void *moved = realloc(*array, grown * item);
+    if (!moved) return 0;
+    *array = moved;
+    *capacity = grown;
+    return 1;
+}
+
+static inline void fail(storage_capture *capture, int error, uint32_t entity, uint32_t column) {
+    if (capture->error) return;
+    capture->error = error;
+    capture->error_event = capture->event_count;
+    capture->error_entity = entity;
+    capture->error_column = column;
+}
+
+static inline void truncate_buffer(storage_capture *capture, buffer_mark mark) {
+    if (mark.events > capture->event_count) return;
+    capture->event_count = mark.events;
+    capture->value_count = mark.values;
+    capture->byte_count = mark.bytes;
+    capture->touch_count = mark.touches;
+    if (capture->error && capture->error_event >= mark.events) capture->error = STORAGE_CAPTURE_OK;
+}
+
+// MARK: Values
+
+// Reads a value without copying its bytes: `bits` of text and blobs is the address.
+static inline storage_value peek(sqlite3_value *value, int real) {
+    storage_value result = {(uint32_t)sqlite3_value_type(value), 0, 0};
+    switch (result.type) {
+    case SQLITE_INTEGER:
+        if (real) {
+            // A whole number in a REAL column is kept as an integer on disk; its value is a real.
+            double number = (double)sqlite3_value_int64(value);
+            result.type = SQLITE_FLOAT;
+            memcpy(&result.bits, &number, sizeof number);
+        } else {
+            result.bits = (uint64_t)sqlite3_value_int64(value);
+        }
+        break;
+    case SQLITE_FLOAT: {
+        double number = sqlite3_value_double(value);
+        memcpy(&result.bits, &number, sizeof number);
+        break;
+    }
+    case SQLITE_TEXT:
+        result.bits = (uint64_t)(uintptr_t)sqlite3_value_text(value);
+        result.size = (uint32_t)sqlite3_value_bytes(value);
+        break;
+    case SQLITE_BLOB:
+        result.bits = (uint64_t)(uintptr_t)sqlite3_value_blob(value);
+        result.size = (uint32_t)sqlite3_value_bytes(value);
+        break;
+    default:
+        break;
+    }
+    return result;
+}
+
+static inline int same(const storage_value *a, const storage_value *b) {
+    if (a->type != b->type) return 0;
+    if (a->type == SQLITE_TEXT || a->type == SQLITE_BLOB) {
+        return a->size == b->size
+            && (a->size == 0 || memcmp((const void *)(uintptr_t)a->bits, (const void *)(uintptr_t)b->bits, a->size) == 0);
+    }
+    return a->bits == b->bits;
+}
+
+// MARK: Between the files
+
+// Interns the shape of an operation; `mask` is the set of changed columns, null for whole rows. -1 when out of memory.
+int capture_add_shape(
+    storage_capture *capture, const captured_table *table, uint32_t operation, const uint64_t *mask);
+// The shape of an update of the columns in the capture's own mask.
+int capture_shape_of_update(storage_capture *capture, captured_table *table);
+
+// The pre-update hook.
+void capture_on_change(
+    void *context, sqlite3 *database, int operation, const char *schema, const char *name, sqlite3_int64 old_rowid,
+    sqlite3_int64 new_rowid);
+
+// The virtual table that hears of savepoints.
+extern const sqlite3_module capture_sentinel_module;
+
+// The trace callback that sees statements which may change the schema, and the SQL functions.
+int capture_on_statement(unsigned kind, void *context, void *statement, void *text);
+void capture_engine_function(sqlite3_context *context, int count, sqlite3_value **arguments);
+void capture_identical_function(sqlite3_context *context, int count, sqlite3_value **arguments);
+
+#endif

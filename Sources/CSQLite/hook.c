@@ -1,0 +1,195 @@
+// The pre-update hook: turns row changes into events.
+#include "capture_internal.h"
+
+// Appends a peeked value, copying its bytes. Room for the value itself is reserved by the caller.
+static void keep(storage_capture *capture, const captured_table *table, uint32_t column, storage_value value, int fresh) {
+    if (value.type == SQLITE_TEXT || value.type == SQLITE_BLOB) {
+        const uint8_t *source = (const uint8_t *)(uintptr_t)value.bits;
+        uint32_t identifier = table->columns[column];
+        if (fresh && value.type == SQLITE_TEXT && value.size && memchr(source, 0, value.size)) {
+            fail(capture, STORAGE_CAPTURE_NUL_IN_TEXT, table->entity, identifier);
+        }
+        if (value.size > capture->limits.value_bytes) {
+            fail(capture, STORAGE_CAPTURE_VALUE_TOO_LARGE, table->entity, identifier);
+            value.size = 0;
+        } else if (capture->byte_count + value.size > capture->limits.commit_bytes) {
+            fail(capture, STORAGE_CAPTURE_COMMIT_TOO_LARGE, table->entity, identifier);
+            value.size = 0;
+        } else if (!reserve((void **)&capture->bytes, &capture->byte_capacity, capture->byte_count + value.size, 1)) {
+            fail(capture, STORAGE_CAPTURE_NO_MEMORY, table->entity, identifier);
+            value.size = 0;
+        }
+        if (value.size) memcpy(capture->bytes + capture->byte_count, source, value.size);
+        value.bits = capture->byte_count;
+        capture->byte_count += value.size;
+    }
+    capture->values[capture->value_count++] = value;
+}
+
+// MARK: Events
+
+static int begin_event(
+    storage_capture *capture, const captured_table *table, int shape, size_t values, storage_event event
+) {
+    if (shape < 0
+        || !reserve((void **)&capture->events, &capture->event_capacity, capture->event_count + 1, sizeof(storage_event))
+        || !reserve((void **)&capture->values, &capture->value_capacity, capture->value_count + values, sizeof(storage_value))) {
+        fail(capture, STORAGE_CAPTURE_NO_MEMORY, table->entity, 0);
+        return 0;
+    }
+    if (capture->event_count >= capture->limits.commit_events || capture->value_count + values > INT32_MAX) {
+        fail(capture, STORAGE_CAPTURE_COMMIT_TOO_LARGE, table->entity, 0);
+        return 0;
+    }
+    event.shape = (uint32_t)shape;
+    event.first_value = (uint32_t)capture->value_count;
+    capture->events[capture->event_count] = event;
+    return 1;
+}
+
+static int64_t position_of(const captured_table *table, const storage_value *values) {
+    if (table->position_column < 0 || values[table->position_column].type != SQLITE_INTEGER) return 0;
+    return (int64_t)values[table->position_column].bits;
+}
+
+// An insert or a delete: the key, then every other column.
+static void capture_row(
+    storage_capture *capture, captured_table *table, int operation, const storage_value *values, storage_event event
+) {
+    int fresh = operation == STORAGE_INSERT;
+    uint32_t *shape = fresh ? &table->insert_shape : &table->delete_shape;
+    if (*shape == UINT32_MAX) {
+        int added = capture_add_shape(capture, table, (uint32_t)operation, 0);
+        if (added >= 0) *shape = (uint32_t)added;
+    }
+    int known = *shape == UINT32_MAX ? -1 : (int)*shape;
+    if (!begin_event(capture, table, known, table->column_count, event)) return;
+    for (uint32_t i = 0; i < table->key_count; i++) {
+        keep(capture, table, table->key_columns[i], values[table->key_columns[i]], fresh);
+    }
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i] && !table->key_places[i]) keep(capture, table, i, values[i], fresh);
+    }
+    capture->event_count++;
+}
+
+static void note_touch(storage_capture *capture, const captured_table *table, storage_event event) {
+    if (!reserve((void **)&capture->touches, &capture->touch_capacity, capture->touch_count + 1, sizeof(storage_touch))) {
+        fail(capture, STORAGE_CAPTURE_NO_MEMORY, table->entity, 0);
+        return;
+    }
+    capture->touches[capture->touch_count++] =
+        (storage_touch){capture->event_count, event.rowid, event.previous, table->entity};
+}
+
+static void capture_update(storage_capture *capture, captured_table *table, int64_t old_rowid, storage_event event) {
+    uint32_t changed = 0;
+    // A row that gets another row number is told like one with another key: back-links are kept by row number.
+    int key_changed = old_rowid != event.rowid;
+    memset(capture->mask, 0, table->words * 8);
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i] || same(&capture->old_values[i], &capture->new_values[i])) continue;
+        if (table->key_places[i]) {
+            key_changed = 1;
+            break;
+        }
+        capture->mask[i / 64] |= 1ull << (i % 64);
+        changed++;
+    }
+    event.previous = position_of(table, capture->old_values);
+    event.bound_position = position_of(table, capture->new_values);
+    if (key_changed) {
+        // Another key is another row: the old one ends, a new one begins.
+        storage_event ended = event, begun = event;
+        ended.rowid = old_rowid;
+        ended.bound_position = 0;
+        begun.previous = 0;
+        capture_row(capture, table, STORAGE_DELETE, capture->old_values, ended);
+        capture_row(capture, table, STORAGE_INSERT, capture->new_values, begun);
+        return;
+    }
+    if (!changed) {
+        if (event.previous != event.bound_position) note_touch(capture, table, event);
+        return;
+    }
+    int shape = capture_shape_of_update(capture, table);
+    if (!begin_event(capture, table, shape, table->key_count + 2 * (size_t)changed, event)) return;
+    for (uint32_t i = 0; i < table->key_count; i++) {
+        keep(capture, table, table->key_columns[i], capture->new_values[table->key_columns[i]], 0);
+    }
+    for (int image = 0; image < 2; image++) {
+        const storage_value *values = image ? capture->new_values : capture->old_values;
+        for (uint32_t i = 0; i < table->column_count; i++) {
+            if (capture->mask[i / 64] >> (i % 64) & 1) keep(capture, table, i, values[i], image);
+        }
+    }
+    capture->event_count++;
+}
+
+// MARK: The hook
+
+static captured_table *find_table(storage_capture *capture, const char *name) {
+    // Rows of one table come in runs.
+    if (capture->last_table < capture->table_count && strcasecmp(capture->tables[capture->last_table].name, name) == 0) {
+        return &capture->tables[capture->last_table];
+    }
+    for (size_t i = 0; i < capture->table_count; i++) {
+        if (strcasecmp(capture->tables[i].name, name) == 0) {
+            capture->last_table = i;
+            return &capture->tables[i];
+        }
+    }
+    return 0;
+}
+
+static int read_images(storage_capture *capture, const captured_table *table, int operation) {
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        sqlite3_value *value = 0;
+        if (operation != SQLITE_INSERT) {
+            if (sqlite3_preupdate_old(capture->database, (int)i, &value) != SQLITE_OK || !value) return 0;
+            capture->old_values[i] = peek(value, table->reals[i]);
+            if (table->fallbacks && value == capture->absent) capture->old_values[i] = table->fallbacks[i];
+        }
+        if (operation != SQLITE_DELETE) {
+            if (sqlite3_preupdate_new(capture->database, (int)i, &value) != SQLITE_OK || !value) return 0;
+            capture->new_values[i] = peek(value, table->reals[i]);
+        }
+    }
+    return 1;
+}
+
+void capture_on_change(
+    void *context, sqlite3 *database, int operation, const char *schema, const char *name, sqlite3_int64 old_rowid,
+    sqlite3_int64 new_rowid
+) {
+    storage_capture *capture = context;
+    if (capture->suppressed || strcmp(schema, "main") != 0) return;
+    if (capture->schema_suspicion && capture->schema_callback && capture->schema_callback(capture->schema_context) != 0) {
+        fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
+        return;
+    }
+    captured_table *table = find_table(capture, name);
+    if (!table) return;
+    if ((uint32_t)sqlite3_preupdate_count(database) != table->column_count) {
+        fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, table->entity, 0);
+        return;
+    }
+    if (!read_images(capture, table, operation)) {
+        fail(capture, STORAGE_CAPTURE_NO_MEMORY, table->entity, 0);
+        return;
+    }
+    storage_event event = {operation == SQLITE_DELETE ? old_rowid : new_rowid, 0, 0, 0, 0};
+    switch (operation) {
+    case SQLITE_INSERT:
+        event.bound_position = position_of(table, capture->new_values);
+        capture_row(capture, table, STORAGE_INSERT, capture->new_values, event);
+        break;
+    case SQLITE_DELETE:
+        event.previous = position_of(table, capture->old_values);
+        capture_row(capture, table, STORAGE_DELETE, capture->old_values, event);
+        break;
+    default:
+        capture_update(capture, table, old_rowid, event);
+        break;
+    }
+}

@@ -1,0 +1,55 @@
+// The SQL functions of the engine, and the watch over statements that change the schema or end the transaction.
+#include "capture_internal.h"
+
+void capture_engine_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
+    (void)count, (void)arguments;
+    storage_capture *capture = sqlite3_user_data(context);
+    sqlite3_result_int(context, capture->engine);
+}
+
+// Whether two values are the same to the bit: IS takes 1 for 1.0 and 0.0 for -0.0.
+void capture_identical_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
+    (void)count;
+    storage_value a = peek(arguments[0], 0), b = peek(arguments[1], 0);
+    sqlite3_result_int(context, same(&a, &b));
+}
+
+static const char *skip_comments(const char *sql) {
+    for (;;) {
+        while (*sql == ' ' || *sql == '\t' || *sql == '\n' || *sql == '\r' || *sql == '\f' || *sql == ';') sql++;
+        if (sql[0] == '-' && sql[1] == '-') {
+            while (*sql && *sql != '\n') sql++;
+        } else if (sql[0] == '/' && sql[1] == '*') {
+            const char *end = strstr(sql + 2, "*/");
+            if (!end) return "";
+            sql = end + 2;
+        } else {
+            return sql;
+        }
+    }
+}
+
+// Once its transaction is over, a group's next statements would be committed one by one, without the log.
+static void bar_writing(storage_capture *capture) {
+    capture->barred = 1;
+    sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
+}
+
+int capture_on_statement(unsigned kind, void *context, void *statement, void *text) {
+    (void)kind, (void)text;
+    storage_capture *capture = context;
+    if (capture->ended && !capture->barred) bar_writing(capture);
+    if (sqlite3_stmt_readonly(statement)) return 0;
+    const char *sql = sqlite3_sql(statement);
+    if (!sql) return 0;
+    sql = skip_comments(sql);
+    if (strncasecmp(sql, "alter", 5) == 0 || strncasecmp(sql, "create", 6) == 0 || strncasecmp(sql, "drop", 4) == 0) {
+        // One change at a time: after two of them nobody could tell a renamed column from a dropped and an added one.
+        if (capture->schema_suspicion && !capture->suppressed && capture->schema_callback
+            && capture->schema_callback(capture->schema_context) != 0) {
+            fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
+        }
+        capture->schema_suspicion = 1;
+    }
+    return 0;
+}
