@@ -8,7 +8,7 @@ let package = Package(
     products: [
         .library(name: "StorageKit", targets: ["StorageKit"]),
         .library(name: "StorageTesting", targets: ["StorageTesting"]),
-        .executable(name: "storagekit", targets: ["StorageKitTool"]),
+        .executable(name: "storagekit", targets: ["StorageKitMain"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -50,14 +50,16 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(name: "StorageTesting", dependencies: ["StorageKit", "StorageLog", "StorageCore"]),
-        .executableTarget(
+        .target(
             name: "StorageKitTool",
             dependencies: [
                 "StorageKit", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Tools/storagekit"),
+            path: "Tools/storagekit",
+            exclude: ["Main"]),
+        .executableTarget(name: "StorageKitMain", dependencies: ["StorageKitTool"], path: "Tools/storagekit/Main"),
 
         .testTarget(
             name: "StorageLogTests",
@@ -75,7 +77,7 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageLog", "StorageCore", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                "StorageKitTool", "StorageKitMain", "StorageLog", "StorageCore", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Golden"]),

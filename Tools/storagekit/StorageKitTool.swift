@@ -1,8 +1,13 @@
 import ArgumentParser
 import Foundation
 
+/// What the executable calls.
+package enum CommandLineTool {
+    /// Runs the command that the process's arguments name and ends the process with its status.
+    package static func main() async { await StorageKitTool.main() }
+}
+
 /// The command-line tool.
-@main
 struct StorageKitTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storagekit",
