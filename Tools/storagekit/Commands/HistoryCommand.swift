@@ -118,6 +118,7 @@ private final class HistoryPrinter {
         case .json, .jsonl: try output.record { event.writeLine(to: &$0, only: row.column) }
         case .csv, .md: for cells in event.cells(only: row.column) { try output.row(cells) }
         }
+        try output.flushIfDue()
     }
 
     /// `posts/42  4 versions  @101..@377  now: there`

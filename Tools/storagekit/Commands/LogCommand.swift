@@ -91,6 +91,7 @@ private final class LogPrinter {
         var count = 0
         try scan.forEachCommit(descending: !command.reverse) { entry in
             try write(entry, isFirst: count == 0)
+            try output.flushIfDue()
             count += 1
             return count < command.limit ?? Int.max
         }

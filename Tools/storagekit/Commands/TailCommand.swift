@@ -128,6 +128,7 @@ struct TailCommand: AsyncParsableCommand {
             case .json, .jsonl: try output.record { event.writeLine(to: &$0) }
             case .csv, .md: for cells in event.cells() { try output.row(cells) }
             }
+            try output.flushIfDue()
             return true
         }
         return !isEmpty

@@ -9,7 +9,7 @@ final class ResultOutput {
     private let output = StandardOutput()
     private var json = JSONWriter()
     private var records = 0
-    private var isTableOpen = false
+    private var lastFlush: ContinuousClock.Instant?
 
     init(_ options: FormatOptions) {
         format = options.format
@@ -70,6 +70,15 @@ final class ResultOutput {
         } else {
             try output.writeLine(cells.map(Self.csv).joined(separator: ","))
         }
+    }
+
+    /// Passes results on if the last ones went some time ago, so that what is found rarely is seen at once and what
+    /// is found often goes in large pieces. To be called after each result.
+    func flushIfDue() throws {
+        let now = ContinuousClock.now
+        if let lastFlush, now - lastFlush < .milliseconds(30) { return }
+        lastFlush = now
+        try output.flush()
     }
 
     /// Passes everything on, so that it can be seen.
