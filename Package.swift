@@ -77,7 +77,7 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageKitMain", "StorageLog", "StorageCore", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                "StorageKitTool", "StorageKitMain", "StorageKit", "StorageLog", "StorageCore", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Golden"]),

@@ -1,4 +1,5 @@
 import Foundation
+import StorageKit
 import Testing
 
 /// `export` of an `import` gives the same operations back, whatever they hold.
@@ -185,5 +186,18 @@ struct ImportExportTests {
         #expect(missing.status == 3, "\(missing.errors)")
         let noStore = try ToolProcess.run(["export"], store: folder.url.path + "/none.sqlite")
         #expect(noStore.status == 3, "\(noStore.errors)")
+    }
+
+    /// SQL of somebody else may put anything into a column; what is written must still be JSON Lines.
+    @Test func textThatIsNoJSONInAJSONColumnIsWrittenAsText() async throws {
+        let folder = try Folder()
+        let file = try folder.write([line(1, "insert", "a", #"{"x":[1]}"#), line(2, "insert", "b", #"{"x":[2]}"#)])
+        _ = try ToolProcess.run(["import", file], store: folder.store)
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.store)).facade
+        try await storage.write { try $0.execute("UPDATE t SET x = 'no\njson' WHERE id = 'a'") }
+        try await storage.close()
+        let exported = try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
+        let last = try #require(try normalized(exported).last)
+        #expect((last["row"] as? [String: String])?["x"] == "no\njson")
     }
 }

@@ -11,9 +11,25 @@ enum StoredValueWriter {
         let isImported = coding.hasPrefix("json")
         switch value {
         case .integer(let value) where type == "BOOLEAN" && (value == 0 || value == 1): writer.bool(value == 1)
-        case .text(let text) where isImported && type == "JSON": writer.raw(text)
-        case .blob(let bytes) where isImported && type != "BLOB": bytes.withUnsafeBytes { writer.raw($0) }
+        case .text(var text) where isImported && type == "JSON":
+            let isSource = text.withUTF8 { isJSON(UnsafeRawBufferPointer($0)) }
+            if isSource { writer.raw(text) } else { writer.text(text) }
+        case .blob(let bytes) where isImported && type != "BLOB":
+            bytes.withUnsafeBytes { isJSON($0) ? writer.raw($0) : writer.blob($0) }
         default: writer.value(value)
+        }
+    }
+
+    /// Whether bytes are the source of one JSON value. SQL of somebody else may have put anything into the column.
+    private static func isJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var scanner = JSONScanner()
+        do throws(InputError) {
+            scanner.start(bytes)
+            _ = try scanner.value()
+            try scanner.finish()
+            return !bytes.contains(0x0A) && !bytes.contains(0x0D)
+        } catch {
+            return false
         }
     }
 }
