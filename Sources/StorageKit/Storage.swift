@@ -95,7 +95,7 @@ extension Storage {
     /// - Returns: How many rows were deleted.
     @discardableResult
     public func deleteAll<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
-        try await write { try $0.deleteAll(type) }.eventCount(of: "delete")
+        try await write { try $0.deleteAll(type) }.changedRows
     }
 
     /// Deletes the rows whose column holds a value, as one commit.
@@ -105,10 +105,10 @@ extension Storage {
     public func deleteAll<E: RegisteredEntity, Value: StorageColumnValue>(
         _ type: E.Type, where column: String, equals value: Value
     ) async throws -> Int {
-        try await write { try $0.deleteAll(type, where: column, equals: value) }.eventCount(of: "delete")
+        try await write { try $0.deleteAll(type, where: column, equals: value) }.changedRows
     }
 }
 
 extension CommitReceipt {
-    fileprivate func eventCount(of operation: String) -> Int { commit == nil ? 0 : eventCount }
+    fileprivate var changedRows: Int { commit == nil ? 0 : eventCount }
 }

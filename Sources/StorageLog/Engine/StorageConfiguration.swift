@@ -1,3 +1,4 @@
+internal import Foundation
 public import StorageCore
 
 /// How a store is opened.
@@ -22,7 +23,7 @@ public struct StorageConfiguration: Sendable {
     public var clock: any CommitClock = SystemCommitClock()
 
     /// Events in a sealed run. One constant; the tests vary it.
-    package var segmentLength = Limits.segmentEvents
+    package var segmentLength = Self.usualSegmentLength
     package var writerCacheKilobytes = 24_000
     package var tailLevel: Int32 = 1
     package var sealedLevel: Int32 = 6
@@ -32,4 +33,14 @@ public struct StorageConfiguration: Sendable {
     package var epoch: Int64 = 0
 
     public init() {}
+
+    /// Debug builds take another length from the environment, so that the suite can cross every border of a segment.
+    private static let usualSegmentLength: Int = {
+        #if DEBUG
+            let wanted = ProcessInfo.processInfo.environment["STORAGEKIT_SEGMENT_LENGTH"].flatMap { Int($0) }
+            return min(max(wanted ?? Limits.segmentEvents, 1), Limits.segmentEvents)
+        #else
+            return Limits.segmentEvents
+        #endif
+    }()
 }
