@@ -6,12 +6,14 @@ fail() {
     exit 1
 }
 
-# Installs the C libraries that are missing, as root or with sudo.
+# Installs the C libraries that are missing, and the programs named, as root or with sudo.
 install_missing() {
     command -v swift >/dev/null || fail "There is no swift on the PATH. Install the Swift 6.3 toolchain from swift.org."
     local wanted=()
     [ -e /usr/include/sqlite3.h ] || wanted+=(libsqlite3-dev)
     [ -e /usr/include/zstd.h ] || wanted+=(libzstd-dev)
+    local program
+    for program in "$@"; do command -v "$program" >/dev/null || wanted+=("$program"); done
     [ ${#wanted[@]} -eq 0 ] && return
     local run=()
     [ "$(id -u)" -eq 0 ] || run=(sudo)
