@@ -71,13 +71,15 @@ let package = Package(
             name: "StorageKitTests",
             dependencies: [
                 "StorageTesting", "StorageKit", "crash-worker", .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
+            ],
+            exclude: ["Golden"]),
         // The process that CrashConsistencyTests kill.
         .executableTarget(name: "crash-worker", dependencies: ["StorageKit", "StorageLog"], path: "Tests/CrashWorker"),
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageKitMain", "StorageKit", "StorageLog", "StorageCore", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                "StorageKitTool", "StorageKitMain", "StorageKit", "StorageLog", "StorageCore", "CZstd",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Golden"]),
