@@ -19,7 +19,7 @@ import Testing
             if !isEarly {
                 #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
             }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 12 : 90))))
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 80 : 90))))
             acknowledged += worker.kill()
             try await check(path, acknowledged, round: round)
         }
