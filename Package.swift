@@ -74,15 +74,20 @@ let package = Package(
             ],
             exclude: ["Golden"]),
         // The process that CrashConsistencyTests kill.
-        .executableTarget(name: "crash-worker", dependencies: ["StorageKit", "StorageLog"], path: "Tests/CrashWorker"),
+        .executableTarget(
+            name: "crash-worker",
+            dependencies: [
+                "StorageKit", "StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/CrashWorker"),
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageKitMain", "StorageKit", "StorageLog", "StorageCore", "CZstd",
+                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageKit", "StorageLog", "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["Golden"]),
+            exclude: ["Golden", "Support/compare-histories"]),
         .testTarget(
             name: "StorageMacrosTests",
             dependencies: [

@@ -10,13 +10,22 @@ struct Mark {
 
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
-/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing` or `hold`.
+/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast` or `hold`, or `checkpoint` or
+/// `checkpoint-unasked`, which don't write but do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments[2].hasPrefix("checkpoint") {
+            let asks = arguments[2] == "checkpoint"
+            return try Checkpointer(store: arguments[1], asks: asks, seconds: Double(arguments[3]) ?? 1).run()
+        }
         var configuration = StorageConfiguration()
         configuration.segmentLength = 64
+        if arguments[2] == "fast" {
+            configuration.durability = .normal
+            try saveWithoutPause(arguments[1], configuration)
+        }
         let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
             $0.autoSchema(MarkRecord.self)
         }
@@ -28,6 +37,27 @@ struct CrashWorker {
         case "group": try await worker.saveConcurrently()
         case "sealing": try await worker.saveAndSeal()
         default: try await Task.sleep(for: .seconds(600))
+        }
+    }
+
+    /// As many transactions a second as the writer can do.
+    private static func saveWithoutPause(_ store: String, _ configuration: StorageConfiguration) throws -> Never {
+        _ = try StorageKit.start(at: URL(fileURLWithPath: store)) { $0.autoSchema(MarkRecord.self) }
+        let engine = try StorageEngine.open(path: store, configuration: configuration)
+        say("ready")
+        var number = 0
+        while true {
+            number += 1
+            try engine.withWriterNow { writer, db in
+                try writer.group(db) {
+                    _ = try writer.commit(CommitMetadata()) {
+                        try db.execute(
+                            sql: "INSERT INTO marks(id, batch, number, updatedAt) VALUES (?, 'w', ?, 0)",
+                            arguments: ["\(number)", number])
+                    }
+                }
+            }
+            say("1 \(number)")
         }
     }
 
@@ -82,7 +112,7 @@ struct CrashWorker {
     }
 
     /// Past all buffers, so that the line is out before the process dies.
-    private static func say(_ line: String) {
+    static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
     }

@@ -9,12 +9,12 @@ internal import Synchronization
 /// when the process ends, however it ends.
 ///
 /// Isolation: `Sendable`, its one state behind a mutex.
-final class WriterLock: Sendable {
+package final class WriterLock: Sendable {
     /// Nil once the lock was released.
     private let descriptor: Mutex<Int32?>
 
     /// - Throws: `busy`, naming the holder, where another writer has the store.
-    init(store path: String) throws {
+    package init(store path: String) throws {
         let lockPath = path + ".lock"
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
@@ -38,7 +38,7 @@ final class WriterLock: Sendable {
     deinit { release() }
 
     /// Lets another writer have the store.
-    func release() {
+    package func release() {
         descriptor.withLock { descriptor in
             if let open = descriptor { close(open) }
             descriptor = nil

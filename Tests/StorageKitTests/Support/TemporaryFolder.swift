@@ -4,8 +4,8 @@ import Foundation
 final class TemporaryFolder {
     let path: String
 
-    init() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
+    init(in parent: URL = FileManager.default.temporaryDirectory) throws {
+        let url = parent.appendingPathComponent("storagekit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         path = url.path
     }

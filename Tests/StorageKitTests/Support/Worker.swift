@@ -43,6 +43,13 @@ final class Worker {
         return false
     }
 
+    /// Waits until the worker ends by itself, and returns the number that it printed before a word.
+    func result(_ word: String) -> Int {
+        process.waitUntilExit()
+        let line = printed.text.split(separator: "\n").last { $0.hasSuffix(" \(word)") }
+        return line?.split(separator: " ").first.flatMap { Int($0) } ?? 0
+    }
+
     /// Kills the worker with SIGKILL and returns the writes that it had said were done.
     func kill() -> [(rows: Int, name: String)] {
         Foundation.kill(process.processIdentifier, SIGKILL)

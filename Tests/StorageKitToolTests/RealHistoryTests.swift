@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// Histories that happened, not made up for a test: `export` of an `import` gives the same operations back.
+@Suite(.serialized) struct RealHistoryTests {
+    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// This repository's own git history, as the quickstart imports it.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: package.appendingPathComponent(".git").path)))
+    func thisRepositorysOwnHistoryComesBack() throws {
+        let folder = try TestFolder()
+        let file = folder.path("history.jsonl")
+        let made = try ToolProcess.shell(
+            "cd '\(Self.package.path)' && Tools/support/git-history > '\(file)'", store: nil)
+        try #require(made.status == 0, "\(made.errors)")
+        try expectRoundTrip(file)
+    }
+
+    /// Any other histories: `STORAGEKIT_HISTORIES` names a folder of `.jsonl` and `.jsonl.zst` files.
+    @Test(arguments: histories)
+    func aHistoryFromOutsideComesBack(file: String) throws { try expectRoundTrip(file) }
+
+    private static let histories: [String] = {
+        guard let folder = ProcessInfo.processInfo.environment["STORAGEKIT_HISTORIES"] else { return [] }
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return files.filter { $0.hasSuffix(".jsonl") || $0.hasSuffix(".jsonl.zst") }.sorted().map { "\(folder)/\($0)" }
+    }()
+
+    private func expectRoundTrip(_ file: String) throws {
+        let folder = try TestFolder()
+        let store = folder.path()
+        let imported = try ToolProcess.run(["import", file], store: store)
+        try #require(imported.status == 0, "\(imported.errors)")
+        let exported = folder.path("again.jsonl")
+        let export = try ToolProcess.shell("storagekit export > '\(exported)'", store: store)
+        #expect(export.status == 0, "\(export.errors)")
+        let verified = try ToolProcess.run(["verify"], store: store)
+        #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        // Python compares: its JSON tells 1 from 1.0 and true from 1, and it shares no code with what it judges.
+        let compared = try ToolProcess.shell(
+            "python3 '\(Self.package.path)/Tests/StorageKitToolTests/Support/compare-histories' '\(file)' '\(exported)'",
+            store: nil)
+        #expect(compared.status == 0, "\(compared.output)\(compared.errors)")
+        let findings = try JSONDecoder().decode([String: Int].self, from: Data(compared.output.utf8))
+        #expect(findings["compared"] ?? 0 > 0)
+        let unchanged = findings["unchanged"] ?? 0
+        let claim = "updates changed nothing and left no event"
+        #expect(imported.output.contains(unchanged == 0 ? "took" : claim), "\(imported.output)")
+        #expect(unchanged > 0 || !imported.output.contains(claim))
+    }
+}
