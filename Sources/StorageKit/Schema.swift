@@ -3,26 +3,44 @@ internal import StorageCore
 internal import StorageLog
 public import StorageProjections
 
-/// The entities of a store, as a program declares them when it opens it.
+/// What a program expects of its store, declared when it opens it: entities, indexes, migrations, in this order.
 public struct Schema: Sendable {
-    private var definitions: [EntityDefinition] = []
+    /// One thing that is made so, where it isn't yet. Each step is a commit of its own; all are one transaction.
+    struct Step: Sendable {
+        /// What the step is called in plans and errors.
+        let title: String
+        let run: @Sendable (WriteTransaction) throws -> Void
+    }
+
+    private(set) var steps: [Step] = []
+
+    /// Adds a step after those that are declared already.
+    mutating func addStep(_ title: String, _ run: @escaping @Sendable (WriteTransaction) throws -> Void) {
+        steps.append(Step(title: title, run: run))
+    }
 
     /// Makes the tables of these records where they don't exist, and adds columns that they lack. Nothing is ever
     /// removed. A new column that isn't optional holds `''`, `0` or an empty blob in rows from before.
     @discardableResult
     public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) -> Schema
     {
+        var definitions: [EntityDefinition] = []
         for record in repeat each records { definitions.append(EntityDefinition(record)) }
+        let declared = definitions
+        addStep("schema") { tx in for definition in declared { try tx.writer.declare(definition) } }
         return self
     }
 
-    /// Brings the store to what is declared, as one commit; writes nothing when it is there already.
+    /// Brings the store to what is declared; writes nothing when it is there already.
     func apply(to engine: StorageEngine) throws {
-        guard !definitions.isEmpty, !engine.configuration.isReadOnly else { return }
+        guard !steps.isEmpty, !engine.configuration.isReadOnly else { return }
         try engine.withWriterNow { writer, db in
-            let metadata = CommitMetadata(app: "StorageKit", reason: "schema")
             try writer.group(db) {
-                _ = try writer.commit(metadata) { for definition in definitions { try writer.declare(definition) } }
+                for step in steps {
+                    _ = try writer.commit(CommitMetadata(app: "StorageKit", reason: step.title)) {
+                        try step.run(WriteTransaction(writer: writer, database: db))
+                    }
+                }
             }
         }
     }

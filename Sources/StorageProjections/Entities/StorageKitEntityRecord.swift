@@ -8,7 +8,12 @@ public import StorageLog
 /// Values are bound and read by index, in the order of ``schemaColumns``.
 public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Sendable {
     associatedtype E: StorageKitEntity
+    /// The columns by name, each a `StorageColumn` of its Swift type, for the conditions of queries. A record that is
+    /// written by hand may leave it out and name columns as text.
+    associatedtype Columns: Sendable = NoColumns
 
+    /// The columns by name.
+    static var columns: Columns { get }
     /// The columns of the table, in order; the one of `id` is the primary key, `updatedAt` the last.
     static var schemaColumns: [ColumnSchema] { get }
     /// The entity without what only the table knows.
@@ -29,6 +34,15 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
 /// An entity that knows its record, so that calls need to name only the entity.
 public protocol RegisteredEntity: StorageKitEntity {
     associatedtype Record: StorageKitEntityRecord where Record.E == Self
+}
+
+/// Stands where a record doesn't say its columns by name.
+public struct NoColumns: Sendable {
+    public init() {}
+}
+
+extension StorageKitEntityRecord where Columns == NoColumns {
+    public static var columns: NoColumns { NoColumns() }
 }
 
 extension StorageKitEntityRecord {

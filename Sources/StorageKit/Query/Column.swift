@@ -1,0 +1,4 @@
+public import StorageCore
+
+/// A typed column; see ``StorageCore/StorageColumn``.
+public typealias Column<Value> = StorageColumn<Value>
