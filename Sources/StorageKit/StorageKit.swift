@@ -57,7 +57,7 @@ public enum StorageKit {
     private static func start(_ engine: StorageEngine, _ declare: (inout Schema) throws -> Void) throws -> Context {
         var schema = Schema()
         try declare(&schema)
-        try schema.apply(to: engine)
+        _ = try SchemaRun(schema: schema, engine: engine).apply()
         return Context(facade: Storage(engine: engine))
     }
 }

@@ -33,12 +33,16 @@ extension LogWriter {
     func readSchema() throws -> FoundSchema { try FoundSchema(database) }
 
     /// Tells capture which tables to record and which column has which id.
-    func defineCapture(_ found: FoundSchema) throws {
+    ///
+    /// - Parameter standIns: Tables that stand in the place of entities' own, by entity.
+    func defineCapture(_ found: FoundSchema, standIns: [UInt32: String] = [:]) throws {
         var definitions = CaptureDefinitions()
         let catalogTable = found.tables["storage_catalog".folded]
         if let catalogTable { definitions.add(.catalog, catalogTable, unfilled: []) }
         for entity in catalog.live {
-            guard let table = found.tables[entity.stored.folded] else { continue }
+            guard standIns[entity.id] != nil || !schema.replaced.contains(entity.id) else { continue }
+            let name = standIns[entity.id] ?? entity.stored
+            guard let table = found.tables[name.folded] else { continue }
             definitions.add(entity, table, unfilled: schema.unfilled)
         }
         try definitions.install(in: capture)

@@ -19,6 +19,8 @@ struct SchemaState {
     var places: [UInt32: Int] = [:]
     /// Entities whose tables were dropped in this commit.
     var dropped: [CatalogEntity] = []
+    /// Entities whose tables were made anew in this commit, and whose rows the log doesn't tell yet.
+    var replaced: Set<UInt32> = []
 }
 
 /// The catalog at one version of SQLite's schema, to return to when a savepoint is undone.
@@ -65,6 +67,7 @@ extension LogWriter {
     func recordSchemaChanges() throws {
         storage_capture_take_schema_suspicion(capture)
         try compareSchema()
+        if let replaced = replacedEntities.first { throw StorageError.recreatedTable(replaced.name) }
         catalogStates = [:]
         schema.dropped = []
         guard !pendingCatalog.isEmpty || !schema.unfilled.isEmpty else { return }
@@ -82,6 +85,7 @@ extension LogWriter {
         catalogStates = [:]
         schema.unfilled = []
         schema.dropped = []
+        schema.replaced = []
         catalog = try Catalog.load(database)
         try watchSchema()
     }
@@ -129,7 +133,10 @@ extension LogWriter {
         let found = try readSchema()
         for entity in catalog.live { try compare(entity, with: found) }
         for entity in schema.dropped where found.tables[entity.stored.folded] != nil {
-            guard catalog.entity(stored: entity.stored) != nil else { throw StorageError.recreatedTable(entity.name) }
+            guard catalog.entity(stored: entity.stored) == nil else { continue }
+            schema.dropped.removeAll { $0.id == entity.id }
+            schema.replaced.insert(entity.id)
+            record(entity)
         }
         schema.version = version
         catalogIsDirty = true
@@ -152,12 +159,15 @@ extension LogWriter {
         var entity = entity
         let root = schema.roots[entity.id]
         let byName = found.tables[entity.stored.folded]
+        if schema.replaced.contains(entity.id), byName != nil { return }
         if let byName, root != nil, byName.root != root, !found.tables.values.contains(where: { $0.root == root }) {
-            throw StorageError.recreatedTable(entity.name)
+            schema.replaced.insert(entity.id)
+            return
         }
         let table = byName?.root == root || root == nil ? byName : found.tables.values.first { $0.root == root }
         guard let table else {
             schema.dropped.append(entity)
+            schema.replaced.remove(entity.id)
             entity.isDropped = true
             entity.columns = entity.columns.map { column in
                 var column = column
@@ -247,7 +257,9 @@ extension StorageError {
         StorageError(
             .schemaMismatch,
             "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
-            remedy: "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) instead of creating it anew.")
+            remedy:
+                "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO), or make it anew in a migration of the schema, which tells the log what became of the rows."
+        )
     }
 }
 

@@ -118,6 +118,18 @@ extension LogWriter {
 
     /// How many events wait in the transaction under way.
     package var pendingEvents: Int { storage_capture_count(capture) }
+    /// How many events were captured before the commit under way.
+    var commitStart: Int { open.last?.events.upperBound ?? 0 }
+
+    /// How many events of each of the users' entities wait behind the first `count`, by the entities' names.
+    package func pendingChanges(after count: Int) -> [(entity: String, events: Int)] {
+        let view = captured
+        var counts: [UInt32: Int] = [:]
+        for index in count..<max(view.count, count) { counts[view.shape(of: index).entity, default: 0] += 1 }
+        counts[CatalogEntity.catalog.id] = nil
+        return counts.sorted { $0.key < $1.key }.map { (catalog.entity(id: $0.key)?.name ?? "", $0.value) }
+    }
+
     /// Bytes of the texts and blobs that wait with them.
     package var pendingBytes: Int { storage_capture_byte_count(capture) }
 

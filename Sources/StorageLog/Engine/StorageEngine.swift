@@ -217,8 +217,26 @@ extension StorageEngine {
         }
     }
 
+    /// Reads on the calling thread: for opening, before anybody waits.
+    package func readNow<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
+        do {
+            return try pool.read(body)
+        } catch {
+            throw StorageError.wrapping(error)
+        }
+    }
+
     /// The end of the log after this process's last commit.
     package var committed: LogHead { state.withLock { $0.committed } }
+
+    /// Lets go of the file on the calling thread: for a store that nobody else has got hold of.
+    package func closeNow() {
+        state.withLock { $0.isClosed = true }
+        pool.writeWithoutTransaction { _ in writer = nil }
+        // Can fail only for statements in use, and there are none: nobody else has the store.
+        try? pool.close()
+        lock?.release()
+    }
 
     /// Lets go of the file. Commits that wait are finished first; later calls throw `closed`.
     package func close() async throws {

@@ -22,6 +22,8 @@ package struct EntityDefinition: Sendable {
     package var name: String
     package var stored: String
     package var columns: [Column]
+    /// Whether these are all columns of the entity, and not only those that are known so far.
+    package var isWhole = false
 
     package init(name: String, stored: String? = nil, columns: [Column]) {
         self.name = name
@@ -31,6 +33,7 @@ package struct EntityDefinition: Sendable {
 
     package init<Record: StorageKitEntityRecord>(_ record: Record.Type) {
         self.init(name: Record.databaseTableName, columns: Record.schemaColumns.map { Column($0) })
+        isWhole = true
     }
 }
 
@@ -41,6 +44,7 @@ extension LogWriter {
     package func declare(_ definition: EntityDefinition) throws {
         try definition.validate()
         guard let known = catalog.entity(named: definition.name) else { return try create(definition) }
+        if definition.isWhole { try definition.checkUndeclared(in: known) }
         var entity = known
         for column in definition.columns {
             if let existing = known.column(named: column.schema.name) {
@@ -72,6 +76,12 @@ extension LogWriter {
         try schemaChanged()
     }
 
+    /// Adds a column to an entity's table.
+    func add(_ column: EntityDefinition.Column, to entity: CatalogEntity) throws {
+        var entity = entity
+        try add(column, to: &entity)
+    }
+
     private func add(_ column: EntityDefinition.Column, to entity: inout CatalogEntity) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
         var definition = column.columnSQL
@@ -96,6 +106,42 @@ extension EntityDefinition {
         return "CREATE TABLE \(quoted(stored)) (\n  \(lines.joined(separator: ",\n  "))\n)"
     }
 
+    /// What the store has and the declaration doesn't must be told apart from what was renamed, and mustn't make every
+    /// insert fail.
+    fileprivate func checkUndeclared(in known: CatalogEntity) throws {
+        let names = Set(columns.map { ExactText($0.schema.name) })
+        let undeclared = known.live.filter { !names.contains(ExactText($0.name)) }
+        let fresh = columns.filter { known.column(named: $0.schema.name) == nil }
+        for column in undeclared {
+            if let candidate = fresh.first(where: { $0.schema.type == column.type && $0.coding == column.coding }) {
+                throw StorageError(
+                    .schemaMismatch,
+                    "The store's \"\(name)\" has a column \"\(column.name)\" that isn't declared, and \"\(candidate.schema.name)\" is new: was it renamed?",
+                    remedy:
+                        "Say renameColumn(\"\(column.name)\", to: \"\(candidate.schema.name)\", in: \"\(name)\") or dropColumn(\"\(column.name)\", from: \"\(name)\") before autoSchema."
+                )
+            }
+            guard !column.required || column.fallback != .null || column.keyPlace > 0 else {
+                throw StorageError(
+                    .schemaMismatch,
+                    "The store's \"\(name)\" has a column \"\(column.name)\" that must have a value, but isn't declared.",
+                    remedy:
+                        "Declare it, or say dropColumn(\"\(column.name)\", from: \"\(name)\") before autoSchema; the log keeps what it held."
+                )
+            }
+        }
+    }
+
+    /// - Throws: Where an entity can't have this name.
+    func validateName() throws {
+        let reserved = stored.lowercasedASCII
+        guard !reserved.isEmpty, !reserved.hasPrefix("storage_"), !reserved.hasPrefix("sqlite_") else {
+            throw StorageError(
+                .invalidName, "An entity can't be named \"\(name)\".",
+                remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
+        }
+    }
+
     func validate() throws {
         for name in [name, stored] + columns.flatMap({ [$0.schema.name, $0.stored] }) {
             guard !name.utf8.contains(0) else {
@@ -107,12 +153,7 @@ extension EntityDefinition {
                     remedy: "Choose a shorter name.")
             }
         }
-        let reserved = stored.lowercasedASCII
-        guard !reserved.isEmpty, !reserved.hasPrefix("storage_"), !reserved.hasPrefix("sqlite_") else {
-            throw StorageError(
-                .invalidName, "An entity can't be named \"\(name)\".",
-                remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
-        }
+        try validateName()
         var seen: Set<ExactText> = ["_position".folded]
         for column in columns where !seen.insert(column.stored.folded).inserted {
             throw StorageError(
@@ -166,7 +207,9 @@ extension CatalogColumn {
             throw StorageError(
                 .schemaMismatch,
                 "Column \"\(name)\" of \"\(entity.name)\" is \(type)\(required ? " NOT NULL" : "") in the store, but declared \(column.schema.type)\(column.schema.notNull ? " NOT NULL" : "").",
-                remedy: "Declare it as it is, or give the new column another name.")
+                remedy:
+                    "Say convertColumn(\"\(name)\", of: \"\(entity.name)\", to: …) before autoSchema, declare it as it is, or give the new column another name."
+            )
         }
     }
 }
@@ -176,5 +219,22 @@ extension StorageError {
         StorageError(
             .schemaMismatch, "The primary key of \"\(entity)\" isn't the one in the store.",
             remedy: "Keep the key as it is, or declare a new entity.")
+    }
+}
+
+extension EntityDefinition {
+    /// Holds the declaration to a store that can't be changed.
+    ///
+    /// - Throws: `schema-mismatch` where a table or column is missing there, or of another type.
+    package func check(against catalog: Catalog) throws {
+        guard let known = catalog.entity(named: name) else { return }
+        for column in columns {
+            guard let existing = known.column(named: column.schema.name) else {
+                throw StorageError(
+                    .schemaMismatch, "The store's \"\(name)\" has no column \"\(column.schema.name)\" yet.",
+                    remedy: "Open the store for writing once with this version, which adds it.")
+            }
+            try existing.check(column, of: known)
+        }
     }
 }

@@ -80,19 +80,27 @@ package final class Fold {
         report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
     ) throws {
         try batch.withView { view in
-            planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
-            for index in 0..<view.count {
-                let position = batch.header.first + Int64(index)
-                guard positions.contains(position), let plan = planOfShape[Int(view.events[index].shape)] else {
-                    continue
-                }
-                if let select = plan.select {
-                    try check(view, index, position, plan, select, report)
-                }
-                try apply(view, index, position, plan, report)
-                try followDeletions(view, index, position, plan, report)
-                try after(index)
+            try apply(view, first: batch.header.first, in: positions, report: report, after: after)
+        }
+    }
+
+    /// Applies events that may not be in the log yet; the first of them has the position `first`.
+    package func apply(
+        _ view: EventView, first: Int64, in positions: ClosedRange<Int64> = 1...Int64.max,
+        report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
+    ) throws {
+        planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
+        for index in 0..<view.count {
+            let position = first + Int64(index)
+            guard positions.contains(position), let plan = planOfShape[Int(view.events[index].shape)] else {
+                continue
             }
+            if let select = plan.select {
+                try check(view, index, position, plan, select, report)
+            }
+            try apply(view, index, position, plan, report)
+            try followDeletions(view, index, position, plan, report)
+            try after(index)
         }
     }
 

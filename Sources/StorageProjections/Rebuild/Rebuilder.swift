@@ -53,9 +53,7 @@ package struct Rebuilder {
                   entity INTEGER, key BLOB, position INTEGER, PRIMARY KEY (entity, key)) WITHOUT ROWID
                 """
             ).execute()
-            try Statement(writer.database, "DELETE FROM rebuilt_tombstone").execute()
-            let targets = try entities.map(makeShadow)
-            outcome.events = try fold(targets)
+            outcome.events = try foldIntoShadows(entities)
             for entity in entities {
                 switch mode {
                 case .compare:
@@ -89,7 +87,44 @@ package struct Rebuilder {
             entity: entity, table: shadow(entity), column: { quoted($0.stored) }, tombstones: "rebuilt_tombstone")
     }
 
+    private func foldIntoShadows(_ entities: [CatalogEntity]) throws -> Int {
+        do {
+            return try fold(entities.map(makeShadow))
+        } catch let error as StorageError where error.code == .conflict {
+            // A row of the past may break a constraint that its table got later.
+            for entity in entities { try Statement(writer.database, "DROP TABLE \(shadow(entity))").execute() }
+        }
+        let events = try fold(entities.map(makeLoose))
+        for entity in entities {
+            _ = try makeShadow(entity)
+            let columns = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
+            try Statement(
+                writer.database, "INSERT INTO \(shadow(entity))(\(columns)) SELECT \(columns) FROM \(loose(entity))"
+            ).execute()
+            try Statement(writer.database, "DROP TABLE \(loose(entity))").execute()
+        }
+        return events
+    }
+
+    private func loose(_ entity: CatalogEntity) -> String { "temp." + quoted("rebuilt \(entity.id)") }
+
+    /// An empty table of the same columns without types and constraints.
+    private func makeLoose(_ entity: CatalogEntity) throws -> Fold.Target {
+        let columns = entity.live.map { column in
+            quoted(column.stored)
+                + (column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))")
+        }
+        let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
+        try Statement(
+            writer.database,
+            "CREATE TABLE \(loose(entity)) (\((columns + ["_position"]).joined(separator: ", ")), PRIMARY KEY (\(key)))"
+        ).execute()
+        return Fold.Target(
+            entity: entity, table: loose(entity), column: { quoted($0.stored) }, tombstones: "rebuilt_tombstone")
+    }
+
     private func fold(_ targets: [Fold.Target]) throws -> Int {
+        try Statement(writer.database, "DELETE FROM rebuilt_tombstone").execute()
         let fold = Fold(writer.database, targets: targets, checks: false)
         let head = writer.head.position
         guard head > 0 else { return 0 }

@@ -1,0 +1,64 @@
+public import StorageCore
+public import StorageLog
+internal import StorageProjections
+
+/// Changes that a store can't guess. Each is made once in the life of a store, and does nothing in a new one.
+/// Declare them before the `autoSchema` of the entity as it is now.
+extension Schema {
+    /// Gives a column another name. Its history stays with it.
+    @discardableResult
+    public mutating func renameColumn(_ column: String, to name: String, in table: String) -> Schema {
+        let title = "rename \(table).\(column) to \(name)"
+        addStep(title, once: title) { try $0.writer.renameColumn(column, to: name, in: table) }
+        return self
+    }
+
+    /// Gives an entity's table another name. Its rows and their history stay with it.
+    @discardableResult
+    public mutating func renameEntity(_ table: String, to name: String) -> Schema {
+        let title = "rename \(table) to \(name)"
+        addStep(title, once: title) { try $0.writer.renameEntity(table, to: name) }
+        return self
+    }
+
+    /// Takes a column away. The log keeps what it held.
+    @discardableResult
+    public mutating func dropColumn(_ column: String, from table: String) -> Schema {
+        let title = "drop \(table).\(column)"
+        addStep(title, once: title) { try $0.writer.dropColumn(column, from: table) }
+        return self
+    }
+
+    /// Takes an entity's table away. The log keeps its rows, each with a delete event.
+    @discardableResult
+    public mutating func dropEntity(_ table: String) -> Schema {
+        let title = "drop \(table)"
+        addStep(title, once: title) { try $0.writer.dropEntity(table) }
+        return self
+    }
+
+    /// Gives a column another type, each row's value through `convert`. The history from before keeps the values that
+    /// it was written with; the converted ones are update events.
+    ///
+    /// ```swift
+    /// schema.convertColumn("age", of: "users", to: Int.self) { old in
+    ///     guard case .text(let text) = old, let age = Int64(text) else { return .integer(0) }
+    ///     return .integer(age)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The property's new type; an optional one makes the column nullable.
+    ///   - convert: The new value for an old one. What it throws ends the migration, and the store stays as it was.
+    @discardableResult
+    public mutating func convertColumn<Value: StorageColumnValue>(
+        _ column: String, of table: String, to type: Value.Type,
+        _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue
+    ) -> Schema {
+        let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
+        addStep(title, once: title) {
+            try $0.writer.convertColumn(column, of: table, to: ColumnSchema(column, type), convert)
+        }
+        return self
+    }
+}

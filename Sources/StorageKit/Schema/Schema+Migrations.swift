@@ -1,0 +1,34 @@
+public import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+extension Schema {
+    /// Runs `body` once in the life of a store. What it changes in entity tables is captured like any other change.
+    ///
+    /// ```swift
+    /// schema.migration("2026-01-25_unique_email") { db in
+    ///     try db.create(index: "users_email", on: "users", columns: ["email"], unique: true)
+    /// }
+    /// ```
+    ///
+    /// Foreign keys aren't enforced while migrations run; they are checked before the transaction ends, and cascades
+    /// don't fire. A table of an entity may be made anew (`CREATE TABLE posts_new …`, copy, drop, rename): its rows are
+    /// compared with the log, and every difference becomes an event. Copy columns by name, because the old table has a
+    /// column `_position` that the new one may leave out.
+    ///
+    /// - Parameters:
+    ///   - id: The migration's name, by which the store remembers it; a date in front keeps names apart.
+    ///   - skipIfTableExists: The migration counts as done where this table exists already.
+    @discardableResult
+    public mutating func migration(
+        _ id: String, skipIfTableExists table: String? = nil, body: @escaping @Sendable (Database) throws -> Void
+    ) -> Schema {
+        addStep("migration \(id)", once: id) { tx in
+            if let table, try tx.database.tableExists(table) { return }
+            try body(tx.database)
+            try TableReplacement(tx.writer).reconcile()
+        }
+        return self
+    }
+}

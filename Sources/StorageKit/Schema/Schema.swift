@@ -1,0 +1,83 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+public import StorageProjections
+
+/// What a program expects of its store, declared when it opens it: entities, indexes, migrations, in this order.
+///
+/// ```swift
+/// let context = try StorageKit.start { schema in
+///     schema.renameColumn("mail", to: "email", in: "users")
+///     schema.autoSchema(UserRecord.self, PostRecord.self)
+///     schema.migration("2026-01-20_lower_case") { db in
+///         try db.execute(sql: "UPDATE users SET email = lower(email)")
+///     }
+/// }
+/// ```
+///
+/// The steps run in the order in which they are declared. Each is a commit of its own, so the log tells what it
+/// changed; all together are one transaction, so a store is never left between two versions.
+public struct Schema: Sendable {
+    /// One thing that is made so, where it isn't yet.
+    struct Step: Sendable {
+        /// What the step is called in plans, errors and the log.
+        let title: String
+        /// The name under which the store remembers that the step was done; nil for steps that look for themselves.
+        let once: String?
+        let run: @Sendable (WriteTransaction) throws -> Void
+    }
+
+    private(set) var steps: [Step] = []
+    /// What the declared records look like, to be held against a store that can't be changed.
+    private(set) var definitions: [EntityDefinition] = []
+    private(set) var retired: Set<String> = []
+    private(set) var options = SchemaOptions()
+    /// A declaration that can't be right, told when the schema is applied.
+    private var mistake: StorageError?
+
+    /// Makes the tables of these records where they don't exist, and adds columns that they lack.
+    ///
+    /// A new column that isn't optional holds its property's default in rows from before, or `''`, `0`, an empty blob.
+    /// Nothing is ever removed or turned into something else: where that would be needed, the store is refused with
+    /// the words that say it explicitly, such as ``renameColumn(_:to:in:)``.
+    @discardableResult
+    public mutating func autoSchema<each Record: StorageKitEntityRecord>(_ records: repeat (each Record).Type) -> Schema
+    {
+        var declared: [EntityDefinition] = []
+        for record in repeat each records { declared.append(EntityDefinition(record)) }
+        definitions += declared
+        let entities = declared
+        addStep("schema") { tx in for definition in entities { try tx.writer.declare(definition) } }
+        return self
+    }
+
+    /// Says how the schema is applied.
+    @discardableResult
+    public mutating func setOptions(_ options: SchemaOptions) -> Schema {
+        self.options = options
+        return self
+    }
+
+    /// Names migrations and changes that this program doesn't declare any more, so that a store which has gone through
+    /// them isn't taken for one from a newer version.
+    @discardableResult
+    public mutating func retire(_ ids: String...) -> Schema {
+        retired.formUnion(ids)
+        return self
+    }
+
+    /// Adds a step after those that are declared already.
+    mutating func addStep(
+        _ title: String, once: String? = nil, _ run: @escaping @Sendable (WriteTransaction) throws -> Void
+    ) {
+        if let once, steps.contains(where: { $0.once == once }) {
+            mistake =
+                mistake
+                ?? StorageError(
+                    .misuse, "\"\(once)\" is declared twice.", remedy: "Give each migration a name of its own.")
+        }
+        steps.append(Step(title: title, once: once, run: run))
+    }
+
+    func checkMistakes() throws { if let mistake { throw mistake } }
+}

@@ -1,0 +1,19 @@
+/// How a schema is applied.
+public struct SchemaOptions: Sendable {
+    /// Whether a store that doesn't fit the schema is erased, history and all, and begun anew. For development only:
+    /// everything in it is lost.
+    public var eraseDatabaseOnSchemaChange: Bool
+    /// Gets a line for everything that is changed.
+    public var logger: (@Sendable (String) -> Void)?
+
+    public init(eraseDatabaseOnSchemaChange: Bool = false, logger: (@Sendable (String) -> Void)? = nil) {
+        self.eraseDatabaseOnSchemaChange = eraseDatabaseOnSchemaChange
+        self.logger = logger
+    }
+}
+
+/// The name that ``SchemaOptions`` has in a schema's closure: `schema.setOptions(Options(logger: { print($0) }))`.
+public typealias Options = SchemaOptions
+
+/// Another name of ``Schema``.
+public typealias AppMigrations = Schema

@@ -1,0 +1,134 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+/// Brings a store to what a schema declares.
+struct SchemaRun {
+    let schema: Schema
+    let engine: StorageEngine
+    /// Before the name of a step among the store's idempotency keys: a step that is to be done once is remembered as
+    /// the commit that did it.
+    private static let keyPrefix = "storagekit.schema/"
+
+    /// Changes the store, and tells what was changed. Where anything fails, nothing is.
+    func apply() throws -> SchemaPlan {
+        try schema.checkMistakes()
+        guard !engine.configuration.isReadOnly else {
+            try checkReadOnly()
+            return SchemaPlan()
+        }
+        let plan = try run(keeping: true)
+        if let logger = schema.options.logger {
+            for step in plan.steps {
+                for change in step.changes { logger("\(step.title): \(change)") }
+                if step.changes.isEmpty { logger("\(step.title): done") }
+            }
+        }
+        return plan
+    }
+
+    /// What ``apply()`` would change: it is really done, and then undone.
+    func preview() throws -> SchemaPlan {
+        try schema.checkMistakes()
+        return try run(keeping: false)
+    }
+
+    private func run(keeping: Bool) throws -> SchemaPlan {
+        var plan = SchemaPlan()
+        guard !schema.steps.isEmpty else { return plan }
+        do {
+            try engine.withWriterNow { writer, db in
+                let done = try doneSteps(writer)
+                let pending = schema.steps.filter { step in step.once.map { !done.contains($0) } ?? true }
+                // Tables that are made anew would otherwise take the rows that refer to them along.
+                let isMigrating = pending.contains { $0.once != nil }
+                if isMigrating { try writer.statement("PRAGMA foreign_keys = OFF").execute() }
+                defer {
+                    // Can fail only where the connection is lost, and then nothing follows.
+                    if isMigrating { try? writer.statement("PRAGMA foreign_keys = ON").execute() }
+                }
+                try writer.group(db) {
+                    for step in pending { try run(step, writer, db, &plan) }
+                    if isMigrating { try checkReferences(db) }
+                    if !keeping { throw Undo() }
+                }
+            }
+        } catch is Undo {}
+        return plan
+    }
+
+    /// Ends a preview.
+    private struct Undo: Error {}
+
+    private func run(_ step: Schema.Step, _ writer: LogWriter, _ db: GRDB.Database, _ plan: inout SchemaPlan) throws {
+        let before = writer.catalog
+        let events = writer.pendingEvents
+        let metadata = CommitMetadata(
+            app: "StorageKit", reason: step.title, idempotencyKey: step.once.map { Self.keyPrefix + $0 })
+        do {
+            _ = try writer.commit(metadata) { try step.run(WriteTransaction(writer: writer, database: db)) }
+        } catch {
+            throw Self.explained(error, step)
+        }
+        var changes = SchemaPlan.changes(from: before, to: writer.catalog)
+        changes += writer.pendingChanges(after: events).map { "write \"\($0.entity)\": \($0.events) events" }
+        guard step.once != nil || !changes.isEmpty else { return }
+        plan.steps.append(SchemaPlan.Step(title: step.title, changes: changes))
+    }
+
+    private static func explained(_ error: any Error, _ step: Schema.Step) -> any Error {
+        let error = StorageError.wrapping(error)
+        let known = error as? StorageError
+        // What the schema's own words refuse is explained already; so are troubles of the file.
+        let isExplained = [
+            .schemaMismatch, .misuse, .invalidName, .inputOutput, .corrupt, .limitExceeded, .migrationFailed,
+        ]
+        .contains(known?.code)
+        if isExplained { return error }
+        let isEarly = known?.message.contains("no such table") ?? false
+        return StorageError(
+            .migrationFailed, "\(step.title) failed: \(known?.message ?? "\(error)")",
+            remedy: isEarly
+                ? "Steps run in the order in which they are declared: declare the autoSchema that makes the table before this step."
+                : "Nothing was changed. Correct the step, then open the store again.",
+            cause: error)
+    }
+
+    private func checkReferences(_ db: GRDB.Database) throws {
+        guard let broken = try GRDB.Row.fetchOne(db, sql: "PRAGMA foreign_key_check") else { return }
+        let table: String = broken["table"]
+        let parent: String = broken["parent"]
+        throw StorageError(
+            .migrationFailed,
+            "After the migrations a row of \"\(table)\" refers to a row of \"\(parent)\" that isn't there.",
+            remedy: "Foreign keys don't act while migrations run: let the migration delete or change such rows.")
+    }
+
+    /// The names of the steps that the store has gone through.
+    ///
+    /// - Throws: `newer-schema` where this program doesn't know one of them.
+    private func doneSteps(_ writer: LogWriter) throws -> Set<String> {
+        let select = try writer.statement(
+            "SELECT substr(key, length(?1) + 1) FROM storage_commit_key WHERE substr(key, 1, length(?1)) = ?1")
+        select.bind(text: Self.keyPrefix, at: 1)
+        var done: Set<String> = []
+        defer { select.reset() }
+        while try select.step() { done.insert(try select.row.text(at: 0)) }
+        let known = Set(schema.steps.compactMap(\.once)).union(schema.retired)
+        if let foreign = done.subtracting(known).min() {
+            throw StorageError(
+                .newerSchema, "The store has gone through \"\(foreign)\", which this program doesn't declare.",
+                remedy:
+                    "A newer version of the program was here: use it, or open the store for reading only. If the step was removed on purpose, name it in retire(…)."
+            )
+        }
+        return done
+    }
+
+    /// Without a writer nothing can be mended: what is declared must be there.
+    private func checkReadOnly() throws {
+        let catalog = try engine.readNow { db in try db.sqliteConnection.map(Catalog.load) ?? Catalog() }
+        for definition in schema.definitions { try definition.check(against: catalog) }
+    }
+}

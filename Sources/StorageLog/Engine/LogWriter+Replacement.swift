@@ -1,0 +1,74 @@
+internal import CSQLite
+internal import StorageCore
+
+/// Entity tables that were made anew under the same name in the commit under way. Nothing of them is captured until
+/// somebody has told the log how the new rows differ from the old.
+extension LogWriter {
+    /// The entities whose tables were replaced, as they were before.
+    package var replacedEntities: [CatalogEntity] { catalog.live.filter { schema.replaced.contains($0.id) } }
+
+    /// Enters the columns of the new table in the catalog, matched by name.
+    ///
+    /// - Throws: Where the new table can't hold the entity, or where rows of the old one were changed in this commit.
+    package func adoptReplacement(_ entity: CatalogEntity) throws -> CatalogEntity {
+        let start = commitStart
+        let view = captured
+        for index in start..<max(view.count, start) where view.shape(of: index).entity == entity.id {
+            throw StorageError(
+                .schemaMismatch, "Rows of \"\(entity.name)\" were changed in the same step that makes its table anew.",
+                remedy: "Change them in a migration of its own before, or in the new table.")
+        }
+        guard let table = try readSchema().tables[entity.stored.folded], table.hasRowid else {
+            throw StorageError.recreatedTable(entity.name)
+        }
+        let key = table.columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
+        guard key.map(\.name.folded) == entity.key.map(\.stored.folded) else {
+            throw StorageError(
+                .schemaMismatch, "The new table of \"\(entity.name)\" has another primary key.",
+                remedy: "Keep the key; for another one declare a new entity and copy the rows.")
+        }
+        var adopted = entity
+        let names = Set(table.columns.map(\.name.folded))
+        for index in adopted.columns.indices where !names.contains(adopted.columns[index].stored.folded) {
+            adopted.columns[index].isDropped = true
+        }
+        var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)
+        for column in table.columns where column.name.folded != "_position".folded {
+            let isKnown = adopted.columns.firstIndex { !$0.isDropped && $0.stored.folded == column.name.folded }
+            if let isKnown {
+                adopted.columns[isKnown].required = column.required
+                if !column.type.isEmpty { adopted.columns[isKnown].type = column.type }
+            } else {
+                adopted.columns.append(
+                    CatalogColumn(
+                        id: next, name: column.name, type: column.type, keyPlace: 0, required: column.required))
+                next += 1
+            }
+        }
+        record(adopted)
+        return adopted
+    }
+
+    /// Lets capture watch another table in the place of the entity's own.
+    package func captureReplacement(_ entity: CatalogEntity, in table: String) throws {
+        let found = try readSchema()
+        try defineCapture(found, standIns: [entity.id: table])
+        schema.version = found.version
+        storage_capture_take_schema_suspicion(capture)
+        storage_capture_take_schema_undone(capture)
+    }
+
+    /// The new table is from here on what the entity's table is.
+    package func finishReplacement(_ entity: CatalogEntity) throws {
+        schema.replaced.remove(entity.id)
+        schema.roots[entity.id] = try readSchema().tables[entity.stored.folded]?.root
+        schema.version = -1
+        try schemaChanged()
+    }
+
+    /// The events of this transaction that aren't in the log yet, with the position of the first.
+    package func withPendingEvents(_ body: (EventView, Int64) throws -> Void) rethrows {
+        guard pendingEvents > 0 else { return }
+        try body(captured, head.position + 1)
+    }
+}

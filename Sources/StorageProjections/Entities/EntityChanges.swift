@@ -1,0 +1,140 @@
+internal import CSQLite
+internal import Foundation
+package import StorageCore
+package import StorageLog
+
+/// Changes of an entity's shape that can't be told from its new declaration. Each is part of the commit under way and
+/// does nothing where there is no such entity.
+extension LogWriter {
+    /// Gives a column another name.
+    package func renameColumn(_ column: String, to name: String, in table: String) throws {
+        guard let entity = catalog.entity(named: table) else { return }
+        guard let known = entity.column(named: column) else {
+            if entity.column(named: name) != nil { return }
+            throw StorageError.missing(column, in: entity, "rename it to \"\(name)\"")
+        }
+        guard entity.column(named: name) == nil else {
+            throw StorageError(
+                .schemaMismatch, "\"\(table)\" has both a column \"\(column)\" and a column \"\(name)\".",
+                remedy: "Drop one of them, or rename to another name.")
+        }
+        try statement("ALTER TABLE \(quoted(entity.stored)) RENAME COLUMN \(quoted(known.stored)) TO \(quoted(name))")
+            .execute()
+        try schemaChanged()
+    }
+
+    /// Gives an entity and its table another name.
+    package func renameEntity(_ table: String, to name: String) throws {
+        guard let entity = catalog.entity(named: table) else { return }
+        guard catalog.entity(named: name) == nil,
+            catalog.entity(stored: name) == nil || entity.stored.folded == name.folded
+        else {
+            throw StorageError(
+                .schemaMismatch, "There is both an entity \"\(table)\" and an entity \"\(name)\".",
+                remedy: "Declare renameEntity before the autoSchema that would make \"\(name)\".")
+        }
+        try EntityDefinition(name: name, columns: []).validateName()
+        try statement("ALTER TABLE \(quoted(entity.stored)) RENAME TO \(quoted(name))").execute()
+        try schemaChanged()
+    }
+
+    /// Takes a column away.
+    package func dropColumn(_ column: String, from table: String) throws {
+        guard let entity = catalog.entity(named: table), let known = entity.column(named: column) else { return }
+        guard known.keyPlace == 0 else {
+            throw StorageError(
+                .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
+                remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
+        }
+        try statement("ALTER TABLE \(quoted(entity.stored)) DROP COLUMN \(quoted(known.stored))").execute()
+        try schemaChanged()
+    }
+
+    /// Deletes an entity's rows, then its table.
+    package func dropEntity(_ table: String) throws {
+        guard let entity = catalog.entity(named: table) else { return }
+        try statement("DELETE FROM \(quoted(entity.stored))").execute()
+        try statement("DROP TABLE \(quoted(entity.stored))").execute()
+        try schemaChanged()
+    }
+
+    /// Puts a column of another type in the place of one, and each row's value through `convert`.
+    ///
+    /// The new column has an id of its own, so that events from before keep meaning what they said.
+    package func convertColumn(
+        _ column: String, of table: String, to schema: ColumnSchema,
+        _ convert: (StorageValue) throws -> StorageValue
+    ) throws {
+        guard let entity = catalog.entity(named: table) else { return }
+        guard let known = entity.column(named: column) else {
+            throw StorageError.missing(column, in: entity, "convert it")
+        }
+        guard known.keyPlace == 0 else {
+            throw StorageError(
+                .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
+                remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
+        }
+        if known.type == schema.type, known.required == schema.notNull { return }
+        let temporary = "\(column) converted"
+        try add(
+            EntityDefinition.Column(
+                ColumnSchema(
+                    name: temporary, type: schema.type, notNull: schema.notNull, defaultValue: schema.defaultValue)),
+            to: entity)
+        try fill(temporary, from: known, of: entity, convert)
+        try statement("ALTER TABLE \(quoted(entity.stored)) DROP COLUMN \(quoted(known.stored))").execute()
+        try schemaChanged()
+        try statement(
+            "ALTER TABLE \(quoted(entity.stored)) RENAME COLUMN \(quoted(temporary)) TO \(quoted(known.stored))"
+        ).execute()
+        try schemaChanged()
+        guard var renamed = catalog.entity(id: entity.id),
+            let index = renamed.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == known.stored.folded })
+        else { return }
+        renamed.columns[index].name = column
+        record(renamed)
+    }
+
+    private func fill(
+        _ name: String, from column: CatalogColumn, of entity: CatalogEntity,
+        _ convert: (StorageValue) throws -> StorageValue
+    ) throws {
+        let rowid = entity.rowidName ?? "rowid"
+        let table = quoted(entity.stored)
+        // A row at a time, each found anew, because the table is changed while it is read.
+        let next = try Statement(
+            database,
+            "SELECT \(rowid), \(quoted(column.stored)) FROM \(table) WHERE \(rowid) > ?1 ORDER BY \(rowid) LIMIT 1")
+        let update = try Statement(
+            database, "UPDATE \(table) SET \(quoted(name)) = ?1, _position = ?2 WHERE \(rowid) = ?3")
+        var last = Int64.min
+        while true {
+            next.bind(last, at: 1)
+            guard try next.step() else { return }
+            last = next.integer(0)
+            let old = next.row.value(at: 1)
+            next.reset()
+            let new: StorageValue
+            do {
+                new = try convert(old)
+            } catch {
+                throw StorageError(
+                    .migrationFailed,
+                    "The value \(old) of \"\(entity.name)\".\"\(column.name)\" can't be converted: \(error)",
+                    remedy: "Let the closure answer a value for it, or correct the row first.", cause: error)
+            }
+            try update.writer.bind(new, at: 1)
+            update.bind(nextPosition, at: 2)
+            update.bind(last, at: 3)
+            try update.execute()
+        }
+    }
+}
+
+extension StorageError {
+    fileprivate static func missing(_ column: String, in entity: CatalogEntity, _ purpose: String) -> StorageError {
+        StorageError(
+            .schemaMismatch, "\"\(entity.name)\" has no column \"\(column)\" to \(purpose).",
+            remedy: "It has \(entity.live.map(\.name).joined(separator: ", ")); correct the name.")
+    }
+}

@@ -1,0 +1,285 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import Testing
+
+/// Schema changes lose nothing, and what would lose something is refused with the words that say it.
+@Suite struct SchemaEvolutionTests {
+    enum V1 {
+        @StorageEntity(table: "people") struct Person {
+            var id: String
+            var mail: String
+            var age: String
+            var note: String?
+        }
+    }
+    enum V2 {
+        @StorageEntity(table: "people") struct Person {
+            var id: String
+            var email: String
+            var age: Int
+            var note: String?
+            var city: String
+        }
+    }
+
+    private let folder: TemporaryFolder
+    private let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = URL(fileURLWithPath: folder.file("a.sqlite"))
+    }
+
+    private func open(_ declare: (inout Schema) -> Void) throws -> Storage {
+        try StorageKit.start(at: url, declare).facade
+    }
+
+    private func fillFirst() async throws {
+        let storage = try open { $0.autoSchema(V1.PersonRecord.self) }
+        try await storage.save([
+            V1.Person(id: "a", mail: "a@x", age: "41", note: nil), V1.Person(id: "b", mail: "b@x", age: "7", note: "n"),
+        ])
+        try await storage.close()
+    }
+
+    private func second(_ schema: inout Schema) {
+        schema.renameColumn("mail", to: "email", in: "people")
+        schema.convertColumn("age", of: "people", to: Int.self) { old in
+            guard case .text(let text) = old, let age = Int64(text) else { return 0 }
+            return .integer(age)
+        }
+        schema.autoSchema(V2.PersonRecord.self)
+    }
+
+    @Test func renamedConvertedAndAddedColumnsKeepRowsAndHistory() async throws {
+        try await fillFirst()
+        let storage = try open { second(&$0) }
+        let people = try await storage.all(V2.Person.self)
+        #expect(
+            people == [
+                V2.Person(id: "a", email: "a@x", age: 41, note: nil, city: ""),
+                V2.Person(id: "b", email: "b@x", age: 7, note: "n", city: ""),
+            ])
+        let history = try await storage.history(V2.Person.self, id: "a")
+        #expect(history.map(\.operation) == [.insert, .update])
+        #expect(try await storage.verify().isSound)
+        try await storage.rebuild()
+        #expect(try await storage.all(V2.Person.self) == people)
+        try await storage.close()
+        // Opened again, there is nothing to do.
+        #expect(try StorageKit.plan(at: url) { second(&$0) }.isEmpty)
+    }
+
+    @Test func aPlanTellsEverythingAndChangesNothing() async throws {
+        try await fillFirst()
+        let bytes = try await snapshot()
+        let plan = try StorageKit.plan(at: url) {
+            second(&$0)
+            $0.migration("2026-01-01_upper") { try $0.execute(sql: "UPDATE people SET email = upper(email)") }
+        }
+        #expect(
+            plan.description == """
+                rename people.mail to email
+                  rename column "people"."mail" to "email"
+                convert people.age to INTEGER NOT NULL
+                  drop column "people"."age"
+                  add column "people"."age" INTEGER NOT NULL
+                  write "people": 2 events
+                schema
+                  add column "people"."city" TEXT NOT NULL
+                migration 2026-01-01_upper
+                  write "people": 2 events
+                """)
+        #expect(try await snapshot() == bytes)
+    }
+
+    private func snapshot() async throws -> [String] {
+        let storage = try open { $0.autoSchema(V1.PersonRecord.self) }
+        var lines = try await storage.all(V1.Person.self).map { "\($0)" }
+        lines.append("\(storage.head)")
+        try await storage.close()
+        return lines
+    }
+
+    @Test func whatWouldLoseDataSilentlyIsRefused() async throws {
+        try await fillFirst()
+        // age has another type, mail is gone while email and city are new.
+        let renamed = #expect(throws: StorageError.self) { try open { $0.autoSchema(V2.PersonRecord.self) } }
+        #expect(renamed?.code == .schemaMismatch)
+        #expect(renamed?.remedy.contains("renameColumn(\"mail\", to: \"email\", in: \"people\")") ?? false)
+        let converted = #expect(throws: StorageError.self) {
+            try open {
+                $0.renameColumn("mail", to: "email", in: "people")
+                $0.autoSchema(V2.PersonRecord.self)
+            }
+        }
+        #expect(converted?.remedy.contains("convertColumn(\"age\", of: \"people\"") ?? false)
+        let missing = #expect(throws: StorageError.self) { try open { $0.autoSchema(Shorter.PersonRecord.self) } }
+        #expect(missing?.remedy.contains("dropColumn(\"age\", from: \"people\")") ?? false)
+        #expect(try await snapshot().count == 3)
+    }
+
+    enum Shorter {
+        @StorageEntity(table: "people") struct Person { var id: String; var mail: String }
+    }
+
+    @Test func aDroppedColumnStaysInTheHistory() async throws {
+        try await fillFirst()
+        let storage = try open {
+            $0.dropColumn("age", from: "people")
+            $0.dropColumn("note", from: "people")
+            $0.autoSchema(Shorter.PersonRecord.self)
+        }
+        #expect(try await storage.all(Shorter.Person.self).map(\.mail) == ["a@x", "b@x"])
+        let first = try #require(try await storage.history(Shorter.Person.self, id: "b").first)
+        #expect(first.new?["age"] == "7" && first.new?["note"] == "n")
+        try await storage.rebuild()
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
+    @Test func aRenamedEntityKeepsItsHistory() async throws {
+        try await fillFirst()
+        let storage = try open {
+            $0.renameEntity("people", to: "humans")
+            $0.autoSchema(HumanRecord.self)
+        }
+        #expect(try await storage.get(Human.self, id: "a")?.mail == "a@x")
+        #expect(try await storage.history(Human.self, id: "a").count == 1)
+        try await storage.save(Human(id: "a", mail: "new", age: "1", note: nil))
+        #expect(try await storage.history(Human.self, id: "a").count == 2)
+        try await storage.rebuild()
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
+    @StorageEntity(table: "humans") struct Human {
+        var id: String
+        var mail: String
+        var age: String
+        var note: String?
+    }
+
+    @Test func anOlderProgramIsRefusedOrReads() async throws {
+        try await fillFirst()
+        try await open { second(&$0) }.close()
+        let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(V1.PersonRecord.self) } }
+        #expect(error?.code == .newerSchema)
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        // What it declares isn't there any more, so it can't even read as declared.
+        #expect(throws: StorageError.self) {
+            try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(V1.PersonRecord.self) }
+        }
+        let storage = try StorageKit.start(at: url, configuration: configuration).facade
+        #expect(try await storage.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM people") } == 2)
+        try await storage.close()
+    }
+
+    @Test func aMigrationRunsOnceAndIsCaptured() async throws {
+        try await fillFirst()
+        func declare(_ schema: inout Schema) {
+            schema.autoSchema(V1.PersonRecord.self)
+            schema.migration("2026-01-20_upper") { try $0.execute(sql: "UPDATE people SET mail = upper(mail) || '!'") }
+            schema.migration("2026-01-21_index") {
+                try $0.create(index: "people_mail", on: "people", columns: ["mail"], unique: true)
+            }
+            schema.migration("2026-01-22_settings", skipIfTableExists: "people") { _ in
+                Issue.record("the table exists, so this must not run")
+            }
+        }
+        for _ in 0..<2 {
+            let storage = try open(declare)
+            #expect(try await storage.all(V1.Person.self).map(\.mail) == ["A@X!", "B@X!"])
+            let last = try #require(try await storage.history(V1.Person.self, id: "a").last)
+            #expect(last.old?["mail"] == "a@x" && last.commit.metadata.reason == "migration 2026-01-20_upper")
+            #expect(try await storage.verify().isSound)
+            try await storage.close()
+        }
+    }
+
+    @Test func aFailingMigrationLeavesTheStoreAsItWas() async throws {
+        try await fillFirst()
+        let before = try await snapshot()
+        let error = #expect(throws: StorageError.self) {
+            try open {
+                $0.renameColumn("mail", to: "email", in: "people")
+                $0.migration("2026-02-01_bad") { db in
+                    try db.execute(sql: "DELETE FROM people")
+                    try db.execute(sql: "INSERT INTO nowhere VALUES (1)")
+                }
+            }
+        }
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.remedy.contains("declare the autoSchema") ?? false)
+        #expect(try await snapshot() == before)
+    }
+
+    @Test func twoMigrationsOfOneNameAreAMistake() {
+        let error = #expect(throws: StorageError.self) {
+            try open {
+                $0.migration("same") { _ in }
+                $0.migration("same") { _ in }
+            }
+        }
+        #expect(error?.code == .misuse)
+    }
+
+    @Test func aTableMadeAnewBecomesEvents() async throws {
+        try await fillFirst()
+        let storage = try open {
+            $0.autoSchema(V1.PersonRecord.self)
+            $0.migration("2026-03-01_constraint") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE people_new (
+                            id TEXT PRIMARY KEY NOT NULL, mail TEXT NOT NULL UNIQUE, age TEXT NOT NULL,
+                            note TEXT NOT NULL DEFAULT '', updatedAt DATETIME NOT NULL, extra TEXT DEFAULT 'x',
+                            CHECK (length(age) < 5))
+                        """)
+                try db.execute(
+                    sql: """
+                        INSERT INTO people_new(id, mail, age, note, updatedAt)
+                        SELECT id, mail, age || '0', coalesce(note, 'none'), updatedAt FROM people WHERE id <> 'b'
+                        UNION ALL SELECT 'c', 'c@x', '1', 'new', 0
+                        """)
+                try db.execute(sql: "DROP TABLE people")
+                try db.execute(sql: "ALTER TABLE people_new RENAME TO people")
+            }
+        }
+        let a = try await storage.history(V1.Person.self, id: "a")
+        #expect(a.map(\.operation) == [.insert, .update])
+        #expect(a.last?.old?["age"] == "41" && a.last?.new?["age"] == "410" && a.last?.new?["note"] == "none")
+        #expect(a.last?.new?["extra"] == "x")
+        #expect(try await storage.history(V1.Person.self, id: "b").map(\.operation) == [.insert, .delete])
+        #expect(try await storage.history(V1.Person.self, id: "c").map(\.operation) == [.insert])
+        #expect(try await storage.verify().findings.isEmpty)
+        // What follows is captured again, with its back-links.
+        try await storage.write { try $0.execute("UPDATE people SET note = 'later' WHERE id = 'a'") }
+        #expect(try await storage.history(V1.Person.self, id: "a").count == 3)
+        try await storage.rebuild()
+        let report = try await storage.verify()
+        #expect(report.isSound, "\(report.findings)")
+        try await storage.close()
+    }
+
+    @Test func outsideOfAMigrationATableCantBeMadeAnew() async throws {
+        try await fillFirst()
+        let storage = try open { $0.autoSchema(V1.PersonRecord.self) }
+        await #expect(throws: StorageError.self) {
+            try await storage.write { tx in
+                try tx.execute("CREATE TABLE other AS SELECT * FROM people")
+                try tx.execute("DROP TABLE people")
+                try tx.execute("ALTER TABLE other RENAME TO people")
+            }
+        }
+        #expect(try await storage.count(V1.Person.self) == 2)
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+}
+
+extension [StorageEvent.Field] {
+    fileprivate subscript(column: String) -> StorageValue? { first { $0.column == column }?.value }
+}
