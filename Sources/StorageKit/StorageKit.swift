@@ -43,7 +43,7 @@ public enum StorageKit {
         at url: URL, configuration: StorageConfiguration = StorageConfiguration(),
         _ declare: (inout Schema) throws -> Void = { _ in }
     ) throws -> Context {
-        try start(StorageEngine.open(path: url.path, configuration: configuration), declare)
+        try start(StorageEngine.openStore(path: url.path, configuration: configuration), declare)
     }
 
     /// A store in memory, gone when it is closed or no longer used.
@@ -51,7 +51,7 @@ public enum StorageKit {
         configuration: StorageConfiguration = StorageConfiguration(),
         _ declare: (inout Schema) throws -> Void = { _ in }
     ) throws -> Context {
-        try start(StorageEngine.openInMemory(configuration: configuration), declare)
+        try start(StorageEngine.openStoreInMemory(configuration: configuration), declare)
     }
 
     private static func start(_ engine: StorageEngine, _ declare: (inout Schema) throws -> Void) throws -> Context {

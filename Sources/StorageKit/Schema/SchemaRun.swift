@@ -63,6 +63,7 @@ struct SchemaRun {
 
     private func run(_ step: Schema.Step, _ writer: LogWriter, _ db: GRDB.Database, _ plan: inout SchemaPlan) throws {
         let before = writer.catalog
+        let indexes = try FullTextIndex.load(writer.database)
         let events = writer.pendingEvents
         let metadata = CommitMetadata(
             app: "StorageKit", reason: step.title, idempotencyKey: step.once.map { Self.keyPrefix + $0 })
@@ -73,6 +74,11 @@ struct SchemaRun {
         }
         var changes = SchemaPlan.changes(from: before, to: writer.catalog)
         changes += writer.pendingChanges(after: events).map { "write \"\($0.entity)\": \($0.events) events" }
+        let after = try FullTextIndex.load(writer.database)
+        changes += indexes.filter { !after.contains($0) }.map { "drop full-text index of \($0.summary(before))" }
+        changes += after.filter { !indexes.contains($0) }.map {
+            "make full-text index of \($0.summary(writer.catalog))"
+        }
         guard step.once != nil || !changes.isEmpty else { return }
         plan.steps.append(SchemaPlan.Step(title: step.title, changes: changes))
     }

@@ -1,5 +1,6 @@
 public import Foundation
 internal import StorageLog
+internal import StorageProjections
 
 extension StorageKit {
     /// What opening the store with this schema would change: a dry run. Everything is really done in one transaction,
@@ -16,7 +17,7 @@ extension StorageKit {
     ) throws -> SchemaPlan {
         var schema = Schema()
         try declare(&schema)
-        let engine = try StorageEngine.open(path: url.path, configuration: configuration)
+        let engine = try StorageEngine.openStore(path: url.path, configuration: configuration)
         defer { engine.closeNow() }
         return try SchemaRun(schema: schema, engine: engine).preview()
     }

@@ -61,6 +61,7 @@ extension LogWriter {
     /// The new table is from here on what the entity's table is.
     package func finishReplacement(_ entity: CatalogEntity) throws {
         schema.replaced.remove(entity.id)
+        renumbered.insert(entity.id)
         schema.roots[entity.id] = try readSchema().tables[entity.stored.folded]?.root
         schema.version = -1
         try schemaChanged()

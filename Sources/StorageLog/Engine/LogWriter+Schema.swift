@@ -86,8 +86,11 @@ extension LogWriter {
         schema.unfilled = []
         schema.dropped = []
         schema.replaced = []
+        catalogMoved = false
+        renumbered = []
         catalog = try Catalog.load(database)
         try watchSchema()
+        for projection in projections { try projection.reload(from: self) }
     }
 
     /// Declares or changes an entity. Its table must exist already.
@@ -96,6 +99,7 @@ extension LogWriter {
         for (id, row) in Catalog.rows(of: entity) where old[id] != row { pendingCatalog[id] = row }
         catalog.replace(entity)
         catalogIsDirty = true
+        catalogMoved = true
     }
 
     /// Takes note of tables that the engine itself has just created or changed.
@@ -271,6 +275,7 @@ extension LogWriter {
         do {
             let result = try asEngine(body)
             try watchSchema()
+            for projection in projections { try projection.reload(from: self) }
             try db.commit()
             storage_capture_take_schema_suspicion(capture)
             return result

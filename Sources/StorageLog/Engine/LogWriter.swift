@@ -21,6 +21,10 @@ package final class LogWriter {
     /// The catalog by SQLite's schema version, for the versions that this commit has gone through.
     var catalogStates: [Int64: CatalogState] = [:]
     var catalogIsDirty = false
+    /// Whether the commit under way has changed the catalog, and entities whose rows it gave other row numbers.
+    var catalogMoved = false
+    var renumbered: Set<UInt32> = []
+    package private(set) var projections: [any InlineProjection] = []
 
     private var statements: [ExactText: Statement] = [:]
     let encoder = SegmentEncoder()
@@ -47,6 +51,19 @@ package final class LogWriter {
         sqlite3_preupdate_hook(database, nil, nil)
         sqlite3_trace_v2(database, 0, nil, nil)
         storage_capture_destroy(capture)
+    }
+
+    /// Keeps derived state in step from now on.
+    ///
+    /// - Throws: Where the store has derived state that nobody would keep.
+    func install(_ projections: [any InlineProjection]) throws {
+        self.projections = projections
+        let select = try statement("SELECT name FROM storage_projection LIMIT 1")
+        defer { select.reset() }
+        guard projections.isEmpty, try select.step() else { return }
+        throw StorageError(
+            .misuse, "The store has the projection \(select.string(0)), which this opening wouldn't keep in step.",
+            remedy: "Open it with openStore.")
     }
 
     /// A prepared statement that lives as long as the connection.
@@ -177,6 +194,7 @@ extension LogWriter {
         try checkReferences()
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
+        try project(start..<end)
         let clock = max(time ?? configuration.clock.microseconds, pending.time)
         guard end > start else {
             let receipt = CommitReceipt(commit: nil, first: pending.position + 1, last: pending.position, time: clock)
@@ -190,6 +208,22 @@ extension LogWriter {
         try remember(metadata.idempotencyKey, receipt)
         pending = LogHead(position: receipt.last, commit: info.number, time: clock)
         return receipt
+    }
+
+    /// Lets derived state follow the commit under way.
+    private func project(_ events: Range<Int>) throws {
+        guard !projections.isEmpty else { return }
+        try asEngine {
+            if catalogMoved {
+                let renumbered = renumbered
+                for projection in projections { try projection.catalogChanged(renumbered: renumbered, in: self) }
+            }
+            guard !events.isEmpty else { return }
+            let view = captured
+            for projection in projections { try projection.apply(events, of: view, in: self) }
+        }
+        catalogMoved = false
+        renumbered = []
     }
 
     private func checkEpoch() throws {

@@ -29,6 +29,8 @@ public struct StorageConfiguration: Sendable {
     package var sealedLevel: Int32 = 6
     /// Whether full windows are sealed in the background.
     package var sealsInBackground = true
+    /// Makes the derived state that is part of every commit.
+    package var makeProjections: @Sendable (LogWriter) throws -> [any InlineProjection] = { _ in [] }
     /// The epoch that this writer has taken.
     package var epoch: Int64 = 0
 

@@ -60,6 +60,7 @@ extension StorageEngine {
         }
         let writer = try LogWriter(database: connection, capture: capture, configuration: configuration)
         try writer.watchSchema()
+        try writer.install(configuration.makeProjections(writer))
         return writer
     }
 

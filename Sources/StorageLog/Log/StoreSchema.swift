@@ -85,6 +85,17 @@ enum StoreSchema {
             ) WITHOUT ROWID
             """
         ),
+        (
+            "storage_projection",
+            """
+            CREATE TABLE storage_projection(
+              name TEXT PRIMARY KEY,
+              kind TEXT NOT NULL,
+              version INTEGER NOT NULL,
+              definition TEXT NOT NULL
+            ) WITHOUT ROWID
+            """
+        ),
         ("storage_log_insert", guarding("INSERT")),
         ("storage_log_update", guarding("UPDATE")),
         ("storage_log_delete", guarding("DELETE")),

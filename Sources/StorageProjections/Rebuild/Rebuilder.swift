@@ -63,7 +63,12 @@ package struct Rebuilder {
                     try swap(entity, &outcome)
                 }
             }
-            if mode == .swap { try swapTombstones(entities) }
+            if mode == .swap {
+                try swapTombstones(entities)
+                for case let projection as FullTextProjection in writer.projections {
+                    try projection.rebuild(entities)
+                }
+            }
             return outcome
         }
     }

@@ -61,7 +61,9 @@ extension Verifier {
         for (name, sql) in expected where found[name] != sql {
             report.add("schema", "\(name) isn't what StorageKit made")
         }
-        for name in found.keys.sorted() where !expected.contains(where: { $0.name == name }) {
+        let indexes = try FullTextIndex.load(database).flatMap { [$0.table] + $0.shadowTables }
+        for name in found.keys.sorted() where !expected.contains(where: { $0.name == name }) && !indexes.contains(name)
+        {
             report.add("schema", "\(name) isn't one of StorageKit's tables")
         }
         let meta = try Statement(database, "SELECT count(*) FROM storage_meta")
@@ -115,6 +117,7 @@ extension Verifier {
         for entity in entities {
             guarded("projection") { try $0.compareTable(entity, scratch, definition: catalog.entity(id: entity.id)) }
         }
+        guarded("full-text") { try $0.checkFullText(catalog, scratch) }
         guarded("tombstone") { try $0.compareTombstones(scratch) }
         guarded("commit-key") { try $0.compareKeys(scratch) }
     }
@@ -139,6 +142,14 @@ extension Verifier {
                 report.add("projection", table: entity.name, "row \(key) differs from the log in \"\(column)\"")
             }
             return !report.isTruncated
+        }
+    }
+
+    private mutating func checkFullText(_ catalog: Catalog, _ scratch: ScratchTables) throws {
+        for index in try FullTextIndex.load(database) {
+            let check = FullTextCheck(index: index, catalog: catalog, database: database, scratch: scratch.database)
+            guard let finding = try check.run() else { continue }
+            report.add("full-text", table: catalog.entity(id: index.entity)?.name, finding)
         }
     }
 

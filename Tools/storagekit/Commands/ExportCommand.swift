@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import StorageCore
 import StorageLog
+import StorageProjections
 
 /// `storagekit export`: writes the log as a change history.
 struct ExportCommand: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct ExportCommand: AsyncParsableCommand {
     mutating func run() async throws {
         var configuration = StorageConfiguration()
         configuration.isReadOnly = true
-        let engine = try StorageEngine.open(path: store.path(), configuration: configuration)
+        let engine = try StorageEngine.openStore(path: store.path(), configuration: configuration)
         var query = LogQuery()
         if !table.isEmpty { query.tables = Set(table) }
         if !actor.isEmpty { query.actors = Set(actor) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageCore
 import StorageLog
+import StorageProjections
 
 /// `storagekit import`: makes commits of a change history.
 struct ImportCommand: AsyncParsableCommand {
@@ -33,7 +34,7 @@ struct ImportCommand: AsyncParsableCommand {
         // Sound as `nonisolated(unsafe)`: made here, used on the writer's queue only while this task waits for it.
         nonisolated(unsafe) let reader = try LineReader(path: file)
         let path = try store.path()
-        let engine = try StorageEngine.open(path: path, configuration: StorageConfiguration())
+        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
         let options = HistoryImporter.Options(skipsInvalid: skipInvalid, keyColumn: keyColumn)
         nonisolated(unsafe) let bar = ProgressBar("import", total: reader.size, unit: "bytes")
         defer { bar.finish() }

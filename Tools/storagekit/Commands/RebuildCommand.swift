@@ -30,7 +30,7 @@ struct RebuildCommand: AsyncParsableCommand {
         let path = try store.path()
         // Opening for writing would make a new store where the name is wrong.
         try await store.openForReading().close()
-        let engine = try StorageEngine.open(path: path, configuration: StorageConfiguration())
+        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
         let started = ContinuousClock.now
         do {
             let outcome = try await engine.withWriter { writer, db in

@@ -1,6 +1,7 @@
 import GRDB
 import StorageCore
 import StorageLog
+import StorageProjections
 
 /// One state of a store, open for reading: what the commands that look into history share.
 ///
@@ -27,7 +28,7 @@ extension StoreOption {
     func openForReading() throws -> StorageEngine {
         var configuration = StorageConfiguration()
         configuration.isReadOnly = true
-        return try StorageEngine.open(path: path(), configuration: configuration)
+        return try StorageEngine.openStore(path: path(), configuration: configuration)
     }
 
     /// Runs `body` on one state of the store.

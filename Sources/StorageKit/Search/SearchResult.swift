@@ -1,0 +1,10 @@
+/// One entity that a search found.
+public struct SearchResult<Entity: Sendable>: Sendable {
+    public let entity: Entity
+    /// How well it fits: BM25 as FTS5 counts it, lower is better.
+    public let rank: Double
+    /// The text that fits, marked, where the search asked for it.
+    public let snippet: String?
+}
+
+extension SearchResult: Equatable where Entity: Equatable {}

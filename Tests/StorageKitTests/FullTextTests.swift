@@ -1,0 +1,263 @@
+import Foundation
+import GRDB
+import StorageKit
+import StorageTesting
+import Testing
+
+@StorageEntity
+struct Article: Equatable {
+    var id: String
+    var title: String
+    var content: String
+    var views: Int = 0
+}
+
+/// A full-text index is what the rows are, after every commit, whatever made the change.
+@Suite struct FullTextTests {
+    private func open(_ more: (inout Schema) -> Void = { _ in }) throws -> Storage {
+        try StorageKit.inMemory {
+            $0.autoSchema(ArticleRecord.self)
+            $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+            more(&$0)
+        }.facade
+    }
+
+    private static let articles = [
+        Article(id: "a", title: "Swift concurrency", content: "Actors and structured concurrency in Swift."),
+        Article(id: "b", title: "Kotlin", content: "Coroutines, compared with Swift and async functions."),
+        Article(id: "c", title: "Objective-C", content: "Messages & selectors; objc runtime. Performance."),
+        Article(id: "d", title: "Performance", content: "Measuring swift code: performance counters. Running faster."),
+    ]
+
+    private func ids(_ storage: Storage, _ query: String, syntax: SearchSyntax = .simple) async throws -> [String] {
+        try await storage.search(Article.self, query: query, syntax: syntax).map(\.entity.id).sorted()
+    }
+
+    @Test func wordsPhrasesPrefixesAndOperatorsFind() async throws {
+        let storage = try open()
+        try await storage.save(Self.articles)
+        for (query, expected) in [
+            ("swift", ["a", "b", "d"]), ("swift performance", ["d"]), ("\"structured concurrency\"", ["a"]),
+            ("swift AND (async OR actors)", ["a", "b"]), ("swift NOT kotlin", ["a", "d"]), ("concur*", ["a"]),
+            ("run", ["d"]), ("SWIFT", ["a", "b", "d"]), ("swift NOT kotlin NOT actors", ["d"]),
+            ("(swift OR objc) performance", ["c", "d"]), ("nothing", []), ("", []), ("   ", []),
+        ] {
+            #expect(try await ids(storage, query) == expected, "\(query)")
+        }
+    }
+
+    /// Whatever a person types is looked for or ignored, never an error.
+    @Test func noTextBreaksTheSimpleSyntax() async throws {
+        let storage = try open()
+        try await storage.save(Self.articles)
+        var random = SystemRandomNumberGenerator()
+        let pieces = [
+            "swift", "AND", "OR", "NOT", "(", ")", "\"", "*", "NEAR(", "title:", "^", "-", "+", "'", ";", "\0", "é",
+            "{", " ",
+        ]
+        var queries = [
+            "\"", "\"\"", "swift \"", "AND", "swift AND", "OR OR", "NOT swift", "((", "swift)", "C++ & Swift",
+            "title : swift",
+            "^swift", "swift -kotlin", "NEAR(swift kotlin)", "*", "a* *", "'; DROP TABLE articles; --", "x\0y",
+            String(repeating: "(", count: 5_000), String(repeating: "swift ", count: 2_000),
+        ]
+        for _ in 0..<300 {
+            queries.append(
+                (0..<Int.random(in: 1...8)).map { _ in pieces.randomElement(using: &random)! }.joined(
+                    separator: Bool.random() ? " " : ""))
+        }
+        for query in queries { _ = try await ids(storage, query) }
+        #expect(try await ids(storage, "swift AND") == ["a", "b"])
+        #expect(try await ids(storage, "objective & selectors") == ["c"])
+        #expect(try await storage.count(Article.self) == 4)
+    }
+
+    @Test func theFullSyntaxIsThereOnRequestAndWrongTextIsTold() async throws {
+        let storage = try open()
+        try await storage.save(Self.articles)
+        #expect(try await ids(storage, "title : swift", syntax: .fts5) == ["a"])
+        #expect(try await ids(storage, "NEAR(structured swift, 3)", syntax: .fts5) == ["a"])
+        let error = await #expect(throws: StorageError.self) { try await ids(storage, "swift AND (", syntax: .fts5) }
+        #expect(error?.code == .invalidQuery)
+        let missing = await #expect(throws: StorageError.self) {
+            try await StorageKit.inMemory { $0.autoSchema(ArticleRecord.self) }.facade.search(Article.self, query: "x")
+        }
+        #expect(missing?.code == .notFound && missing?.remedy.contains("addFullTextSearch") ?? false)
+    }
+
+    @Test func ranksWeightsLimitsAndExcerptsAreThoseOfFTS5() async throws {
+        let storage = try open()
+        try await storage.save(Self.articles)
+        let plain = try await storage.search(Article.self, query: "performance")
+        #expect(plain.map(\.rank) == plain.map(\.rank).sorted() && plain.allSatisfy { $0.rank < 0 })
+        let weighted = try await storage.search(Article.self, query: "performance", weights: ["title": 100])
+        #expect(weighted.first?.entity.id == "d" && weighted[0].rank < plain[0].rank)
+        #expect(try await storage.search(Article.self, query: "swift", limit: 1, offset: 1).count == 1)
+        #expect(try await storage.search(Article.self, query: "swift", limit: 0).isEmpty)
+        #expect(try await storage.searchCount(Article.self, query: "swift") == 3)
+        let snippets = try await storage.searchWithSnippets(Article.self, query: "actors", snippetColumn: 1)
+        #expect(snippets.map(\.snippet) == ["<b>Actors</b> and structured concurrency in Swift."])
+        let marked = try await storage.search(
+            Article.self, query: "swift kotlin", excerpt: .highlight(column: "content", start: "[", end: "]"))
+        #expect(marked.map(\.snippet) == ["Coroutines, compared with [Swift] and async functions."])
+        let short = try await storage.search(
+            Article.self, query: "async",
+            excerpt: .snippet(column: "content", start: "«", end: "»", ellipsis: "…", words: 3))
+        #expect(short.first?.snippet?.contains("«async»") ?? false)
+        for excerpt in [SearchExcerpt.snippet(column: "nope"), .snippet(words: 65), .highlight(column: "views")] {
+            await #expect(throws: StorageError.self) {
+                try await storage.search(Article.self, query: "swift", excerpt: excerpt)
+            }
+        }
+        await #expect(throws: StorageError.self) {
+            try await storage.searchWithSnippets(Article.self, query: "swift", snippetColumn: 2)
+        }
+    }
+
+    /// Random changes on every path; after each commit the index finds what a new one over the rows would find.
+    @Test func theIndexIsWhatTheRowsAreAfterEveryCommit() async throws {
+        let storage = try open {
+            $0.migration("extra") { db in
+                try db.execute(sql: "CREATE TABLE reviews (article TEXT REFERENCES articles(id) ON DELETE CASCADE)")
+            }
+        }
+        let words = ["alpha", "beta", "gamma", "delta", "omega", "running", "ran", "é", ""]
+        @Sendable func text() -> String {
+            (0..<Int.random(in: 0...5)).map { _ in words.randomElement()! }.joined(separator: " ")
+        }
+        for round in 0..<Int(60 * max(testScale, 0.2)) {
+            do {
+                try await storage.write { tx in
+                    for _ in 0..<Int.random(in: 1...6) {
+                        let id = "\(Int.random(in: 0..<12))"
+                        switch Int.random(in: 0..<9) {
+                        case 0...2: try tx.save(Article(id: id, title: text(), content: text()))
+                        case 3: try tx.delete(Article.self, id: id)
+                        case 4: try tx.execute("UPDATE articles SET title = ? WHERE id > ?", [text(), id])
+                        case 5: try tx.execute("UPDATE articles SET views = views + 1")
+                        case 6:
+                            try tx.execute(
+                                "INSERT OR REPLACE INTO articles(id, title, content, views, updatedAt) VALUES (?, ?, ?, 0, 0)",
+                                [id, text(), text()])
+                        case 7:
+                            try tx.execute("SAVEPOINT s")
+                            try tx.execute("UPDATE articles SET content = ?", [text()])
+                            try tx.execute("ROLLBACK TO s")
+                            try tx.execute("RELEASE s")
+                        default: try tx.execute("UPDATE OR IGNORE articles SET id = id || 'x' WHERE id = ?", [id])
+                        }
+                    }
+                    if round % 7 == 6 { throw CancellationError() }
+                }
+            } catch is CancellationError {}
+            try await expectSound(storage, "round \(round)")
+        }
+        try await storage.rebuild()
+        try await expectSound(storage, "rebuilt")
+    }
+
+    private func expectSound(_ storage: Storage, _ context: String) async throws {
+        let report = try await storage.verify()
+        #expect(report.isSound, "\(context): \(report.findings)")
+    }
+
+    @Test func aDamagedIndexIsFound() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        func start() throws -> Storage {
+            try StorageKit.start(at: url) {
+                $0.autoSchema(ArticleRecord.self)
+                $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+            }.facade
+        }
+        let storage = try start()
+        try await storage.save(Self.articles)
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+        let queue = try DatabaseQueue(path: url.path)
+        let table = try await queue.read {
+            try String.fetchOne($0, sql: "SELECT name FROM sqlite_schema WHERE name LIKE 'storage_fts_%'")!
+        }
+        try await queue.write { db in
+            try db.execute(
+                sql:
+                    "INSERT INTO \(table)(\(table), rowid, title, content) VALUES ('delete', 1, 'Swift concurrency', 'x')"
+            )
+        }
+        try queue.close()
+        let damaged = try start()
+        #expect(try await damaged.verify().findings.map(\.kind) == ["full-text"])
+        try await damaged.rebuild()
+        #expect(try await damaged.verify().isSound)
+        try await damaged.close()
+    }
+
+    @Test func renamedAndConvertedColumnsAndTablesMadeAnewKeepTheirIndex() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let first = try StorageKit.start(at: url) {
+            $0.autoSchema(ArticleRecord.self)
+            $0.addFullTextSearch(table: "articles", columns: ["title", "content"])
+        }.facade
+        try await first.save(Self.articles)
+        try await first.close()
+        let second = try StorageKit.start(at: url) {
+            $0.renameEntity("articles", to: "pages")
+            $0.renameColumn("content", to: "body", in: "pages")
+            $0.autoSchema(PageRecord.self)
+            $0.addFullTextSearch(table: "pages", columns: ["title", "body"])
+            $0.migration("anew") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE p (id TEXT NOT NULL PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, views INTEGER NOT NULL,
+                          updatedAt DATETIME NOT NULL);
+                        INSERT INTO p(id, title, body, views, updatedAt) SELECT id, title, body, views, updatedAt FROM pages ORDER BY id DESC;
+                        DROP TABLE pages;
+                        ALTER TABLE p RENAME TO pages;
+                        """)
+            }
+        }.facade
+        #expect(try await second.search(Page.self, query: "swift").count == 3)
+        try await second.save(Page(id: "e", title: "new", body: "swift again", views: 0))
+        #expect(try await second.search(Page.self, query: "swift").count == 4)
+        let report = try await second.verify()
+        #expect(report.isSound, "\(report.findings)")
+        try await second.close()
+    }
+
+    @StorageEntity struct Page {
+        var id: String
+        var title: String
+        var body: String
+        var views: Int
+    }
+
+    @Test func everyTokenizerWorksAndAnUnknownOneIsRefused() async throws {
+        for (tokenizer, query, count) in [
+            ("porter", "run", 1), ("unicode61", "running", 1), ("ascii", "running", 1), ("trigram", "erform", 2),
+            ("unicode61 remove_diacritics 2", "swift", 3), ("porter unicode61", "runs", 1),
+        ] {
+            let storage = try StorageKit.inMemory {
+                $0.autoSchema(ArticleRecord.self)
+                $0.addFullTextSearch(
+                    table: "articles", columns: ["title", "content"], tokenizer: tokenizer, prefixes: [2, 3])
+            }.facade
+            try await storage.save(Self.articles)
+            #expect(try await storage.search(Article.self, query: query).count == count, "\(tokenizer)")
+            #expect(try await storage.verify().isSound)
+        }
+        let error = #expect(throws: StorageError.self) {
+            try StorageKit.inMemory {
+                $0.autoSchema(ArticleRecord.self)
+                $0.addFullTextSearch(table: "articles", columns: ["title"], tokenizer: "klingon")
+            }
+        }
+        #expect(
+            error?.code == .schemaMismatch && error?.message.contains("klingon") ?? false
+                || error?.remedy.contains("klingon") ?? false)
+        let early = #expect(throws: StorageError.self) {
+            try StorageKit.inMemory { $0.addFullTextSearch(table: "articles", columns: ["title"]) }
+        }
+        #expect(early?.remedy.contains("put autoSchema before") ?? false)
+    }
+}
