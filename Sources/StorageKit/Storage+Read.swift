@@ -94,7 +94,7 @@ extension EntityTable {
         let statement = try db.cachedStatement(sql: sql)
         defer { sqlite3_reset(statement.sqliteStatement) }
         try bind(RowWriter(statement: statement.sqliteStatement))
-        return try fetch(statement.sqliteStatement).map { $0.asEntity() }
+        return try fetch(statement.sqliteStatement)
     }
 
     fileprivate func first(

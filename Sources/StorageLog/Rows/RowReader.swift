@@ -29,12 +29,11 @@ public struct RowReader {
 
     /// - Throws: `invalidValue` where the column holds anything but valid UTF-8 text.
     public func text(at index: Int32) throws -> String {
-        guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let bytes = sqlite3_column_text(statement, index)
-        else { throw mismatch("text", at: index) }
-        let count = Int(sqlite3_column_bytes(statement, index))
-        guard let text = String(validating: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self) else {
-            throw mismatch("valid UTF-8 text", at: index)
-        }
+        // Read as a C string, which the standard library checks and copies in one go; a NUL inside shows in the count.
+        guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let bytes = sqlite3_column_text(statement, index),
+            let text = String(validatingCString: UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self)),
+            text.utf8.count == Int(sqlite3_column_bytes(statement, index))
+        else { throw mismatch("valid UTF-8 text", at: index) }
         return text
     }
 

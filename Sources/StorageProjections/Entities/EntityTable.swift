@@ -90,16 +90,8 @@ extension EntityTable {
 // MARK: Reading
 
 extension EntityTable {
-    /// The records that a statement over ``select`` finds.
-    package func fetch(_ statement: OpaquePointer) throws -> [Record] {
-        let row = RowReader(statement: statement)
-        var records: [Record] = []
-        while true {
-            switch sqlite3_step(statement) {
-            case SQLITE_ROW: records.append(try Record(reading: row))
-            case SQLITE_DONE: return records
-            case let code: throw StorageError.sqlite(sqlite3_db_handle(statement), code: code, sql: nil)
-            }
-        }
+    /// The entities that a statement over ``select`` finds.
+    package func fetch(_ statement: OpaquePointer) throws -> [Record.E] {
+        try Record.entities(reading: StatementRows(statement: statement))
     }
 }

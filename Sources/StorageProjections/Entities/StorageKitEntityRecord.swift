@@ -25,6 +25,9 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
     func write(to row: RowWriter) throws
     /// Reads one column per declared column, from index 0 on.
     init(reading row: RowReader) throws
+    /// The entities of all rows that a statement finds. The default does; it is a requirement so that the loop is
+    /// compiled for each record, without a detour for every row.
+    static func entities(reading rows: StatementRows) throws -> [E]
     /// Whether the last column is an `updatedAt` that StorageKit keeps: it moves only when another column changes.
     static var stampsUpdatedAt: Bool { get }
     /// The key as the table keeps it.
@@ -46,6 +49,13 @@ extension StorageKitEntityRecord where Columns == NoColumns {
 }
 
 extension StorageKitEntityRecord {
+    @inlinable
+    public static func entities(reading rows: StatementRows) throws -> [E] {
+        var entities: [E] = []
+        while try rows.next() { entities.append(try Self(reading: rows.row).asEntity()) }
+        return entities
+    }
+
     /// Whether the last column is an `updatedAt` that StorageKit keeps: it moves only when another column changes.
     public static var stampsUpdatedAt: Bool { schemaColumns.last?.name == "updatedAt" }
 }

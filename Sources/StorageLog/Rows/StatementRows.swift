@@ -1,0 +1,21 @@
+internal import CSQLite
+internal import StorageCore
+
+/// The rows that a statement finds, one after another.
+///
+/// Not `Sendable`: it lives on the connection's thread for the length of one call.
+public struct StatementRows {
+    /// The current row, after ``next()`` has answered true.
+    public let row: RowReader
+
+    package init(statement: OpaquePointer) { row = RowReader(statement: statement) }
+
+    /// Goes to the next row; false behind the last one.
+    public func next() throws -> Bool {
+        switch sqlite3_step(row.statement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw StorageError.sqlite(sqlite3_db_handle(row.statement), code: code, sql: nil)
+        }
+    }
+}
