@@ -80,7 +80,7 @@ public struct RepoPage<Item: Sendable>: Sendable {
 }
 
 extension EntityTable {
-    fileprivate func order(by column: String?, ascending: Bool) throws -> String {
+    func order(by column: String?, ascending: Bool) throws -> String {
         let key = quoted(keyColumn)
         let direction = ascending ? "ASC" : "DESC"
         guard let column else { return " ORDER BY \(key) \(direction)" }
@@ -88,7 +88,7 @@ extension EntityTable {
         return " ORDER BY \(try self.column(named: column)) \(direction), \(key) \(direction)"
     }
 
-    fileprivate func entities(
+    func entities(
         _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
     ) throws -> [Record.E] {
         let statement = try db.cachedStatement(sql: sql)
@@ -97,7 +97,7 @@ extension EntityTable {
         return try fetch(statement.sqliteStatement)
     }
 
-    fileprivate func first(
+    func first(
         _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
     ) throws -> Record.E? {
         try entities(db, sql, bind).first

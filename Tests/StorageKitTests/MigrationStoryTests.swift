@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import StorageKit
 import StorageTesting
 import Testing
@@ -137,6 +138,7 @@ import Testing
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("story.sqlite"))
         var heads: [Int64] = []
+        var states: [[String: [String]]] = []
         for version in Self.versions {
             // Told beforehand, and nothing of it done.
             let plan = try StorageKit.plan(at: url) { Self.declare(version, &$0) }
@@ -144,6 +146,7 @@ import Testing
             let storage = try StorageKit.start(at: url) { Self.declare(version, &$0) }.facade
             try await write(version, storage)
             heads.append(storage.head)
+            states.append(try await state(version) { table in try await storage.read { try Self.dump(table, $0) } })
             let report = try await storage.verify()
             #expect(report.isSound, "version \(version): \(report.findings)")
             try await storage.close()
@@ -161,10 +164,37 @@ import Testing
             if rebuilt { try await storage.rebuild() }
             try await checkEnd(storage)
             try await checkHistory(storage, heads)
+            for (version, head) in zip(Self.versions, heads) {
+                let past = try await storage.asOf(.position(head))
+                let then = try await state(version) { table in
+                    try await past.read(table) { try Self.dump(table, $0) }
+                }
+                #expect(then == states[version - 1], "version \(version)")
+            }
+            let first = try await storage.asOf(.position(heads[0]))
+            #expect(try await first.get(V1.Note.self, id: "deleted") == V1.Note(id: "deleted", text: "from version 1"))
+            #expect(try await first.all(V1.Note.self, orderBy: "text").count == 3)
+            await #expect(throws: StorageError.self) { try await first.count(V9.Page.self) }
             let report = try await storage.verify()
             #expect(report.isSound, "\(report.findings)")
         }
         try await storage.close()
+    }
+
+    private func state(
+        _ version: Int, _ read: (String) async throws -> [String]
+    ) async throws -> [String: [String]] {
+        let page = version >= 7 ? "pages" : "notes"
+        var state = [page: try await read(page)]
+        if version >= 4 { state["tags"] = try await read("tags") }
+        return state
+    }
+
+    /// Every row of a table with its column names, whatever order the columns have.
+    private static func dump(_ table: String, _ db: Database) throws -> [String] {
+        try GRDB.Row.fetchAll(db, sql: "SELECT * FROM \(table) ORDER BY id").map { row in
+            row.map { "\($0)=\($1)" }.sorted().joined(separator: " ")
+        }
     }
 
     private func checkEnd(_ storage: Storage) async throws {

@@ -1,0 +1,13 @@
+public import Foundation
+
+/// A place in history. The state at a point is what the events up to it make.
+public enum StoragePoint: Sendable, Hashable {
+    /// After the event at this position; 0 is the time before the first.
+    case position(Int64)
+    /// After this commit.
+    case commit(Int64)
+    /// After the last commit that isn't later than this time.
+    case time(Date)
+    /// After the newest commit.
+    case head
+}
