@@ -62,6 +62,9 @@ let package = Package(
         .executableTarget(name: "StorageKitMain", dependencies: ["StorageKitTool"], path: "Tools/storagekit/Main"),
 
         .testTarget(
+            name: "StorageCoreTests",
+            dependencies: ["StorageCore", "CSQLite"]),
+        .testTarget(
             name: "StorageLogTests",
             dependencies: [
                 "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",

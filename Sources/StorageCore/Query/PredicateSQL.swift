@@ -1,0 +1,91 @@
+/// A condition as SQL: text with a `?` for each value, in order.
+package struct PredicateSQL {
+    package private(set) var text = ""
+    package private(set) var values: [StorageValue] = []
+    private let name: (String) throws -> String
+
+    /// - Parameter name: The name of a column as it stands in SQL, quoted; throws for one that isn't there.
+    package init(_ predicate: RowPredicate, name: @escaping (String) throws -> String) throws {
+        self.name = name
+        try append(predicate)
+    }
+
+    private mutating func append(_ predicate: RowPredicate) throws {
+        switch predicate {
+        case .constant(let answer): text += answer.map { $0 ? "1" : "0" } ?? "NULL"
+        case .comparison(let column, let comparison, let operand, let collation):
+            text += try name(column)
+            if let collation { text += " COLLATE \(collation.rawValue)" }
+            text += " \(comparison.rawValue) "
+            switch operand {
+            case .value(let value): bind(value)
+            case .column(let other): text += try name(other)
+            }
+        case .isNull(let column): text += "\(try name(column)) IS NULL"
+        case .among(let column, let list):
+            text += "\(try name(column)) IN ("
+            for (index, value) in list.enumerated() {
+                if index > 0 { text += ", " }
+                bind(value)
+            }
+            text += ")"
+        case .between(let column, let lower, let upper):
+            text += "\(try name(column)) BETWEEN "
+            bind(lower)
+            text += " AND "
+            bind(upper)
+        case .like(let column, let pattern, let escape): try appendLike(column, pattern, escape)
+        case .all(let parts): try append(parts[...], joined: " AND ", empty: "1")
+        case .any(let parts): try append(parts[...], joined: " OR ", empty: "0")
+        case .not(let part):
+            text += "NOT "
+            try appendNested(part)
+        case .sql(let sql, let list):
+            text += sql
+            values += list
+        }
+    }
+
+    /// SQLite takes expressions up to a depth of 1,000, and a chain of n conditions is n deep; halves of halves aren't.
+    private mutating func append(_ parts: ArraySlice<RowPredicate>, joined word: String, empty: String) throws {
+        guard let first = parts.first else { return text += empty }
+        if parts.count == 1 { return try appendNested(first) }
+        if parts.count <= 32 {
+            for (index, part) in parts.enumerated() {
+                if index > 0 { text += word }
+                try appendNested(part)
+            }
+            return
+        }
+        let middle = parts.startIndex + parts.count / 2
+        text += "("
+        try append(parts[..<middle], joined: word, empty: empty)
+        text += ")\(word)("
+        try append(parts[middle...], joined: word, empty: empty)
+        text += ")"
+    }
+
+    private mutating func appendNested(_ part: RowPredicate) throws {
+        text += "("
+        try append(part)
+        text += ")"
+    }
+
+    private mutating func appendLike(_ column: String, _ pattern: String, _ escape: Unicode.Scalar?) throws {
+        guard pattern.utf8.count <= 50_000 else {
+            throw StorageError(
+                .limitExceeded, "A pattern for \"\(column)\" is longer than 50,000 bytes.",
+                remedy: "Look for a shorter text, or use full-text search.")
+        }
+        text += "\(try name(column)) LIKE "
+        bind(.text(pattern))
+        guard let escape else { return }
+        text += " ESCAPE "
+        bind(.text(String(escape)))
+    }
+
+    private mutating func bind(_ value: StorageValue) {
+        text += "?"
+        values.append(value)
+    }
+}

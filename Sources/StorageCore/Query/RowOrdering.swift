@@ -1,0 +1,24 @@
+/// The direction of a sort.
+public enum SortOrder: Sendable, Hashable {
+    case ascending
+    case descending
+}
+
+/// One column that rows are sorted by. NULL comes first in ascending order, then numbers, texts and blobs.
+public struct RowOrdering: Sendable, Hashable {
+    public let column: String
+    public let order: SortOrder
+    /// How texts are compared; as the column says where nil.
+    public let collation: RowPredicate.Collation?
+
+    public init(_ column: String, _ order: SortOrder = .ascending, collation: RowPredicate.Collation? = nil) {
+        self.column = column
+        self.order = order
+        self.collation = collation
+    }
+
+    package func sql(_ name: (String) throws -> String) throws -> String {
+        let collated = collation.map { " COLLATE \($0.rawValue)" } ?? ""
+        return "\(try name(column))\(collated)\(order == .ascending ? "" : " DESC")"
+    }
+}

@@ -1,0 +1,112 @@
+/// A condition on the rows of one entity.
+///
+/// One tree serves every reader: it is turned into SQL for queries, and evaluated in Swift where rows are at hand, with
+/// the same answer. Like SQL it knows three answers: true, false and unknown, which is what a comparison with NULL
+/// gives; a row belongs to a result where the answer is true.
+public indirect enum RowPredicate: Sendable, Hashable {
+    /// True, false, or unknown for nil.
+    case constant(Bool?)
+    /// A column compared with a value or with another column.
+    case comparison(column: String, Comparison, Operand, collation: Collation? = nil)
+    /// Whether a column is NULL; never unknown.
+    case isNull(column: String)
+    /// Whether a column equals one of some values.
+    case among(column: String, [StorageValue])
+    /// Whether a column lies between two values, both included.
+    case between(column: String, StorageValue, StorageValue)
+    /// Whether a column's text fits a pattern: `%` stands for any text, `_` for one character. Letters from A to Z are
+    /// the same in both cases, all others differ, as everywhere in SQLite.
+    case like(column: String, pattern: String, escape: Unicode.Scalar? = nil)
+    case all([RowPredicate])
+    case any([RowPredicate])
+    case not(RowPredicate)
+    /// SQL of the caller's own, with a `?` for each value.
+    case sql(String, [StorageValue])
+
+    public enum Comparison: String, Sendable, Hashable, CaseIterable {
+        case equal = "="
+        case notEqual = "<>"
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        /// Like `equal`, but NULL is NULL and never unknown.
+        case same = "IS"
+        case different = "IS NOT"
+    }
+
+    public enum Operand: Sendable, Hashable {
+        case value(StorageValue)
+        case column(String)
+    }
+
+    /// How texts are compared.
+    public enum Collation: String, Sendable, Hashable, CaseIterable {
+        /// By bytes.
+        case binary = "BINARY"
+        /// By bytes, letters from A to Z being the same in both cases.
+        case noCase = "NOCASE"
+        /// By bytes, spaces at the end left out.
+        case trimmed = "RTRIM"
+    }
+}
+
+extension RowPredicate {
+    /// Whether the condition can be evaluated without a database.
+    public var isEvaluable: Bool {
+        switch self {
+        case .sql: false
+        case .all(let parts), .any(let parts): parts.allSatisfy(\.isEvaluable)
+        case .not(let part): part.isEvaluable
+        default: true
+        }
+    }
+
+    /// Both conditions; chains stay flat.
+    public static func && (left: RowPredicate, right: RowPredicate) -> RowPredicate {
+        switch (left, right) {
+        case (.all(let a), .all(let b)): .all(a + b)
+        case (.all(let a), _): .all(a + [right])
+        case (_, .all(let b)): .all([left] + b)
+        default: .all([left, right])
+        }
+    }
+
+    /// One condition or the other.
+    public static func || (left: RowPredicate, right: RowPredicate) -> RowPredicate {
+        switch (left, right) {
+        case (.any(let a), .any(let b)): .any(a + b)
+        case (.any(let a), _): .any(a + [right])
+        case (_, .any(let b)): .any([left] + b)
+        default: .any([left, right])
+        }
+    }
+
+    /// The opposite; what is unknown stays unknown.
+    public static prefix func ! (predicate: RowPredicate) -> RowPredicate { .not(predicate) }
+
+    /// SQL of your own, with a `?` for each value: `.sql("length(name) > ?", 3)`. Values are bound, never pasted.
+    public static func sql(_ text: String, _ values: StorageValue...) -> RowPredicate { .sql(text, values) }
+
+    /// Whether a column's text contains a text, whatever signs it has.
+    package static func contains(_ column: String, _ text: String) -> RowPredicate {
+        .like(column: column, pattern: "%\(escaped(text))%", escape: "\\")
+    }
+
+    package static func hasPrefix(_ column: String, _ text: String) -> RowPredicate {
+        .like(column: column, pattern: "\(escaped(text))%", escape: "\\")
+    }
+
+    package static func hasSuffix(_ column: String, _ text: String) -> RowPredicate {
+        .like(column: column, pattern: "%\(escaped(text))", escape: "\\")
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "%" || scalar == "_" || scalar == "\\" { result.append("\\") }
+            result.append(scalar)
+        }
+        return String(result)
+    }
+}

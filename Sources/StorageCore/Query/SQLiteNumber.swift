@@ -1,0 +1,189 @@
+internal import Foundation
+
+/// SQLite's conversions between numbers and texts.
+enum SQLiteNumber {
+    #if arch(x86_64) || arch(i386)
+        typealias Extended = Float80
+    #else
+        typealias Extended = Double
+    #endif
+
+    /// A text that is a number, and nothing else but spaces around it, as that number; any other value as it is.
+    static func number(_ value: StorageValue) -> StorageValue {
+        guard case .text(var text) = value else { return value }
+        return text.withUTF8 { parse($0) } ?? value
+    }
+
+    /// A number as its text; any other value as it is.
+    static func text(_ value: StorageValue) -> StorageValue {
+        switch value {
+        case .integer(let value): .text(String(value))
+        case .real(let value): .text(text(value))
+        default: value
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
+
+// MARK: Text to number
+
+extension SQLiteNumber {
+    /// After `sqlite3AtoF` and `sqlite3Atoi64`.
+    private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> StorageValue? {
+        var place = 0
+        let end = text.count
+        while place < end, isSpace(text[place]) { place += 1 }
+        let start = place
+        var isNegative = false
+        if place < end, text[place] == UInt8(ascii: "-") || text[place] == UInt8(ascii: "+") {
+            isNegative = text[place] == UInt8(ascii: "-")
+            place += 1
+        }
+        let room = (Int64.max - 9) / 10
+        var significand: Int64 = 0
+        var shift = 0
+        var digits = 0
+        var isInteger = true
+        while place < end, isDigit(text[place]) {
+            significand = significand * 10 + Int64(text[place] - 0x30)
+            place += 1
+            digits += 1
+            guard significand >= room else { continue }
+            while place < end, isDigit(text[place]) {
+                place += 1
+                shift += 1
+            }
+        }
+        if place < end, text[place] == UInt8(ascii: ".") {
+            place += 1
+            isInteger = false
+            while place < end, isDigit(text[place]) {
+                if significand < room {
+                    significand = significand * 10 + Int64(text[place] - 0x30)
+                    shift -= 1
+                    digits += 1
+                }
+                place += 1
+            }
+        }
+        var exponent = 0
+        if place < end, text[place] == UInt8(ascii: "e") || text[place] == UInt8(ascii: "E") {
+            place += 1
+            isInteger = false
+            var sign = 1
+            if place < end, text[place] == UInt8(ascii: "-") || text[place] == UInt8(ascii: "+") {
+                sign = text[place] == UInt8(ascii: "-") ? -1 : 1
+                place += 1
+            }
+            guard place < end, isDigit(text[place]) else { return nil }
+            while place < end, isDigit(text[place]) {
+                exponent = exponent < 10_000 ? exponent * 10 + Int(text[place] - 0x30) : 10_000
+                place += 1
+            }
+            exponent *= sign
+        }
+        let last = place
+        while place < end, isSpace(text[place]) { place += 1 }
+        guard place == end, digits > 0 else { return nil }
+        if isInteger, let whole = Int64(String(decoding: text[start..<last], as: UTF8.self)) { return .integer(whole) }
+        return .real(real(significand, isNegative, exponent + shift))
+    }
+
+    private static func real(_ significand: Int64, _ isNegative: Bool, _ power: Int) -> Double {
+        guard significand != 0 else { return isNegative ? -0.0 : 0.0 }
+        var significand = significand
+        var rest = abs(power)
+        let isLarge = power > 0
+        while rest > 0 {
+            if isLarge {
+                if significand >= Int64.max / 10 { break }
+                significand *= 10
+            } else {
+                if significand % 10 != 0 { break }
+                significand /= 10
+            }
+            rest -= 1
+        }
+        let value = Extended(isNegative ? -significand : significand)
+        if rest == 0 { return Double(isNegative ? -significand : significand) }
+        if rest > 307 {
+            guard rest < 342 else { return isLarge ? Double.infinity * Double(value) : 0.0 * Double(value) }
+            let scale = powerOfTen(rest - 308)
+            return isLarge ? Double(value * scale) * 1.0e308 : Double(value / scale) / 1.0e308
+        }
+        let scale = powerOfTen(rest)
+        return Double(isLarge ? value * scale : value / scale)
+    }
+
+    private static func powerOfTen(_ exponent: Int) -> Extended {
+        var (rest, base, result) = (exponent, Extended(10), Extended(1))
+        while true {
+            if rest & 1 != 0 { result *= base }
+            rest >>= 1
+            if rest == 0 { return result }
+            base *= base
+        }
+    }
+}
+
+// MARK: Number to text
+
+extension SQLiteNumber {
+    /// After `sqlite3_snprintf("%!.15g")`.
+    static func text(_ real: Double) -> String {
+        guard real.isFinite else { return real < 0 ? "-Inf" : "Inf" }
+        var value = Extended(abs(real))
+        var exponent = 0
+        var rounder = Extended(0.5)
+        for _ in 0..<14 { rounder *= 0.1 }
+        if value > 0 {
+            var scale: Extended = 1
+            while value >= 1e100 * scale, exponent <= 350 { (scale, exponent) = (scale * 1e100, exponent + 100) }
+            while value >= 1e10 * scale, exponent <= 350 { (scale, exponent) = (scale * 1e10, exponent + 10) }
+            while value >= 10 * scale, exponent <= 350 { (scale, exponent) = (scale * 10, exponent + 1) }
+            value /= scale
+            while value < 1e-8 { (value, exponent) = (value * 1e8, exponent - 8) }
+            while value < 1 { (value, exponent) = (value * 10, exponent - 1) }
+        }
+        value += rounder
+        if value >= 10 { (value, exponent) = (value * 0.1, exponent + 1) }
+        let isScientific = exponent < -4 || exponent > 14
+        var precision = isScientific ? 14 : 14 - exponent
+        var place = isScientific ? 0 : exponent
+        var significant = 26
+        var text: [UInt8] = real < 0 ? [UInt8(ascii: "-")] : []
+        func digit() -> UInt8 {
+            guard significant > 0 else { return UInt8(ascii: "0") }
+            significant -= 1
+            let digit = Int(value)
+            value = (value - Extended(digit)) * 10
+            return UInt8(digit) + UInt8(ascii: "0")
+        }
+        if place < 0 {
+            text.append(UInt8(ascii: "0"))
+        } else {
+            while place >= 0 {
+                text.append(digit())
+                place -= 1
+            }
+        }
+        text.append(UInt8(ascii: "."))
+        place += 1
+        while place < 0 {
+            text.append(UInt8(ascii: "0"))
+            precision -= 1
+            place += 1
+        }
+        while precision > 0 {
+            text.append(digit())
+            precision -= 1
+        }
+        while text.last == UInt8(ascii: "0") { text.removeLast() }
+        if text.last == UInt8(ascii: ".") { text.append(UInt8(ascii: "0")) }
+        var result = String(decoding: text, as: UTF8.self)
+        if isScientific { result += String(format: "e%+03d", exponent) }
+        return result
+    }
+}
