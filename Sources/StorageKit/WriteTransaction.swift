@@ -21,7 +21,7 @@ public struct WriteTransaction {
         self.database = database
     }
 
-    private var now: Date {
+    var now: Date {
         Date(timeIntervalSince1970: Double(writer.configuration.clock.microseconds) / 1_000_000)
     }
 

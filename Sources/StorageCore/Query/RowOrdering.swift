@@ -1,5 +1,5 @@
 /// The direction of a sort.
-public enum SortOrder: Sendable, Hashable {
+public enum RowOrder: Sendable, Hashable {
     case ascending
     case descending
 }
@@ -7,11 +7,11 @@ public enum SortOrder: Sendable, Hashable {
 /// One column that rows are sorted by. NULL comes first in ascending order, then numbers, texts and blobs.
 public struct RowOrdering: Sendable, Hashable {
     public let column: String
-    public let order: SortOrder
+    public let order: RowOrder
     /// How texts are compared; as the column says where nil.
     public let collation: RowPredicate.Collation?
 
-    public init(_ column: String, _ order: SortOrder = .ascending, collation: RowPredicate.Collation? = nil) {
+    public init(_ column: String, _ order: RowOrder = .ascending, collation: RowPredicate.Collation? = nil) {
         self.column = column
         self.order = order
         self.collation = collation

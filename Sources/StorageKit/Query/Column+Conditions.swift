@@ -1,0 +1,104 @@
+public import StorageCore
+public import StorageLog
+
+extension StorageColumn where Value: StorageColumnValue {
+    /// Whether the column is one of these values.
+    public func `in`(_ values: some Sequence<Value>) -> RowPredicate {
+        .among(column: name, values.map(\.storageValue))
+    }
+
+    /// Whether the column lies in a range, both ends included.
+    public func between(_ range: ClosedRange<Value>) -> RowPredicate where Value: Comparable {
+        .between(column: name, range.lowerBound.storageValue, range.upperBound.storageValue)
+    }
+
+    /// Whether the column lies between two values, both included.
+    public func between(_ lower: Value, _ upper: Value) -> RowPredicate {
+        .between(column: name, lower.storageValue, upper.storageValue)
+    }
+
+    /// What an update puts into the column.
+    public func set(to value: Value) -> ColumnAssignment {
+        ColumnAssignment(column: name, value: value.storageValue)
+    }
+}
+
+extension StorageColumn where Value: RawRepresentable, Value.RawValue: StorageColumnValue {
+    /// Whether the column is one of these cases.
+    @_disfavoredOverload
+    public func `in`(_ values: some Sequence<Value>) -> RowPredicate {
+        .among(column: name, values.map(\.rawValue.storageValue))
+    }
+
+    /// What an update puts into the column.
+    @_disfavoredOverload
+    public func set(to value: Value) -> ColumnAssignment {
+        ColumnAssignment(column: name, value: value.rawValue.storageValue)
+    }
+}
+
+extension StorageColumn {
+    /// Whether the column is NULL.
+    public var isNull: RowPredicate { .isNull(column: name) }
+    /// Whether the column isn't NULL.
+    public var isNotNull: RowPredicate { .not(.isNull(column: name)) }
+
+    /// Compares texts another way than the column does: `$0.name.collating(.noCase) == "anna"`.
+    public func collating(_ collation: RowPredicate.Collation) -> CollatedColumn<Value> {
+        CollatedColumn(column: self, collation: collation)
+    }
+}
+
+/// A column whose texts are compared in a way of its own.
+public struct CollatedColumn<Value>: Sendable {
+    let column: StorageColumn<Value>
+    let collation: RowPredicate.Collation
+}
+
+public func == <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
+    .comparison(column: left.column.name, .equal, .value(value.storageValue), collation: left.collation)
+}
+
+public func < <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
+    .comparison(column: left.column.name, .less, .value(value.storageValue), collation: left.collation)
+}
+
+public func > <V: StorageColumnValue>(left: CollatedColumn<V>, value: V) -> RowPredicate {
+    .comparison(column: left.column.name, .greater, .value(value.storageValue), collation: left.collation)
+}
+
+/// A column that holds text, or may.
+public protocol TextColumnValue {}
+extension String: TextColumnValue {}
+extension Optional: TextColumnValue where Wrapped: TextColumnValue {}
+
+// `%` and `_` in the text that is looked for are plain signs. The letters A to Z are found in both cases and all other
+// letters in their own, which is SQLite's rule for LIKE; `collating` or SQL of your own compare otherwise.
+extension StorageColumn where Value: TextColumnValue {
+    /// Whether the text has another text in it.
+    public func contains(_ text: String) -> RowPredicate { .contains(name, text) }
+    /// Whether the text begins with another.
+    public func hasPrefix(_ text: String) -> RowPredicate { .hasPrefix(name, text) }
+    /// Whether the text ends with another.
+    public func hasSuffix(_ text: String) -> RowPredicate { .hasSuffix(name, text) }
+
+    /// Whether the text fits a pattern of SQL: `%` stands for any text, `_` for one character.
+    public func like(_ pattern: String, escape: Unicode.Scalar? = nil) -> RowPredicate {
+        .like(column: name, pattern: pattern, escape: escape)
+    }
+}
+
+/// A column and what an update puts into it.
+public struct ColumnAssignment: Sendable {
+    let column: String
+    let value: StorageValue
+}
+
+/// Gathers the assignments of an update, one a line.
+@resultBuilder public enum AssignmentBuilder {
+    public static func buildBlock(_ parts: [ColumnAssignment]...) -> [ColumnAssignment] { parts.flatMap { $0 } }
+    public static func buildExpression(_ assignment: ColumnAssignment) -> [ColumnAssignment] { [assignment] }
+    public static func buildOptional(_ part: [ColumnAssignment]?) -> [ColumnAssignment] { part ?? [] }
+    public static func buildEither(first part: [ColumnAssignment]) -> [ColumnAssignment] { part }
+    public static func buildEither(second part: [ColumnAssignment]) -> [ColumnAssignment] { part }
+}
