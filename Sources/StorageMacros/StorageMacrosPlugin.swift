@@ -3,5 +3,5 @@ internal import SwiftSyntaxMacros
 
 @main
 struct StorageMacrosPlugin: CompilerPlugin {
-    let providingMacros: [any Macro.Type] = [StorageEntityMacro.self, StorageRecordMacro.self]
+    let providingMacros: [any Macro.Type] = [StorageEntityMacro.self, StorageRecordMacro.self, StorageRoleMacro.self]
 }

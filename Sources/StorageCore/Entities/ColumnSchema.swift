@@ -9,14 +9,40 @@ public struct ColumnSchema: Sendable, Equatable {
     /// An SQL literal that stands for the value of rows older than the column.
     public let defaultValue: String?
 
+    /// The row of another entity that the column refers to.
+    public let reference: ColumnReference?
+    /// What is wrong with the declaration, where it can't be told before the store is opened.
+    package let problem: String?
+
     public init(
-        name: String, type: String, notNull: Bool = false, primaryKey: Bool = false, defaultValue: String? = nil
+        name: String, type: String, notNull: Bool = false, primaryKey: Bool = false, defaultValue: String? = nil,
+        reference: ColumnReference? = nil
     ) {
         self.name = name
         self.type = type
         self.notNull = notNull
         self.primaryKey = primaryKey
         self.defaultValue = defaultValue
+        self.reference = reference
+        problem = nil
+    }
+
+    /// A column that can't be.
+    package init(problem: String) {
+        name = "?"
+        type = ""
+        notNull = false
+        primaryKey = false
+        defaultValue = nil
+        reference = nil
+        self.problem = problem
+    }
+
+    /// The same column, referring to the key of another entity's table: the database sees to it that the row is there.
+    public func referencing(_ table: String, onDelete rule: StorageDeleteRule) -> ColumnSchema {
+        ColumnSchema(
+            name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
+            reference: ColumnReference(table: table, column: "id", onDelete: rule))
     }
 }
 
@@ -33,4 +59,27 @@ public struct TableSchema: Sendable, Equatable {
     public func column(named name: String) -> ColumnSchema? {
         columns.first { $0.name == name }
     }
+}
+
+/// A foreign key.
+public struct ColumnReference: Sendable, Equatable {
+    public let table: String
+    public let column: String
+    public let onDelete: StorageDeleteRule
+
+    public init(table: String, column: String, onDelete: StorageDeleteRule) {
+        self.table = table
+        self.column = column
+        self.onDelete = onDelete
+    }
+}
+
+/// What becomes of a row when the row that it refers to is deleted. Whatever does is part of the log.
+public enum StorageDeleteRule: String, Sendable, Equatable {
+    /// It is deleted too.
+    case cascade = "CASCADE"
+    /// It refers to nothing any more; the column must be optional.
+    case setNull = "SET NULL"
+    /// It keeps the other row from being deleted.
+    case restrict = "RESTRICT"
 }

@@ -16,6 +16,11 @@ struct MacroFixIt: FixItMessage {
         edit(token.trimmedRange, in: token, to: text, id: id, message)
     }
 
+    /// A fix-it that replaces a node and leaves the space around it.
+    static func replaceNode(_ node: some SyntaxProtocol, with text: String, id: String, _ message: String) -> FixIt {
+        edit(node.trimmedRange, in: node, to: text, id: id, message)
+    }
+
     /// A fix-it that removes a node with the space up to what follows it.
     static func remove(_ node: some SyntaxProtocol, id: String, _ message: String) -> FixIt {
         edit(node.positionAfterSkippingLeadingTrivia..<node.endPosition, in: node, to: "", id: id, message)

@@ -1,3 +1,4 @@
+internal import SwiftParser
 internal import SwiftSyntax
 
 /// One stored property, and so one column.
@@ -11,7 +12,14 @@ struct StoredProperty {
     let isOptional: Bool
     /// How far the property can be seen: no further than its entity.
     let access: AccessLevel
+    let role: PropertyRole
+    /// The value that a new entity has, where it is written so that rows from before the column can have it too.
+    let fallback: String?
+    /// Where the property's declaration begins.
+    let declarationStart: AbsolutePosition
 
+    /// The type without its question mark.
+    var embeddedType: String { isOptional ? String(type.dropLast()) : type }
     /// The name as Swift code writes it, with its backticks.
     var identifier: String { name.trimmed.text }
     /// The name as the label of an argument, where the compiler warns of backticks that a keyword doesn't need there.
@@ -19,9 +27,15 @@ struct StoredProperty {
     /// The column: the name without backticks.
     var column: String { name.bareText }
 
-    init(name: TokenSyntax, type: TypeSyntax, access: AccessLevel) {
+    init(
+        name: TokenSyntax, type: TypeSyntax, access: AccessLevel, role: PropertyRole = .column,
+        initializer: ExprSyntax? = nil, declarationStart: AbsolutePosition? = nil
+    ) {
         self.name = name
         self.access = access
+        self.role = role
+        self.declarationStart = declarationStart ?? name.positionAfterSkippingLeadingTrivia
+        fallback = role == .column ? initializer.flatMap(Self.fallback) : nil
         // `T!` is an optional that only a declaration can spell that way.
         let plain = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self).map {
             TypeSyntax(OptionalTypeSyntax(wrappedType: $0.wrappedType.trimmed))
@@ -30,6 +44,25 @@ struct StoredProperty {
         self.type = spelled.description
         metatype = Self.needsParentheses(spelled) ? "(\(spelled)).self" : "\(spelled).self"
         isOptional = spelled.is(OptionalTypeSyntax.self)
+    }
+
+    /// Literals and cases, which are the same whenever they are read; calls such as `UUID()` aren't.
+    private static func fallback(_ value: ExprSyntax) -> String? {
+        switch value.kind {
+        case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: return value.trimmedDescription
+        case .stringLiteralExpr:
+            return value.as(StringLiteralExprSyntax.self)?.representedLiteralValue == nil
+                ? nil : value.trimmedDescription
+        case .prefixOperatorExpr:
+            guard let negative = value.as(PrefixOperatorExprSyntax.self), negative.operator.text == "-",
+                negative.expression.is(IntegerLiteralExprSyntax.self)
+                    || negative.expression.is(FloatLiteralExprSyntax.self)
+            else { return nil }
+            return value.trimmedDescription
+        case .memberAccessExpr:
+            return value.as(MemberAccessExprSyntax.self)?.base == nil ? value.trimmedDescription : nil
+        default: return nil
+        }
     }
 
     private static func needsParentheses(_ type: TypeSyntax) -> Bool {

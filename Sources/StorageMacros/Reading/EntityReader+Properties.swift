@@ -40,7 +40,12 @@ extension EntityReader {
                 reportMissingType(of: binding)
                 continue
             }
-            properties.append(StoredProperty(name: name, type: qualifier.qualified(type), access: access))
+            guard let role = role(of: variable, name: name.bareText, type: type) else { continue }
+            properties.append(
+                StoredProperty(
+                    name: name, type: qualifier.qualified(type), access: access, role: role,
+                    initializer: binding.initializer?.value,
+                    declarationStart: variable.positionAfterSkippingLeadingTrivia))
         }
         return properties.reversed()
     }

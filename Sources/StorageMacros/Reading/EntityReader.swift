@@ -23,7 +23,8 @@ struct EntityReader {
         let table = table(of: structure)
         let access = access(of: structure)
         let properties = storedProperties(of: structure, access: access)
-        if diagnostics.isEmpty { checkColumns(properties) }
+        if diagnostics.isEmpty { checkColumns(properties.filter(\.role.isStored)) }
+        if diagnostics.isEmpty { checkRoles(properties) }
         if diagnostics.isEmpty { checkKey(properties, of: structure, access: access) }
         if diagnostics.isEmpty { checkInitializers(of: structure, properties) }
         guard diagnostics.isEmpty, let table else { return nil }

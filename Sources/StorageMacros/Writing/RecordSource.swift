@@ -11,18 +11,23 @@ struct RecordSource {
     let entity: EntityDeclaration
 
     private var access: String { entity.access.prefix }
-    private var properties: [StoredProperty] { entity.properties }
+    /// The properties that the record has: those that are stored.
+    private var properties: [StoredProperty] { entity.properties.filter(\.role.isStored) }
+    private var hasEmbedded: Bool {
+        properties.contains { if case .embedded = $0.role { true } else { false } }
+    }
     private let date = "Foundation.Date"
 
     var text: String {
         let attributes = entity.availability.map { $0 + "\n" }.joined()
         let members = [
-            naming, columns, storage, memberwiseInitializer, conversions, statementCoding, rowCoding,
+            naming, columns, columnNames, relationships, storage, memberwiseInitializer, conversions, statementCoding,
+            reading, rowCoding,
         ]
         return """
             \(attributes)@_StorageRecord
             \(entity.statedAccess?.prefix ?? "")nonisolated struct \(entity.recordName) {
-            \(indented(members.joined(separator: "\n\n"), by: 1))
+            \(indented(members.filter { !$0.isEmpty }.joined(separator: "\n\n"), by: 1))
             }
             """
     }
@@ -39,20 +44,100 @@ extension RecordSource {
     }
 
     private var columns: String {
-        var lines = properties.map { property in
-            let key = property.column == "id" ? ", primaryKey: true" : ""
-            return "StorageCore.ColumnSchema(\(literal(property.column)), \(property.metatype)\(key))"
+        var groups: [[String]] = [[]]
+        var embedded: [String] = []
+        for property in properties {
+            if case .embedded(let prefix) = property.role {
+                embedded.append("StorageLog.StorageEmbedding.columns(\(property.metatype), prefix: \(literal(prefix)))")
+                groups.append([])
+            } else {
+                groups[groups.count - 1].append(column(property))
+            }
         }
         if !entity.declaresUpdatedAt {
-            lines.append("StorageCore.ColumnSchema(\(literal(EntityDeclaration.updatedAt)), \(date).self)")
+            groups[groups.count - 1].append(
+                "StorageCore.ColumnSchema(\(literal(EntityDeclaration.updatedAt)), \(date).self)")
+        }
+        var text = ""
+        for (index, group) in groups.enumerated() {
+            if index > 0 { text += "\ncolumns += \(embedded[index - 1])" }
+            if group.isEmpty { continue }
+            let list = "[\n\(indented(group.joined(separator: ",\n"), by: 1))\n]"
+            text += index == 0 ? list : "\ncolumns += \(list)"
+        }
+        if hasEmbedded {
+            text = "var columns: [StorageCore.ColumnSchema] = \(groups[0].isEmpty ? "[]" + text : text)\nreturn columns"
         }
         return """
             \(access)static var schemaColumns: [StorageCore.ColumnSchema] {
-                [
-            \(indented(lines.joined(separator: ",\n"), by: 2))
-                ]
+            \(indented(text, by: 1))
             }
             """
+    }
+
+    private func column(_ property: StoredProperty) -> String {
+        if property.role == .json {
+            return "StorageLog.StorageJSON.column(\(literal(property.column)), \(property.metatype))"
+        }
+        let key = property.column == "id" ? ", primaryKey: true" : ""
+        let fallback = property.fallback.map { ", default: \($0)" } ?? ""
+        var text = "StorageCore.ColumnSchema(\(literal(property.column)), \(property.metatype)\(key)\(fallback))"
+        for relation in entity.properties {
+            guard case .belongsTo(property.column, let parent, let rule?) = relation.role else { continue }
+            text += ".referencing(\(parent).Record.databaseTableName, onDelete: \(rule))"
+        }
+        return text
+    }
+
+    /// The columns by name, for the conditions of queries.
+    private var columnNames: String {
+        let members = allProperties.map { property in
+            let value =
+                if case .embedded(let prefix) = property.role {
+                    "StorageLog.EmbeddedColumns<\(property.embeddedType)>(prefix: \(literal(prefix)))"
+                } else {
+                    "StorageCore.StorageColumn<\(property.type)>(\(literal(property.column)))"
+                }
+            return "\(property.access.prefix)let \(property.identifier) = \(value)"
+        }
+        return """
+            \(access)struct Columns: Swift.Sendable {
+            \(indented(members.joined(separator: "\n"), by: 1))
+            }
+
+            \(access)static let columns = Columns()
+            """
+    }
+
+    /// Which column a relationship goes by.
+    private var relationships: String {
+        let lines = entity.properties.compactMap { property -> String? in
+            switch property.role {
+            case .hasMany(let key), .belongsTo(let key, _, _):
+                "if path == \\\(entity.name).\(property.identifier) {\n    return \(literal(key))\n}"
+            default: nil
+            }
+        }
+        guard !lines.isEmpty else { return "" }
+        return """
+            \(access)static func foreignKey(of path: Swift.PartialKeyPath<\(entity.name)>) -> Swift.String? {
+            \(indented(lines.joined(separator: "\n"), by: 1))
+                return nil
+            }
+            """
+    }
+
+    /// The arguments of the entity's initialiser, stored properties as `value` says them.
+    private func entityArguments(_ value: (StoredProperty) -> String) -> String {
+        entity.properties.map { property in
+            let argument =
+                switch property.role {
+                case .hasMany: "[]"
+                case .belongsTo: "nil"
+                default: value(property)
+                }
+            return "\(property.label): \(argument)"
+        }.joined(separator: ", ")
     }
 
     private var storage: String {
@@ -72,7 +157,7 @@ extension RecordSource {
     }
 
     private var conversions: String {
-        let entityArguments = properties.map { "\($0.label): self.\($0.identifier)" }.joined(separator: ", ")
+        let entityArguments = entityArguments { "self.\($0.identifier)" }
         var recordArguments = properties.map { "\($0.label): entity.\($0.identifier)" }
         if !entity.declaresUpdatedAt { recordArguments.append("\(EntityDeclaration.updatedAt): now") }
         return """
@@ -87,8 +172,15 @@ extension RecordSource {
     }
 
     private var statementCoding: String {
-        let writes = allProperties.enumerated().map { "try row.write(self.\($1.identifier), at: \($0 + 1))" }
-        let reads = allProperties.enumerated().map { "self.\($1.identifier) = try row.read(\($1.metatype), at: \($0))" }
+        var writes = allProperties.enumerated().map { write($1, at: "\($0 + 1)") }
+        var reads = allProperties.enumerated().map { "self.\($1.identifier) = \(read($1, at: "\($0)"))" }
+        // The columns of embedded properties are known at run time only.
+        if hasEmbedded {
+            writes = ["var index: Swift.Int32 = 1"] + allProperties.map { write($0, at: "&index") }
+            reads =
+                ["var index: Swift.Int32 = 0"]
+                + allProperties.map { "self.\($0.identifier) = \(read($0, at: "&index"))" }
+        }
         let key = properties.first { $0.column == "id" }?.type ?? "E.Id"
         return """
             \(access)func write(to row: StorageLog.RowWriter) throws {
@@ -105,13 +197,74 @@ extension RecordSource {
             """
     }
 
+    /// A running index, taken and moved on.
+    private static func plain(_ index: String) -> String {
+        index == "&index" ? "StorageLog.StorageEmbedding.next(&index)" : index
+    }
+
+    private func write(_ property: StoredProperty, at index: String) -> String {
+        let value = "self.\(property.identifier)"
+        return
+            switch property.role
+        {
+        case .json: "try StorageLog.StorageJSON.write(\(value), to: row, at: \(Self.plain(index)))"
+        case .embedded: "try StorageLog.StorageEmbedding.write(\(value), to: row, at: \(index))"
+        default: "try row.write(\(value), at: \(Self.plain(index)))"
+        }
+    }
+
+    private func read(_ property: StoredProperty, at index: String) -> String {
+        switch property.role {
+        case .json: "try StorageLog.StorageJSON.read(\(property.metatype), from: row, at: \(Self.plain(index)))"
+        case .embedded: "try StorageLog.StorageEmbedding.read(\(property.metatype), from: row, at: \(index))"
+        default: "try row.read(\(property.metatype), at: \(Self.plain(index)))"
+        }
+    }
+
+    /// Entities straight from rows, without a record in between.
+    private var reading: String {
+        let start = hasEmbedded ? "\n        var index: Swift.Int32 = 0" : ""
+        var place = -1
+        let arguments = entityArguments { property in
+            place += 1
+            return read(property, at: hasEmbedded ? "&index" : "\(place)")
+        }
+        return """
+            \(access)static func entities(reading rows: StorageLog.StatementRows) throws -> [\(entity.name)] {
+                let row = rows.row
+                var entities: [\(entity.name)] = []
+                while try rows.next() {\(start)
+                    entities.append(\(entity.name)(\(arguments)))
+                }
+                return entities
+            }
+            """
+    }
+
     private var rowCoding: String {
         let coding = "StorageLog.ColumnCoding"
-        let reads = allProperties.map {
-            "self.\($0.identifier) = try \(coding).decode(\($0.metatype), from: row, \(literal($0.column)))"
+        let reads = allProperties.map { property in
+            let name = literal(property.column)
+            let value =
+                switch property.role {
+                case .json: "StorageLog.StorageJSON.decode(\(property.metatype), from: row, \(name))"
+                case .embedded(let prefix):
+                    "StorageLog.StorageEmbedding.decode(\(property.metatype), from: row, prefix: \(literal(prefix)))"
+                default: "\(coding).decode(\(property.metatype), from: row, \(name))"
+                }
+            return "self.\(property.identifier) = try \(value)"
         }
-        let writes = allProperties.map {
-            "try \(coding).encode(self.\($0.identifier), to: &container, \(literal($0.column)))"
+        let writes = allProperties.map { property in
+            let name = literal(property.column)
+            let value = "self.\(property.identifier)"
+            return
+                switch property.role
+            {
+            case .json: "try StorageLog.StorageJSON.encode(\(value), to: &container, \(name))"
+            case .embedded(let prefix):
+                "try StorageLog.StorageEmbedding.encode(\(value), to: &container, prefix: \(literal(prefix)))"
+            default: "try \(coding).encode(\(value), to: &container, \(name))"
+            }
         }
         return """
             \(access)init(row: GRDB.Row) throws {

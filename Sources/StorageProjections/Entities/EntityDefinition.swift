@@ -154,6 +154,11 @@ extension EntityDefinition {
             }
         }
         try validateName()
+        for case let problem? in columns.map(\.schema.problem) {
+            throw StorageError(
+                .schemaMismatch, "\"\(name)\" can't be declared: \(problem)",
+                remedy: "Correct the type, or store the property as JSON with @StorageJSON.")
+        }
         var seen: Set<ExactText> = ["_position".folded]
         for column in columns where !seen.insert(column.stored.folded).inserted {
             throw StorageError(
@@ -184,7 +189,12 @@ extension EntityDefinition.Column {
         // Columns of imported histories keep whatever kind of value comes.
         let untyped = schema.type.isEmpty || schema.type == Double.columnType || !coding.isEmpty
         let type = untyped ? "" : " " + schema.type
-        return quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")
+        var sql = quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")
+        if let reference = schema.reference {
+            sql +=
+                " REFERENCES \(quoted(reference.table))(\(quoted(reference.column))) ON DELETE \(reference.onDelete.rawValue)"
+        }
+        return sql
     }
 
     /// What rows from before the column hold where NULL isn't allowed.

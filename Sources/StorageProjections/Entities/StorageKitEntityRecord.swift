@@ -30,6 +30,8 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
     static func entities(reading rows: StatementRows) throws -> [E]
     /// Whether the last column is an `updatedAt` that StorageKit keeps: it moves only when another column changes.
     static var stampsUpdatedAt: Bool { get }
+    /// The column by which a relationship goes: of the other entity for one to many, of this one for a parent.
+    static func foreignKey(of path: PartialKeyPath<E>) -> String?
     /// The key as the table keeps it.
     static func key(of id: E.Id) -> StorageValue
 }
@@ -49,6 +51,8 @@ extension StorageKitEntityRecord where Columns == NoColumns {
 }
 
 extension StorageKitEntityRecord {
+    public static func foreignKey(of path: PartialKeyPath<E>) -> String? { nil }
+
     @inlinable
     public static func entities(reading rows: StatementRows) throws -> [E] {
         var entities: [E] = []

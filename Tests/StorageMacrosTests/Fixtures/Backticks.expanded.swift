@@ -22,6 +22,17 @@ nonisolated struct TypeRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let `class` = StorageCore.StorageColumn<String>("class")
+        let `let` = StorageCore.StorageColumn<Int>("let")
+        let `in` = StorageCore.StorageColumn<Int>("in")
+        let `two words` = StorageCore.StorageColumn<Int>("two words")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
+
     var id: String
     var `class`: String
     var `let`: Int
@@ -66,6 +77,15 @@ nonisolated struct TypeRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [`Type`] {
+        let row = rows.row
+        var entities: [`Type`] = []
+        while try rows.next() {
+            entities.append(`Type`(id: try row.read(String.self, at: 0), class: try row.read(String.self, at: 1), `let`: try row.read(Int.self, at: 2), in: try row.read(Int.self, at: 3), `two words`: try row.read(Int.self, at: 4)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

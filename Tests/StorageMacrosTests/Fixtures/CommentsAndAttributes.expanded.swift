@@ -21,10 +21,18 @@ public nonisolated struct UserRecord {
     public static var schemaColumns: [StorageCore.ColumnSchema] {
         [
             StorageCore.ColumnSchema("id", String.self, primaryKey: true),
-            StorageCore.ColumnSchema("name", String.self),
+            StorageCore.ColumnSchema("name", String.self, default: "a"),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
     }
+
+    public struct Columns: Swift.Sendable {
+        public let id = StorageCore.StorageColumn<String>("id")
+        public let name = StorageCore.StorageColumn<String>("name")
+        public let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    public static let columns = Columns()
 
     public var id: String
     public var name: String
@@ -58,6 +66,15 @@ public nonisolated struct UserRecord {
 
     public static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    public static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), name: try row.read(String.self, at: 1)))
+        }
+        return entities
     }
 
     public init(row: GRDB.Row) throws {

@@ -27,10 +27,20 @@ nonisolated struct UserRecord {
             StorageCore.ColumnSchema("id", String.self, primaryKey: true),
             StorageCore.ColumnSchema("first", String.self),
             StorageCore.ColumnSchema("last", String.self),
-            StorageCore.ColumnSchema("age", Int.self),
+            StorageCore.ColumnSchema("age", Int.self, default: 3),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
     }
+
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let first = StorageCore.StorageColumn<String>("first")
+        let last = StorageCore.StorageColumn<String>("last")
+        let age = StorageCore.StorageColumn<Int>("age")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
 
     var id: String
     var first: String
@@ -72,6 +82,15 @@ nonisolated struct UserRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), first: try row.read(String.self, at: 1), last: try row.read(String.self, at: 2), age: try row.read(Int.self, at: 3)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

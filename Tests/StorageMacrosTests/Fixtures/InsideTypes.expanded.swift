@@ -16,6 +16,13 @@ enum Shop {
                 ]
             }
 
+            struct Columns: Swift.Sendable {
+                let id = StorageCore.StorageColumn<String>("id")
+                let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+            }
+
+            static let columns = Columns()
+
             var id: String
             var updatedAt: Foundation.Date
 
@@ -44,6 +51,15 @@ enum Shop {
 
             static func key(of id: String) -> StorageCore.StorageValue {
                 StorageLog.RowKey.value(of: id)
+            }
+
+            static func entities(reading rows: StorageLog.StatementRows) throws -> [Order] {
+                let row = rows.row
+                var entities: [Order] = []
+                while try rows.next() {
+                    entities.append(Order(id: try row.read(String.self, at: 0)))
+                }
+                return entities
             }
 
             init(row: GRDB.Row) throws {
@@ -75,6 +91,13 @@ extension Shop.Back {
             ]
         }
 
+        fileprivate struct Columns: Swift.Sendable {
+            fileprivate let id = StorageCore.StorageColumn<String>("id")
+            fileprivate let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+        }
+
+        fileprivate static let columns = Columns()
+
         fileprivate var id: String
         fileprivate var updatedAt: Foundation.Date
 
@@ -105,6 +128,15 @@ extension Shop.Back {
             StorageLog.RowKey.value(of: id)
         }
 
+        fileprivate static func entities(reading rows: StorageLog.StatementRows) throws -> [Line] {
+            let row = rows.row
+            var entities: [Line] = []
+            while try rows.next() {
+                entities.append(Line(id: try row.read(String.self, at: 0)))
+            }
+            return entities
+        }
+
         fileprivate init(row: GRDB.Row) throws {
             self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
             self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
@@ -132,6 +164,13 @@ public extension Shop {
                 StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
             ]
         }
+
+        public struct Columns: Swift.Sendable {
+            public let id = StorageCore.StorageColumn<String>("id")
+            public let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+        }
+
+        public static let columns = Columns()
 
         public var id: String
         public var updatedAt: Foundation.Date
@@ -161,6 +200,15 @@ public extension Shop {
 
         public static func key(of id: String) -> StorageCore.StorageValue {
             StorageLog.RowKey.value(of: id)
+        }
+
+        public static func entities(reading rows: StorageLog.StatementRows) throws -> [Customer] {
+            let row = rows.row
+            var entities: [Customer] = []
+            while try rows.next() {
+                entities.append(Customer(id: try row.read(String.self, at: 0)))
+            }
+            return entities
         }
 
         public init(row: GRDB.Row) throws {

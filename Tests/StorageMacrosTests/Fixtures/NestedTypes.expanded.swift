@@ -31,6 +31,17 @@ nonisolated struct UserRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<User.Key>("id")
+        let role = StorageCore.StorageColumn<User.Role>("role")
+        let past = StorageCore.StorageColumn<[User.Role]?>("past")
+        let mood = StorageCore.StorageColumn<User.Mood?>("mood")
+        let other = StorageCore.StorageColumn<Company.Role>("other")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
+
     var id: User.Key
     var role: User.Role
     var past: [User.Role]?
@@ -75,6 +86,15 @@ nonisolated struct UserRecord {
 
     static func key(of id: User.Key) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(User.Key.self, at: 0), role: try row.read(User.Role.self, at: 1), past: try row.read([User.Role]?.self, at: 2), mood: try row.read(User.Mood?.self, at: 3), other: try row.read(Company.Role.self, at: 4)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

@@ -25,6 +25,18 @@ nonisolated struct UserRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let a = StorageCore.StorageColumn<Int?>("a")
+        let b = StorageCore.StorageColumn<Int?>("b")
+        let c = StorageCore.StorageColumn<Optional<Int>>("c")
+        let d = StorageCore.StorageColumn<(any Codable)?>("d")
+        let e = StorageCore.StorageColumn<any Codable & Sendable>("e")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
+
     var id: String
     var a: Int?
     var b: Int?
@@ -73,6 +85,15 @@ nonisolated struct UserRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), a: try row.read(Int?.self, at: 1), b: try row.read(Int?.self, at: 2), c: try row.read(Optional<Int>.self, at: 3), d: try row.read((any Codable)?.self, at: 4), e: try row.read((any Codable & Sendable).self, at: 5)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

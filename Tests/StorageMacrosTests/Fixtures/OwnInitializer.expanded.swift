@@ -26,6 +26,14 @@ nonisolated struct UserRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let name = StorageCore.StorageColumn<String>("name")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
+
     var id: String
     var name: String
     var updatedAt: Foundation.Date
@@ -58,6 +66,15 @@ nonisolated struct UserRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), name: try row.read(String.self, at: 1)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

@@ -22,6 +22,14 @@ nonisolated struct UserRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let updatedAt = StorageCore.StorageColumn<Date>("updatedAt")
+        let name = StorageCore.StorageColumn<String>("name")
+    }
+
+    static let columns = Columns()
+
     var id: String
     var updatedAt: Date
     var name: String
@@ -54,6 +62,15 @@ nonisolated struct UserRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), updatedAt: try row.read(Date.self, at: 1), name: try row.read(String.self, at: 2)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

@@ -17,6 +17,14 @@ package nonisolated struct UserRecord {
         ]
     }
 
+    package struct Columns: Swift.Sendable {
+        package let id = StorageCore.StorageColumn<String>("id")
+        package let name = StorageCore.StorageColumn<String>("name")
+        package let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    package static let columns = Columns()
+
     package var id: String
     package var name: String
     package var updatedAt: Foundation.Date
@@ -49,6 +57,15 @@ package nonisolated struct UserRecord {
 
     package static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    package static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), name: try row.read(String.self, at: 1)))
+        }
+        return entities
     }
 
     package init(row: GRDB.Row) throws {

@@ -19,6 +19,15 @@ nonisolated struct UserRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let name = StorageCore.StorageColumn<String>("name")
+        let age = StorageCore.StorageColumn<Int?>("age")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
+
     var id: String
     var name: String
     var age: Int?
@@ -55,6 +64,15 @@ nonisolated struct UserRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), name: try row.read(String.self, at: 1), age: try row.read(Int?.self, at: 2)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

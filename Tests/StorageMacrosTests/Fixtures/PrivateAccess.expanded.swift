@@ -17,6 +17,14 @@ fileprivate nonisolated struct UserRecord {
         ]
     }
 
+    fileprivate struct Columns: Swift.Sendable {
+        fileprivate let id = StorageCore.StorageColumn<String>("id")
+        fileprivate let name = StorageCore.StorageColumn<String>("name")
+        fileprivate let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    fileprivate static let columns = Columns()
+
     fileprivate var id: String
     fileprivate var name: String
     fileprivate var updatedAt: Foundation.Date
@@ -49,6 +57,15 @@ fileprivate nonisolated struct UserRecord {
 
     fileprivate static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    fileprivate static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0), name: try row.read(String.self, at: 1)))
+        }
+        return entities
     }
 
     fileprivate init(row: GRDB.Row) throws {

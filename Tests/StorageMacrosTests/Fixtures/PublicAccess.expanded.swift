@@ -21,6 +21,16 @@ public nonisolated struct UserRecord {
         ]
     }
 
+    public struct Columns: Swift.Sendable {
+        public let id = StorageCore.StorageColumn<UUID>("id")
+        public let name = StorageCore.StorageColumn<String>("name")
+        let note = StorageCore.StorageColumn<String>("note")
+        fileprivate let secret = StorageCore.StorageColumn<String>("secret")
+        public let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    public static let columns = Columns()
+
     public var id: UUID
     public var name: String
     var note: String
@@ -61,6 +71,15 @@ public nonisolated struct UserRecord {
 
     public static func key(of id: UUID) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    public static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(UUID.self, at: 0), name: try row.read(String.self, at: 1), note: try row.read(String.self, at: 2), secret: try row.read(String.self, at: 3)))
+        }
+        return entities
     }
 
     public init(row: GRDB.Row) throws {

@@ -25,6 +25,18 @@ nonisolated struct RowRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let row = StorageCore.StorageColumn<String>("row")
+        let entity = StorageCore.StorageColumn<String>("entity")
+        let now = StorageCore.StorageColumn<Int>("now")
+        let container = StorageCore.StorageColumn<String>("container")
+        let databaseTableName = StorageCore.StorageColumn<String>("databaseTableName")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
+
     var id: String
     var row: String
     var entity: String
@@ -73,6 +85,15 @@ nonisolated struct RowRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [Row] {
+        let row = rows.row
+        var entities: [Row] = []
+        while try rows.next() {
+            entities.append(Row(id: try row.read(String.self, at: 0), row: try row.read(String.self, at: 1), entity: try row.read(String.self, at: 2), now: try row.read(Int.self, at: 3), container: try row.read(String.self, at: 4), databaseTableName: try row.read(String.self, at: 5)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

@@ -16,13 +16,26 @@ nonisolated struct PointRecord {
             StorageCore.ColumnSchema("id", Int.self, primaryKey: true),
             StorageCore.ColumnSchema("x", Double.self),
             StorageCore.ColumnSchema("y", Double.self),
-            StorageCore.ColumnSchema("width", Int.self),
+            StorageCore.ColumnSchema("width", Int.self, default: 1),
             StorageCore.ColumnSchema("title", String.self),
             StorageCore.ColumnSchema("a", Int?.self),
             StorageCore.ColumnSchema("b", String.self),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
     }
+
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<Int>("id")
+        let x = StorageCore.StorageColumn<Double>("x")
+        let y = StorageCore.StorageColumn<Double>("y")
+        let width = StorageCore.StorageColumn<Int>("width")
+        let title = StorageCore.StorageColumn<String>("title")
+        let a = StorageCore.StorageColumn<Int?>("a")
+        let b = StorageCore.StorageColumn<String>("b")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
 
     var id: Int
     var x: Double
@@ -76,6 +89,15 @@ nonisolated struct PointRecord {
 
     static func key(of id: Int) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [Point] {
+        let row = rows.row
+        var entities: [Point] = []
+        while try rows.next() {
+            entities.append(Point(id: try row.read(Int.self, at: 0), x: try row.read(Double.self, at: 1), y: try row.read(Double.self, at: 2), width: try row.read(Int.self, at: 3), title: try row.read(String.self, at: 4), a: try row.read(Int?.self, at: 5), b: try row.read(String.self, at: 6)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

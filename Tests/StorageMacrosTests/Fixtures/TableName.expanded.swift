@@ -15,6 +15,13 @@ nonisolated struct UserRecord {
         ]
     }
 
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
+
     var id: String
     var updatedAt: Foundation.Date
 
@@ -45,6 +52,15 @@ nonisolated struct UserRecord {
         StorageLog.RowKey.value(of: id)
     }
 
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [User] {
+        let row = rows.row
+        var entities: [User] = []
+        while try rows.next() {
+            entities.append(User(id: try row.read(String.self, at: 0)))
+        }
+        return entities
+    }
+
     init(row: GRDB.Row) throws {
         self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
         self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")
@@ -69,6 +85,13 @@ nonisolated struct VisitorRecord {
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
         ]
     }
+
+    struct Columns: Swift.Sendable {
+        let id = StorageCore.StorageColumn<String>("id")
+        let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
+    }
+
+    static let columns = Columns()
 
     var id: String
     var updatedAt: Foundation.Date
@@ -98,6 +121,15 @@ nonisolated struct VisitorRecord {
 
     static func key(of id: String) -> StorageCore.StorageValue {
         StorageLog.RowKey.value(of: id)
+    }
+
+    static func entities(reading rows: StorageLog.StatementRows) throws -> [Visitor] {
+        let row = rows.row
+        var entities: [Visitor] = []
+        while try rows.next() {
+            entities.append(Visitor(id: try row.read(String.self, at: 0)))
+        }
+        return entities
     }
 
     init(row: GRDB.Row) throws {

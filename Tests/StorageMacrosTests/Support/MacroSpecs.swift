@@ -6,5 +6,9 @@ internal import SwiftSyntaxMacros
 /// The macros as `StorageKit` declares them.
 let macroSpecs: [String: MacroSpec] = [
     "StorageEntity": MacroSpec(type: StorageEntityMacro.self, conformances: ["RegisteredEntity"]),
+    "StorageJSON": MacroSpec(type: StorageRoleMacro.self),
+    "StorageEmbedded": MacroSpec(type: StorageRoleMacro.self),
+    "StorageHasMany": MacroSpec(type: StorageRoleMacro.self),
+    "StorageBelongsTo": MacroSpec(type: StorageRoleMacro.self),
     "_StorageRecord": MacroSpec(type: StorageRecordMacro.self, conformances: ["StorageKitEntityRecord"]),
 ]

@@ -1,0 +1,35 @@
+public import StorageCore
+
+/// Stores a property of any `Codable` type as JSON text in one column.
+///
+/// JSON can't be searched by queries: what is to be found belongs in columns of its own. Keys are sorted, so equal values
+/// are equal text; dates are ISO 8601 with all digits of their second.
+@attached(peer)
+public macro StorageJSON() = #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
+
+/// Stores the properties of a value as columns of the entity that holds it; the value's type is `Embeddable`.
+///
+/// - Parameter prefix: What stands before the names of its columns; the property's name and `_` where nil.
+@attached(peer)
+public macro StorageEmbedded(prefix: String? = nil) =
+    #externalMacro(
+        module: "StorageMacros", type: "StorageRoleMacro")
+
+/// The rows of another entity that refer to this one. The property isn't stored and is empty in what is read;
+/// ``Storage/loadChildren(of:_:orderBy:ascending:)`` loads it.
+///
+/// - Parameter foreignKey: The other entity's column that holds this one's id.
+@attached(peer)
+public macro StorageHasMany(foreignKey: String) = #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
+
+/// The row that a column of this entity refers to. The property isn't stored and is nil in what is read;
+/// ``Storage/loadParent(_:id:)`` loads it.
+///
+/// - Parameters:
+///   - foreignKey: The property of this entity that holds the other's id; this property's name and `Id` where nil.
+///   - onDelete: Where given, the database sees to it that the row is there, and this is what becomes of this row when
+///     that one is deleted. It holds for tables that are made from then on; an existing table is changed by a migration.
+@attached(peer)
+public macro StorageBelongsTo(foreignKey: String? = nil, onDelete: StorageDeleteRule? = nil) =
+    #externalMacro(
+        module: "StorageMacros", type: "StorageRoleMacro")

@@ -1,0 +1,19 @@
+/// A value whose properties are columns of the entity that holds it.
+///
+/// ```swift
+/// struct Address: Embeddable {
+///     var street: String
+///     var city: String
+/// }
+///
+/// @StorageEntity
+/// struct User {
+///     var id: String
+///     @StorageEmbedded(prefix: "home_") var home: Address
+/// }
+/// ```
+///
+/// The columns are learnt from the type's `Codable` conformance, once: it must decode its properties by name, each of a
+/// type that fills a column, and none of them embedded itself. An enum among them must be `CaseIterable` unless it is
+/// optional. What can't be learnt is refused when the store is opened, with the reason.
+public protocol Embeddable: Codable, Sendable, Equatable {}

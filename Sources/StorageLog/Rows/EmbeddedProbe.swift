@@ -1,0 +1,144 @@
+internal import Foundation
+internal import StorageCore
+
+/// A decoder that hands out values of its own and notes what is asked for.
+///
+/// Not `Sendable`: it is used while one type decodes itself.
+final class EmbeddedProbe: Decoder {
+    var columns: [EmbeddedShape.Column] = []
+    var problem: String?
+    /// The property that is to get another value than usual.
+    let varying: String?
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(varying: String?) { self.varying = varying }
+
+    struct Refusal: Error {}
+
+    func refuse(_ reason: String) -> Refusal {
+        problem = problem ?? reason
+        return Refusal()
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(Keyed<Key>(probe: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw refuse("an embedded type must decode its properties by name, not as a list")
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        throw refuse("an embedded type must decode its properties by name, not as one value")
+    }
+
+    private func note(_ key: any CodingKey, _ type: String, isNullable: Bool) {
+        guard !columns.contains(where: { $0.name == key.stringValue }) else { return }
+        columns.append(EmbeddedShape.Column(name: key.stringValue, type: type, isNullable: isNullable))
+    }
+
+    private func columnType(_ type: any Decodable.Type, _ key: any CodingKey) throws -> String {
+        if let value = type as? any StorageColumnValue.Type { return value.columnType }
+        if let raw = type as? any RawRepresentable.Type, let column = rawColumnType(raw) { return column }
+        if type is any Embeddable.Type {
+            throw refuse("\"\(key.stringValue)\" is embedded itself, and only one level is")
+        }
+        throw refuse("\"\(key.stringValue)\" is a \(type), which fills no column")
+    }
+
+    private func rawColumnType<Raw: RawRepresentable>(_ type: Raw.Type) -> String? {
+        (Raw.RawValue.self as? any StorageColumnValue.Type)?.columnType
+    }
+
+    fileprivate func value<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {
+        note(key, try columnType(type, key), isNullable: false)
+        return try sample(type, key)
+    }
+
+    fileprivate func optional<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value? {
+        note(key, try columnType(type, key), isNullable: true)
+        return varying == key.stringValue ? try sample(type, key) : nil
+    }
+
+    /// Any value of a type: the usual one, or another for the property that varies.
+    private func sample<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {
+        let varies = varying == key.stringValue
+        if let cases = type as? any CaseIterable.Type, let value = Self.pick(cases, varies) as? Value { return value }
+        if let column = type as? any StorageColumnValue.Type {
+            let candidates: [StorageValue] =
+                switch column.columnType {
+                case "TEXT":
+                    varies
+                        ? [.text("b"), .text("00000000-0000-0000-0000-000000000002")]
+                        : [.text("a"), .text("00000000-0000-0000-0000-000000000001")]
+                case "REAL", "DATETIME": [.real(varies ? 1 : 0)]
+                case "BLOB": [.blob(Data(varies ? [1] : []))]
+                default: [.integer(varies ? 1 : 0)]
+                }
+            for candidate in candidates {
+                if let value = try? column.init(storageValue: candidate) as? Value { return value }
+            }
+        }
+        throw refuse(
+            "\"\(key.stringValue)\" is a \(type), of which no value can be guessed: make it CaseIterable or optional")
+    }
+
+    private static func pick<Cases: CaseIterable>(_ type: Cases.Type, _ varies: Bool) -> Cases? {
+        varies ? type.allCases.dropFirst().first : type.allCases.first
+    }
+
+    private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let probe: EmbeddedProbe
+        var codingPath: [any CodingKey] { [] }
+        var allKeys: [Key] { [] }
+
+        func contains(_ key: Key) -> Bool { true }
+        func decodeNil(forKey key: Key) throws -> Bool { false }
+        func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try probe.value(type, key) }
+        func decode(_ type: String.Type, forKey key: Key) throws -> String { try probe.value(type, key) }
+        func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try probe.value(type, key) }
+        func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try probe.value(type, key) }
+        func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try probe.value(type, key) }
+        func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try probe.value(type, key) }
+        func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try probe.value(type, key) }
+        func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try probe.value(type, key) }
+        func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try probe.value(type, key) }
+        func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try probe.value(type, key) }
+        func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try probe.value(type, key) }
+        func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try probe.value(type, key) }
+        func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try probe.value(type, key) }
+        func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try probe.value(type, key) }
+        func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try probe.value(type, key) }
+        func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try probe.optional(type, key) }
+        func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try probe.optional(type, key) }
+        func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+            try probe.optional(type, key)
+        }
+
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type, forKey key: Key
+        ) throws -> KeyedDecodingContainer<Nested> {
+            throw probe.refuse("\"\(key.stringValue)\" has parts of its own, and only one level is embedded")
+        }
+
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+            throw probe.refuse("\"\(key.stringValue)\" is a list, which fills no column")
+        }
+
+        func superDecoder() throws -> any Decoder { throw probe.refuse("an embedded type can't have a superclass") }
+        func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }
+    }
+}

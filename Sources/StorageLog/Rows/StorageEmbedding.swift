@@ -1,0 +1,131 @@
+internal import Foundation
+public import GRDB
+public import StorageCore
+
+/// Embedded values as columns of the entity around them; what `@StorageEmbedded` writes calls these.
+///
+/// An optional embedded value is nil where all its columns are NULL; a value of which that could be said too is refused.
+public enum StorageEmbedding {
+    /// The index to use now; moves on to the next.
+    @inlinable public static func next(_ index: inout Int32) -> Int32 {
+        defer { index += 1 }
+        return index
+    }
+
+    public static func columns<Value: Embeddable>(_ type: Value.Type, prefix: String) -> [ColumnSchema] {
+        columns(type, prefix, isOptional: false)
+    }
+
+    public static func columns<Value: Embeddable>(_ type: Value?.Type, prefix: String) -> [ColumnSchema] {
+        columns(Value.self, prefix, isOptional: true)
+    }
+
+    private static func columns<Value: Embeddable>(
+        _ type: Value.Type, _ prefix: String, isOptional: Bool
+    ) -> [ColumnSchema] {
+        let shape = EmbeddedShape.of(type)
+        if let problem = shape.problem { return [ColumnSchema(problem: problem)] }
+        return shape.columns.map {
+            ColumnSchema(name: prefix + $0.name, type: $0.type, notNull: !$0.isNullable && !isOptional)
+        }
+    }
+
+    public static func write<Value: Embeddable>(_ value: Value, to row: RowWriter, at index: inout Int32) throws {
+        for value in try values(value) { try row.bind(value, at: next(&index)) }
+    }
+
+    public static func write<Value: Embeddable>(_ value: Value?, to row: RowWriter, at index: inout Int32) throws {
+        for value in try values(value) { try row.bind(value, at: next(&index)) }
+    }
+
+    public static func read<Value: Embeddable>(
+        _ type: Value.Type, from row: RowReader, at index: inout Int32
+    ) throws -> Value {
+        try value(EmbeddedShape.of(type).columns.map { _ in row.value(at: next(&index)) })
+    }
+
+    public static func read<Value: Embeddable>(
+        _ type: Value?.Type, from row: RowReader, at index: inout Int32
+    ) throws -> Value? {
+        let values = EmbeddedShape.of(Value.self).columns.map { _ in row.value(at: next(&index)) }
+        return values.allSatisfy { $0 == .null } ? nil : try value(values)
+    }
+
+    public static func encode<Value: Embeddable>(
+        _ value: Value, to container: inout GRDB.PersistenceContainer, prefix: String
+    ) throws {
+        for (column, value) in zip(EmbeddedShape.of(Value.self).columns, try values(value)) {
+            ColumnCoding.put(value, to: &container, prefix + column.name)
+        }
+    }
+
+    public static func encode<Value: Embeddable>(
+        _ value: Value?, to container: inout GRDB.PersistenceContainer, prefix: String
+    ) throws {
+        for (column, value) in zip(EmbeddedShape.of(Value.self).columns, try values(value)) {
+            ColumnCoding.put(value, to: &container, prefix + column.name)
+        }
+    }
+
+    public static func decode<Value: Embeddable>(
+        _ type: Value.Type, from row: GRDB.Row, prefix: String
+    ) throws -> Value {
+        try value(EmbeddedShape.of(type).columns.map { try ColumnCoding.storageValue(row, prefix + $0.name) })
+    }
+
+    public static func decode<Value: Embeddable>(
+        _ type: Value?.Type, from row: GRDB.Row, prefix: String
+    ) throws -> Value? {
+        let values = try EmbeddedShape.of(Value.self).columns.map {
+            try ColumnCoding.storageValue(row, prefix + $0.name)
+        }
+        return values.allSatisfy { $0 == .null } ? nil : try value(values)
+    }
+}
+
+extension StorageEmbedding {
+    private static func values<Value: Embeddable>(_ value: Value) throws -> [StorageValue] {
+        let encoder = EmbeddedEncoder()
+        try value.encode(to: encoder)
+        return try EmbeddedShape.of(Value.self).columns.map { column in
+            if let value = encoder.values[column.name] { return value }
+            // `encodeIfPresent` leaves nil out.
+            guard column.isNullable else {
+                throw StorageError(
+                    .invalidValue, "\(Value.self) doesn't encode its property \"\(column.name)\".",
+                    remedy: "Let it encode what it decodes, by the same names.")
+            }
+            return .null
+        }
+    }
+
+    private static func values<Value: Embeddable>(_ value: Value?) throws -> [StorageValue] {
+        guard let value else { return EmbeddedShape.of(Value.self).columns.map { _ in .null } }
+        let values = try values(value)
+        guard values.contains(where: { $0 != .null }) else {
+            throw StorageError(
+                .invalidValue, "A \(Value.self) of nothing but nil can't be told from nil itself.",
+                remedy: "Set the property to nil, or give one of its parts a value.")
+        }
+        return values
+    }
+
+    private static func value<Value: Embeddable>(_ values: [StorageValue]) throws -> Value {
+        let names = EmbeddedShape.of(Value.self).columns.map(\.name)
+        return try Value(from: EmbeddedDecoder(Dictionary(uniqueKeysWithValues: zip(names, values))))
+    }
+}
+
+/// The columns of an embedded property in a query: `$0.home.city`.
+@dynamicMemberLookup
+public struct EmbeddedColumns<Value: Embeddable>: Sendable {
+    private let prefix: String
+
+    public init(prefix: String) { self.prefix = prefix }
+
+    /// The column of one of its properties. One that can't be told leads to a name that no column has, which is refused
+    /// when the query runs.
+    public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> StorageColumn<Member> {
+        StorageColumn(prefix + (EmbeddedShape.column(of: path) ?? "?"))
+    }
+}

@@ -1,0 +1,116 @@
+internal import Foundation
+public import GRDB
+public import StorageCore
+
+/// Columns that hold any `Codable` value as JSON text; what `@StorageJSON` writes calls these.
+///
+/// Equal values give equal text, keys being sorted, so that saving what is there already writes nothing. Dates are ISO 8601
+/// with as many digits of a second as they have.
+public enum StorageJSON {
+    /// The column of a property.
+    public static func column<Value: Codable>(_ name: String, _ type: Value.Type) -> ColumnSchema {
+        ColumnSchema(name: name, type: String.columnType, notNull: !(type is any ExpressibleByNilLiteral.Type))
+    }
+
+    public static func write<Value: Codable>(_ value: Value, to row: RowWriter, at index: Int32) throws {
+        try row.bind(try stored(value), at: index)
+    }
+
+    public static func read<Value: Codable>(_ type: Value.Type, from row: RowReader, at index: Int32) throws -> Value {
+        try value(type, of: row.value(at: index))
+    }
+
+    public static func encode<Value: Codable>(
+        _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
+    ) throws {
+        ColumnCoding.put(try stored(value), to: &container, column)
+    }
+
+    public static func decode<Value: Codable>(_ type: Value.Type, from row: GRDB.Row, _ column: String) throws -> Value
+    {
+        try value(type, of: ColumnCoding.storageValue(row, column))
+    }
+
+    private static func stored<Value: Codable>(_ value: Value) throws -> StorageValue {
+        if let optional = value as? any OptionalValue, optional.isNil { return .null }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(ExactDate.text(date))
+        }
+        do {
+            return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
+        } catch {
+            throw StorageError(
+                .invalidValue, "A \(Value.self) can't be written as JSON: \(error)",
+                remedy: "JSON has no infinities and no NaN; keep them out, or store the property as columns.",
+                cause: error)
+        }
+    }
+
+    private static func value<Value: Codable>(_ type: Value.Type, of stored: StorageValue) throws -> Value {
+        if stored == .null, let none = (type as? any OptionalValue.Type)?.none as? Value { return none }
+        guard case .text(let text) = stored else {
+            throw StorageError(
+                .invalidValue, "A column of \(Value.self) holds \(stored) where JSON is expected.",
+                remedy: "Correct the row with SQL.")
+        }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let text = try decoder.singleValueContainer().decode(String.self)
+            guard let date = ExactDate.date(text) else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "\(text) isn't an ISO 8601 date"))
+            }
+            return date
+        }
+        do {
+            return try decoder.decode(type, from: Data(text.utf8))
+        } catch {
+            throw StorageError(
+                .invalidValue, "The JSON \(text.prefix(200)) isn't a \(Value.self): \(error)",
+                remedy: "Correct the row with SQL, or let the type decode what it was before.", cause: error)
+        }
+    }
+}
+
+/// Tells nil of any optional type.
+private protocol OptionalValue {
+    var isNil: Bool { get }
+    static var none: Self { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var isNil: Bool { self == nil }
+}
+
+/// Dates as ISO 8601 text that gives the same date back, bit for bit.
+private enum ExactDate {
+    /// The whole second as usual, and the rest of the second as the shortest text that is the same number.
+    static func text(_ date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate
+        let whole = seconds.rounded(.down)
+        let second = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601)
+        guard whole != seconds else { return second }
+        // Behind the point stands what, added to the whole second, is the date again.
+        return second.dropLast() + "." + fraction(seconds, whole) + "Z"
+    }
+
+    private static func fraction(_ seconds: Double, _ whole: Double) -> String {
+        for digits in 1...17 {
+            let text = String(format: "%.\(digits)f", seconds - whole)
+            if text.hasPrefix("0."), whole + (Double(text) ?? -1) == seconds { return String(text.dropFirst(2)) }
+        }
+        return String(String(format: "%.20f", seconds - whole).dropFirst(2))
+    }
+
+    static func date(_ text: String) -> Date? {
+        guard let point = text.firstIndex(of: ".") else { return try? Date(text, strategy: .iso8601) }
+        let end = text[point...].dropFirst().firstIndex { !$0.isNumber } ?? text.endIndex
+        guard let second = try? Date(String(text[..<point] + text[end...]), strategy: .iso8601),
+            let rest = Double("0" + text[point..<end])
+        else { return nil }
+        return Date(timeIntervalSinceReferenceDate: second.timeIntervalSinceReferenceDate + rest)
+    }
+}

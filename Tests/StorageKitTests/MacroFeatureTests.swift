@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import StorageKit
+import StorageTesting
+import Testing
+
+struct Address: Embeddable {
+    var street: String
+    var city: String
+    var zipCode: String?
+    var kind: Kind
+    var floor: Int
+    var since: Date?
+
+    enum Kind: String, Codable, CaseIterable { case house, flat }
+}
+
+struct Extras: Codable, Equatable, Sendable {
+    var tags: [String]
+    var when: Date
+    var scores: [String: Double]
+}
+
+@StorageEntity
+struct Author: Equatable {
+    var id: String
+    var name: String
+    var status: String = "it's \"new\""
+    var level: Int = -2
+    @StorageEmbedded(prefix: "home_") var home: Address
+    @StorageEmbedded var work: Address?
+    @StorageJSON var settings: [String: Int]
+    @StorageJSON var extras: Extras?
+    @StorageHasMany(foreignKey: "authorId") var books: [Volume]
+}
+
+@StorageEntity
+struct Volume: Equatable {
+    var id: Int
+    var title: String
+    var authorId: String
+    @StorageBelongsTo(onDelete: .cascade) var author: Author?
+    var editorId: String?
+    @StorageBelongsTo(foreignKey: "editorId", onDelete: .setNull) var editor: Author?
+}
+
+/// Every feature of the macros, against a real store.
+@Suite struct MacroFeatureTests {
+    private func open() throws -> Storage {
+        try StorageKit.inMemory { $0.autoSchema(AuthorRecord.self, VolumeRecord.self) }.facade
+    }
+
+    static func author(_ id: String = "a", city: String = "Kyiv") -> Author {
+        Author(
+            id: id, name: "Anna",
+            home: Address(street: "Main 1", city: city, zipCode: nil, kind: .flat, floor: 3, since: nil),
+            work: nil, settings: ["b": 2, "a": 1],
+            extras: Extras(
+                tags: ["x", "ü"], when: Date(timeIntervalSinceReferenceDate: 1.0 / 3 + 700_000_000), scores: ["pi": .pi]
+            ),
+            books: [])
+    }
+
+    @Test func embeddedAndJSONPropertiesComeBackEqual() async throws {
+        let storage = try open()
+        var author = Self.author()
+        for round in 0..<4 {
+            try await storage.save(author)
+            #expect(try await storage.get(Author.self, id: "a") == author, "round \(round)")
+            #expect(try await storage.all(Author.self) == [author])
+            // Saving what is there writes nothing, in spite of dictionaries without an order.
+            #expect(try await storage.save(author).commit == nil)
+            let viaGRDB = try await storage.read { try AuthorRecord.fetchOne($0)?.asEntity() }
+            #expect(viaGRDB == author)
+            switch round {
+            case 0:
+                author.work = Address(
+                    street: "", city: "Lviv", zipCode: "79000", kind: .house, floor: -1,
+                    since: Date(timeIntervalSinceReferenceDate: 0.1))
+            case 1: author.extras = nil
+            default: author.work = nil
+            }
+        }
+        let columns = try await storage.read { db in try db.columns(in: "authors").map(\.name) }
+        #expect(columns.contains("home_zipCode") && columns.contains("work_city") && !columns.contains("books"))
+        let last = try #require(try await storage.history(Author.self, id: "a").last)
+        #expect(last.new?.contains { $0.column == "work_city" && $0.value == .null } ?? false)
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func datesInJSONKeepEveryBit() async throws {
+        let storage = try open()
+        var author = Self.author()
+        for _ in 0..<200 {
+            let date = Date(timeIntervalSinceReferenceDate: Double.random(in: -3e9...3e9))
+            author.extras?.when = date
+            try await storage.save(author)
+            #expect(try await storage.get(Author.self, id: "a")?.extras?.when == date)
+        }
+    }
+
+    @Test func embeddedColumnsAreThereInQueries() async throws {
+        let storage = try open()
+        try await storage.save([Self.author("a"), Self.author("b", city: "Lviv"), Self.author("c")])
+        let found = try await storage.query(Author.self).where { $0.home.city == "Kyiv" }.orderBy(\.id, .descending)
+            .fetch()
+        #expect(found.map(\.id) == ["c", "a"])
+        #expect(try await storage.query(Author.self).where { _ in Column<String>("home_city") == "Lviv" }.count() == 1)
+        #expect(try await storage.query(Author.self).where { $0.home.kind == .flat && $0.home.floor > 2 }.count() == 3)
+        #expect(try await storage.query(Author.self).where { $0.work.city.isNull }.count() == 3)
+        #expect(try await storage.query(Author.self).where { $0.home.zipCode == nil }.count() == 3)
+        #expect(try await storage.all(Author.self, orderBy: "home_city").last?.id == "b")
+    }
+
+    @Test func defaultsStandForRowsFromBefore() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(Old.ThingRecord.self) }.facade
+        try await first.save(Old.Thing(id: "a"))
+        try await first.close()
+        let second = try StorageKit.start(at: url) { $0.autoSchema(New.ThingRecord.self) }.facade
+        let thing = try #require(try await second.get(New.Thing.self, id: "a"))
+        #expect(thing == New.Thing(id: "a"))
+        #expect(
+            thing.text == "it's \"new\"" && thing.number == -7 && thing.ratio == 2.5 && thing.flag
+                && thing.kind == .flat)
+        try await second.rebuild()
+        #expect(try await second.get(New.Thing.self, id: "a") == thing)
+        #expect(try await second.verify().isSound)
+        try await second.close()
+    }
+
+    enum Old { @StorageEntity(table: "things") struct Thing { var id: String } }
+    enum New {
+        @StorageEntity(table: "things") struct Thing: Equatable {
+            var id: String
+            var text: String = "it's \"new\""
+            var number: Int = -7
+            var ratio: Double = 2.5
+            var flag: Bool = true
+            var kind: Address.Kind = .flat
+            var maybe: String?
+        }
+    }
+
+    @Test func deleteRulesActAndAreCaptured() async throws {
+        let storage = try open()
+        try await storage.save([Self.author("a"), Self.author("e")])
+        try await storage.save([
+            Volume(id: 1, title: "one", authorId: "a", editorId: "e"), Volume(id: 2, title: "two", authorId: "a"),
+            Volume(id: 3, title: "three", authorId: "e", editorId: "a"),
+        ])
+        await #expect(throws: StorageError.self) {
+            try await storage.save(Volume(id: 9, title: "lost", authorId: "nobody"))
+        }
+        try await storage.delete(Author.self, id: "a")
+        #expect(try await storage.all(Volume.self).map(\.id) == [3])
+        #expect(try await storage.get(Volume.self, id: 3)?.editorId == nil)
+        #expect(try await storage.history(Volume.self, id: 1).map(\.operation) == [.insert, .delete])
+        #expect(try await storage.history(Volume.self, id: 3).map(\.operation) == [.insert, .update])
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func relationshipsAreNoColumns() async throws {
+        let storage = try open()
+        try await storage.save(Self.author())
+        try await storage.save(Volume(id: 1, title: "one", authorId: "a"))
+        #expect(try await storage.get(Author.self, id: "a")?.books == [])
+        #expect(try await storage.get(Volume.self, id: 1)?.author == nil)
+        #expect(AuthorRecord.foreignKey(of: \.books) == "authorId" && VolumeRecord.foreignKey(of: \.editor) == "editorId")
+    }
+
+    @Test func typesThatCantBeEmbeddedAreRefusedWithTheReason() {
+        let nested = #expect(throws: StorageError.self) {
+            try StorageKit.inMemory { $0.autoSchema(Wrong.NestedRecord.self) }
+        }
+        #expect(nested?.code == .schemaMismatch && nested?.message.contains("only one level") ?? false)
+        let list = #expect(throws: StorageError.self) {
+            try StorageKit.inMemory { $0.autoSchema(Wrong.ListedRecord.self) }
+        }
+        #expect(list?.message.contains("fills no column") ?? false)
+    }
+
+    enum Wrong {
+        struct Outer: Embeddable { var inner: Address }
+        struct Listed: Embeddable { var list: [Int] }
+        @StorageEntity struct Nested { var id: String; @StorageEmbedded var outer: Outer }
+        @StorageEntity(table: "lists") struct ListedHolder { var id: String; @StorageEmbedded var listed: Listed }
+        typealias ListedRecord = ListedHolderRecord
+    }
+
+    @Test func anEmbeddedValueOfNothingButNilIsRefused() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(HolderRecord.self) }.facade
+        try await storage.save(Holder(id: "a", pair: Pair(left: nil, right: 2)))
+        try await storage.save(Holder(id: "b", pair: nil))
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.save(Holder(id: "c", pair: Pair(left: nil, right: nil)))
+        }
+        #expect(error?.code == .invalidValue)
+        #expect(try await storage.all(Holder.self).map(\.pair) == [Pair(left: nil, right: 2), nil])
+    }
+
+    struct Pair: Embeddable { var left: String?; var right: Int? }
+    @StorageEntity struct Holder: Equatable { var id: String; @StorageEmbedded var pair: Pair? }
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+struct A {
+    var id: String
+    @StorageJSON @StorageEmbedded var both: Address
+}

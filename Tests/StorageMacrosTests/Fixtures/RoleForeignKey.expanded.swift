@@ -1,0 +1,6 @@
+// swift-format-ignore-file
+
+struct A {
+    var id: String
+    var parent: P?
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+struct A {
+    var id: String
+    @StorageBelongsTo var parent: P?
+}

@@ -1,0 +1,5 @@
+// swift-format-ignore-file
+
+struct A {
+    var id: String
+}

@@ -1,0 +1,4 @@
+@StorageEntity
+struct A {
+    @StorageJSON var id: String
+}

@@ -1,0 +1,5 @@
+@StorageEntity
+struct A {
+    var id: String
+    @StorageEmbedded(prefix: somewhere) var home: Address
+}

@@ -1,0 +1,4 @@
+// swift-format-ignore-file
+struct A {
+    var settings: [String: Int]
+}

@@ -1,0 +1,3 @@
+struct A {
+    @StorageJSON var settings: [String: Int]
+}

@@ -1,0 +1,7 @@
+// swift-format-ignore-file
+
+struct A {
+    var id: String
+    var home: Address
+    var work: Address
+}

@@ -1,0 +1,8 @@
+// swift-format-ignore-file
+
+struct A {
+    var id: String
+    var children: B
+    var parentId: String
+    var parent: P
+}
