@@ -11,8 +11,14 @@ public import StorageProjections
 /// Isolation: `Sendable`, a reference to the open store; copies share it.
 public struct Storage: Sendable {
     package let engine: StorageEngine
+    /// What caches and encoders are made with.
+    public let config: StorageConfig
+    let caches = EntityCaches()
 
-    package init(engine: StorageEngine) { self.engine = engine }
+    package init(engine: StorageEngine, config: StorageConfig = StorageConfig()) {
+        self.engine = engine
+        self.config = config
+    }
 
     /// Closes the store after the writes under way; later calls throw `closed`.
     public func close() async throws { try await engine.close() }

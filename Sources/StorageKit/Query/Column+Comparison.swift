@@ -5,11 +5,11 @@ public import StorageLog
 // equals NULL, and differs from every value. The other comparisons are never true of NULL.
 
 public func == <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
-    .comparison(column: column.name, .equal, .value(value.storageValue))
+    .comparison(column: column.name, V.isNullable ? .same : .equal, .value(value.storageValue))
 }
 
 public func != <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
-    .comparison(column: column.name, .notEqual, .value(value.storageValue))
+    .comparison(column: column.name, V.isNullable ? .different : .notEqual, .value(value.storageValue))
 }
 
 public func < <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
@@ -25,31 +25,6 @@ public func > <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> Row
 }
 
 public func >= <V: StorageColumnValue>(column: StorageColumn<V>, value: V) -> RowPredicate {
-    .comparison(column: column.name, .greaterOrEqual, .value(value.storageValue))
-}
-
-public func == <V: StorageColumnValue>(column: StorageColumn<V?>, value: V?) -> RowPredicate {
-    guard let value else { return .isNull(column: column.name) }
-    return .comparison(column: column.name, .equal, .value(value.storageValue))
-}
-
-public func != <V: StorageColumnValue>(column: StorageColumn<V?>, value: V?) -> RowPredicate {
-    .comparison(column: column.name, .different, .value(value.storageValue))
-}
-
-public func < <V: StorageColumnValue>(column: StorageColumn<V?>, value: V) -> RowPredicate {
-    .comparison(column: column.name, .less, .value(value.storageValue))
-}
-
-public func <= <V: StorageColumnValue>(column: StorageColumn<V?>, value: V) -> RowPredicate {
-    .comparison(column: column.name, .lessOrEqual, .value(value.storageValue))
-}
-
-public func > <V: StorageColumnValue>(column: StorageColumn<V?>, value: V) -> RowPredicate {
-    .comparison(column: column.name, .greater, .value(value.storageValue))
-}
-
-public func >= <V: StorageColumnValue>(column: StorageColumn<V?>, value: V) -> RowPredicate {
     .comparison(column: column.name, .greaterOrEqual, .value(value.storageValue))
 }
 
@@ -96,8 +71,7 @@ where V.RawValue: StorageColumnValue {
 @_disfavoredOverload
 public func == <V: RawRepresentable>(column: StorageColumn<V?>, value: V?) -> RowPredicate
 where V.RawValue: StorageColumnValue {
-    guard let value else { return .isNull(column: column.name) }
-    return .comparison(column: column.name, .equal, .value(value.rawValue.storageValue))
+    .comparison(column: column.name, .same, .value(value?.rawValue.storageValue ?? .null))
 }
 
 @_disfavoredOverload

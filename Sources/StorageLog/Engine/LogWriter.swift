@@ -24,6 +24,7 @@ package final class LogWriter {
     /// Whether the commit under way has changed the catalog, and entities whose rows it gave other row numbers.
     var catalogMoved = false
     var renumbered: Set<UInt32> = []
+    package let observers = CommitObservers()
     package private(set) var projections: [any InlineProjection] = []
 
     private var statements: [ExactText: Statement] = [:]
@@ -119,6 +120,7 @@ extension LogWriter {
             try db.commit()
             head = pending
             catalogIsDirty = false
+            if !observers.isEmpty { observers.tell(committedChanges()) }
             storage_capture_reset(capture)
             return result
         } catch {
@@ -135,6 +137,20 @@ extension LogWriter {
 
     /// How many events wait in the transaction under way.
     package var pendingEvents: Int { storage_capture_count(capture) }
+    /// The rows that the transaction changed, which has just become durable.
+    private func committedChanges() -> CommittedChanges {
+        let view = captured
+        var keys: [UInt32: Set<[UInt8]>] = [:]
+        var names: [UInt32: String] = [:]
+        for index in 0..<view.count {
+            let shape = view.shape(of: index)
+            let key = KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes)
+            keys[shape.entity, default: []].insert(key)
+            if names[shape.entity] == nil { names[shape.entity] = catalog.entity(id: shape.entity)?.name ?? "" }
+        }
+        return CommittedChanges(position: head.position, keys: keys, names: names)
+    }
+
     /// How many events were captured before the commit under way.
     var commitStart: Int { open.last?.events.upperBound ?? 0 }
 

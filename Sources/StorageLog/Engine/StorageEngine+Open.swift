@@ -21,6 +21,20 @@ extension StorageEngine {
         return try withWriter(of: pool, path: path, configuration: configuration, lock: lock)
     }
 
+    /// Takes a store away, with its history. Nobody may have it open for writing.
+    package static func erase(path: String) throws {
+        let path = try StorePath.validated(path)
+        let lock = try WriterLock(store: path)
+        defer { lock.release() }
+        for suffix in ["", "-wal", "-shm"] {
+            guard unlink(path + suffix) == 0 || errno == ENOENT else {
+                throw StorageError(
+                    .inputOutput, "\(path + suffix) can't be removed: \(String(cString: strerror(errno))).",
+                    remedy: "Check the permissions of the folder.")
+            }
+        }
+    }
+
     /// A store that lives in memory and is gone when it is closed.
     package static func openInMemory(configuration: StorageConfiguration) throws -> StorageEngine {
         let queue = try GRDB.DatabaseQueue(configuration: .storage(configuration))

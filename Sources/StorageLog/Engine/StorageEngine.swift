@@ -11,6 +11,8 @@ package final class StorageEngine: Sendable {
     package let path: String
     package let configuration: StorageConfiguration
     package let pool: any GRDB.DatabaseWriter
+    /// Who is told of each transaction of this process.
+    package let observers: CommitObservers
     private let lock: WriterLock?
     /// Sound as `nonisolated(unsafe)`: set once before the engine is shared, and used on the writer's queue only.
     private nonisolated(unsafe) var writer: LogWriter?
@@ -43,6 +45,7 @@ package final class StorageEngine: Sendable {
         self.pool = pool
         self.lock = lock
         self.writer = writer
+        observers = writer?.observers ?? CommitObservers()
         let head = writer?.head ?? head
         state.withLock { $0.committed = head }
     }

@@ -1,0 +1,52 @@
+public import Foundation
+
+/// Values in memory, for a time and up to a number; the one that was not used for the longest time goes first.
+///
+/// ```swift
+/// let cache = MemoryCache<String, User>(capacity: 100, defaultTTL: 300, clock: SystemClock())
+/// await cache.set(user, for: "user-1")
+/// let cached = await cache.get("user-1")
+/// ```
+///
+/// Getting and setting take the same time however many values there are.
+public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
+    private struct Entry: Sendable {
+        let value: Value
+        let expires: Date?
+    }
+
+    public let capacity: Int
+    /// Seconds that a value stays; 0 or less for as long as there is room.
+    public let defaultTTL: TimeInterval
+    public let clock: any Clock
+    private var entries: LeastRecentlyUsed<Key, Entry>
+
+    public init(capacity: Int, defaultTTL: TimeInterval = 300, clock: any Clock = SystemClock()) {
+        self.capacity = capacity
+        self.defaultTTL = defaultTTL
+        self.clock = clock
+        entries = LeastRecentlyUsed(capacity: capacity)
+    }
+
+    /// The value of a key, nil where there is none or its time is over.
+    public func get(_ key: Key) -> Value? {
+        guard let entry = entries.value(for: key) else { return nil }
+        if let expires = entry.expires, expires <= clock.now {
+            entries.remove(key)
+            return nil
+        }
+        return entry.value
+    }
+
+    /// - Parameter ttl: Seconds that the value stays; ``defaultTTL`` where nil, for ever for 0 or less.
+    public func set(_ value: Value, for key: Key, ttl: TimeInterval? = nil) {
+        let seconds = ttl ?? defaultTTL
+        let expires = seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil
+        entries.set(Entry(value: value, expires: expires), for: key)
+    }
+
+    public func remove(_ key: Key) { entries.remove(key) }
+    public func removeAll() { entries.removeAll() }
+    /// How many values there are, with those whose time is over but that nobody has asked for since.
+    public var count: Int { entries.count }
+}

@@ -1,0 +1,33 @@
+/// Builds the keys of caches so that two different things never share one.
+public struct KeyBuilder: Sendable, Hashable {
+    public let namespace: String
+
+    public init(namespace: String) { self.namespace = namespace }
+
+    /// `myapp.User:1`
+    public func entityKey<T>(_ type: T.Type, id: String) -> String {
+        "\(escaped(namespace)).\(escaped("\(type)")):\(escaped(id))"
+    }
+
+    /// `myapp.query:recent?limit=10`, parameters by name.
+    public func queryKey(_ name: String, params: [String: String] = [:]) -> String {
+        let list = params.sorted { $0.key < $1.key }.map { "\(escaped($0.key))=\(escaped($0.value))" }
+        return "\(escaped(namespace)).query:\(escaped(name))" + (list.isEmpty ? "" : "?" + list.joined(separator: "&"))
+    }
+
+    /// The signs that hold a key together are told from those of its parts.
+    private func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "%": result += "%25"
+            case ":": result += "%3A"
+            case "?": result += "%3F"
+            case "&": result += "%26"
+            case "=": result += "%3D"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}

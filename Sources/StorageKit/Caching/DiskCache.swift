@@ -1,0 +1,122 @@
+public import Foundation
+internal import GRDB
+public import StorageCore
+internal import StorageLog
+
+/// Values in the store's file, for a time and up to a number of bytes: what was fetched from elsewhere and may be lost.
+///
+/// The table is made by ``Schema/addKVCache(tableName:)``. Entities need no such cache: their table lies in the same file.
+/// Where the quota is exceeded, the values that were written or read the longest time ago go first; a read is noted once an
+/// hour at most, so that reading a cache doesn't mean writing.
+///
+/// A cache never fails its caller: what can't be read is a miss, and ``init(db:config:table:onError:)`` takes a closure that
+/// is told of every failure.
+public actor DiskCache<Value: Codable & Sendable> {
+    public typealias ErrorHandler = @Sendable (StorageError) -> Void
+
+    private let db: DatabaseActor
+    private let config: StorageConfig
+    private let table: String
+    private let onError: ErrorHandler?
+    private static var noteIntervalSeconds: Double { 3_600 }
+
+    public init(
+        db: DatabaseActor, config: StorageConfig = StorageConfig(), table: String = "kv_cache",
+        onError: ErrorHandler? = nil
+    ) {
+        self.db = db
+        self.config = config
+        self.table = quoted(table)
+        self.onError = onError
+    }
+
+    /// The value of a key, nil where there is none, its time is over, or it can't be read.
+    public func get(_ key: String) async -> Value? {
+        let now = config.clock.now.timeIntervalSince1970
+        let sql = "SELECT blob, updatedAt FROM \(table) WHERE key = ? AND (expiresAt IS NULL OR expiresAt > ?)"
+        let found: (data: Data, used: Double)?
+        do {
+            found = try await db.read { db in
+                try GRDB.Row.fetchOne(db, sql: sql, arguments: [key, now]).map { ($0["blob"], $0["updatedAt"]) }
+            }
+        } catch {
+            report(.cacheReadFailed, "The cached value of \"\(key)\" can't be read.", error)
+            return nil
+        }
+        guard let found else { return nil }
+        if now - found.used > Self.noteIntervalSeconds {
+            await run("UPDATE \(table) SET updatedAt = ? WHERE key = ?", [now, key])
+        }
+        do {
+            return try config.makeDecoder().decode(Value.self, from: found.data)
+        } catch {
+            report(.cacheDecodingFailed, "The cached value of \"\(key)\" isn't a \(Value.self).", error)
+            await remove(key)
+            return nil
+        }
+    }
+
+    /// - Parameter ttl: Seconds that the value stays; the configuration's where nil, for ever for 0 or less.
+    public func set(_ value: Value, for key: String, ttl: TimeInterval? = nil) async {
+        let data: Data
+        do {
+            data = try config.makeEncoder().encode(value)
+        } catch {
+            return report(.cacheEncodingFailed, "A \(Value.self) can't be cached as \"\(key)\".", error)
+        }
+        let now = config.clock.now.timeIntervalSince1970
+        let seconds = ttl ?? config.defaultTTL
+        let expires: Double? = seconds > 0 ? now + seconds : nil
+        let quota = config.diskQuotaBytes
+        let table = table
+        await write(key) { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO \(table)(key, blob, updatedAt, expiresAt, size) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT(key) DO UPDATE SET blob = excluded.blob, updatedAt = excluded.updatedAt,
+                      expiresAt = excluded.expiresAt, size = excluded.size
+                    """, arguments: [key, data, now, expires, data.count])
+            try Self.prune(db, table, quota, now)
+        }
+    }
+
+    public func remove(_ key: String) async { await run("DELETE FROM \(table) WHERE key = ?", [key]) }
+    public func removeAll() async { await run("DELETE FROM \(table)", []) }
+
+    /// Takes out the values whose time is over.
+    public func pruneExpired() async {
+        await run("DELETE FROM \(table) WHERE expiresAt <= ?", [config.clock.now.timeIntervalSince1970])
+    }
+
+    /// First what is over, then what was used the longest time ago, until the rest fits.
+    private static func prune(_ db: Database, _ table: String, _ quota: Int, _ now: Double) throws {
+        var size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
+        guard size > quota else { return }
+        try db.execute(sql: "DELETE FROM \(table) WHERE expiresAt <= ?", arguments: [now])
+        size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
+        guard size > quota else { return }
+        var goes: [String] = []
+        let oldest = try GRDB.Row.fetchCursor(db, sql: "SELECT key, size FROM \(table) ORDER BY updatedAt, key")
+        while size > quota, let row = try oldest.next() {
+            goes.append(row["key"])
+            size -= row["size"] as Int
+        }
+        for key in goes { try db.execute(sql: "DELETE FROM \(table) WHERE key = ?", arguments: [key]) }
+    }
+
+    private func run(_ sql: String, _ arguments: StatementArguments) async {
+        await write(sql) { try $0.execute(sql: sql, arguments: arguments) }
+    }
+
+    private func write(_ what: String, _ body: @escaping @Sendable (Database) throws -> Void) async {
+        do {
+            try await db.write(body)
+        } catch {
+            report(.cacheWriteFailed, "The cache can't be changed (\(what)).", error)
+        }
+    }
+
+    private func report(_ code: StorageError.Code, _ message: String, _ cause: any Error) {
+        onError?(StorageError(code, message, remedy: "The value is treated as not cached.", cause: cause))
+    }
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+internal import Synchronization
+
+/// The entities of one type that were read lately, each until its row changes.
+///
+/// Commits of this process invalidate it, whatever made them: the rows of each durable transaction are told before the
+/// writer goes on, so a read that begins after a write has returned never finds the value from before it.
+///
+/// Isolation: `Sendable`, its state behind a mutex that is never held across a suspension.
+final class EntityCache<E: RegisteredEntity>: Sendable {
+    private struct Entry: Sendable {
+        let entity: E
+        let expires: Date?
+    }
+
+    private struct State: Sendable {
+        var entries: LeastRecentlyUsed<[UInt8], Entry>
+        /// How often rows of this type were changed; a value that was read before a change isn't kept after it.
+        var changes = 0
+    }
+
+    private let state: Mutex<State>
+    private let ttl: TimeInterval
+    private let clock: any Clock
+    private let observers: CommitObservers
+    /// Sound as `nonisolated(unsafe)`: set once in the initialiser, before the cache is shared.
+    private nonisolated(unsafe) var token = 0
+
+    init(_ engine: StorageEngine, config: StorageConfig) {
+        state = Mutex(State(entries: LeastRecentlyUsed(capacity: config.memoryCapacity)))
+        ttl = config.defaultTTL
+        clock = config.clock
+        observers = engine.observers
+        let name = E.Record.databaseTableName
+        token = observers.add { [weak self] changes in
+            guard let entity = changes.names.first(where: { $0.value == name })?.key, let keys = changes.keys[entity]
+            else { return }
+            self?.invalidate(keys)
+        }
+    }
+
+    deinit { observers.remove(token) }
+
+    private func invalidate(_ keys: Set<[UInt8]>) {
+        state.withLock { state in
+            state.changes += 1
+            for key in keys { state.entries.remove(key) }
+        }
+    }
+
+    private static func key(_ id: E.Id) -> [UInt8] { KeyCoding.encode([E.Record.key(of: id)]) }
+
+    func get(_ id: E.Id) -> E? {
+        let now = clock.now
+        let key = Self.key(id)
+        return state.withLock { state in
+            guard let entry = state.entries.value(for: key) else { return nil }
+            if let expires = entry.expires, expires <= now {
+                state.entries.remove(key)
+                return nil
+            }
+            return entry.entity
+        }
+    }
+
+    /// To be taken before a read whose result is to be kept.
+    var mark: Int { state.withLock { $0.changes } }
+
+    /// Keeps what was read, unless a row of this type has changed since the mark was taken.
+    func keep(_ entity: E, readAfter mark: Int) {
+        let expires = ttl > 0 ? clock.now.addingTimeInterval(ttl) : nil
+        let key = Self.key(entity.id)
+        state.withLock { state in
+            guard state.changes == mark else { return }
+            state.entries.set(Entry(entity: entity, expires: expires), for: key)
+        }
+    }
+
+    func removeAll() { state.withLock { $0.entries.removeAll() } }
+}
+
+/// The caches of a store, one for each type that a repository was asked for.
+final class EntityCaches: Sendable {
+    private let caches = Mutex<[ObjectIdentifier: any Sendable]>([:])
+
+    func of<E: RegisteredEntity>(_ type: E.Type, _ engine: StorageEngine, _ config: StorageConfig) -> EntityCache<E> {
+        caches.withLock { caches in
+            let key = ObjectIdentifier(type)
+            if let cache = caches[key] as? EntityCache<E> { return cache }
+            let cache = EntityCache<E>(engine, config: config)
+            caches[key] = cache
+            return cache
+        }
+    }
+}

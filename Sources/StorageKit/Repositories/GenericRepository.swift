@@ -1,0 +1,140 @@
+public import StorageCore
+public import StorageLog
+public import StorageProjections
+
+/// The rows of one entity, for code that is handed what it works with.
+///
+/// What ``get(id:policy:)`` reads is kept in memory until the row changes, by whatever path, or its time is over. Of a store
+/// that another process writes to nothing is kept. There is no copy of entities on the disk beside their table: it would
+/// lie in the same file, and could only be staler.
+///
+/// Isolation: `Sendable`, a reference to the open store.
+public struct GenericRepository<E, R: StorageKitEntityRecord>: Sendable
+where E: RegisteredEntity, E.Record == R {
+    private let storage: Storage
+
+    init(storage: Storage) { self.storage = storage }
+
+    /// The entity with this id, nil where there is none.
+    public func get(id: E.Id, policy: ReadPolicy = .localFirst) async throws -> E? {
+        let engine = storage.engine
+        guard !engine.configuration.isReadOnly else {
+            return policy == .memoryOnly ? nil : try await storage.get(E.self, id: id)
+        }
+        let cache = storage.caches.of(E.self, engine, storage.config)
+        if policy == .localFirst || policy == .memoryOnly {
+            if let entity = cache.get(id) { return entity }
+            if policy == .memoryOnly { return nil }
+        }
+        let mark = cache.mark
+        let entity = try await storage.get(E.self, id: id)
+        if let entity, policy != .uncached { cache.keep(entity, readAfter: mark) }
+        return entity
+    }
+
+    /// Inserts or updates an entity.
+    public func put(_ entity: E) async throws { try await storage.save(entity) }
+
+    /// Inserts or updates entities as one commit.
+    public func putAll(_ entities: [E]) async throws { try await storage.save(entities) }
+
+    /// Deletes the entity with this id; does nothing where there is none.
+    public func delete(id: E.Id) async throws { try await storage.delete(E.self, id: id) }
+
+    /// Every entity, in the order of a column, or of the key.
+    public func getAll(orderBy: String? = nil, ascending: Bool = true) async throws -> [E] {
+        try await storage.all(E.self, orderBy: orderBy, ascending: ascending)
+    }
+
+    /// The entities whose column holds a value.
+    public func getAll<Value: StorageColumnValue>(
+        where column: String, equals value: Value, orderBy: String? = nil, ascending: Bool = true
+    ) async throws -> [E] {
+        try await storage.loadChildren(E.self, where: column, equals: value, orderBy: orderBy, ascending: ascending)
+    }
+
+    /// How many entities there are.
+    public func countAll() async throws -> Int { try await storage.count(E.self) }
+
+    /// Deletes every entity, as one commit.
+    ///
+    /// - Returns: How many were deleted.
+    @discardableResult public func deleteAll() async throws -> Int { try await storage.deleteAll(E.self) }
+
+    /// Deletes the entities whose column holds a value, as one commit.
+    ///
+    /// - Returns: How many rows were deleted, with those that foreign keys took along.
+    @discardableResult
+    public func deleteAll<Value: StorageColumnValue>(where column: String, equals value: Value) async throws -> Int {
+        try await storage.deleteAll(E.self, where: column, equals: value)
+    }
+
+    /// A page of entities by number. ``Query/page(after:size:)`` pages through rows that change.
+    public func getPage(
+        orderBy: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
+    ) async throws -> RepoPage<E> {
+        try await storage.page(E.self, orderBy: orderBy, ascending: ascending, limit: limit, offset: offset)
+    }
+
+    /// The same repository without its record's type.
+    public var erased: AnyRepository<E> { AnyRepository(self) }
+}
+
+/// A repository that doesn't tell how its entities are stored; what services are handed.
+public struct AnyRepository<E: RegisteredEntity>: Sendable {
+    private let base: GenericRepository<E, E.Record>
+
+    init(_ base: GenericRepository<E, E.Record>) { self.base = base }
+
+    /// The entity with this id, nil where there is none.
+    public func get(id: E.Id, policy: ReadPolicy = .localFirst) async throws -> E? {
+        try await base.get(id: id, policy: policy)
+    }
+
+    /// Inserts or updates an entity.
+    public func put(_ entity: E) async throws { try await base.put(entity) }
+    /// Inserts or updates entities as one commit.
+    public func putAll(_ entities: [E]) async throws { try await base.putAll(entities) }
+    /// Deletes the entity with this id; does nothing where there is none.
+    public func delete(id: E.Id) async throws { try await base.delete(id: id) }
+
+    /// Every entity, in the order of a column, or of the key.
+    public func getAll(orderBy: String? = nil, ascending: Bool = true) async throws -> [E] {
+        try await base.getAll(orderBy: orderBy, ascending: ascending)
+    }
+
+    /// The entities whose column holds a value.
+    public func getAll<Value: StorageColumnValue>(
+        where column: String, equals value: Value, orderBy: String? = nil, ascending: Bool = true
+    ) async throws -> [E] {
+        try await base.getAll(where: column, equals: value, orderBy: orderBy, ascending: ascending)
+    }
+
+    /// How many entities there are.
+    public func countAll() async throws -> Int { try await base.countAll() }
+    /// Deletes every entity, as one commit.
+    @discardableResult public func deleteAll() async throws -> Int { try await base.deleteAll() }
+
+    /// Deletes the entities whose column holds a value, as one commit.
+    @discardableResult
+    public func deleteAll<Value: StorageColumnValue>(where column: String, equals value: Value) async throws -> Int {
+        try await base.deleteAll(where: column, equals: value)
+    }
+
+    /// A page of entities by number.
+    public func getPage(
+        orderBy: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
+    ) async throws -> RepoPage<E> {
+        try await base.getPage(orderBy: orderBy, ascending: ascending, limit: limit, offset: offset)
+    }
+}
+
+extension Storage {
+    /// The repository of an entity.
+    public func repository<E: RegisteredEntity>(_ type: E.Type) -> GenericRepository<E, E.Record> {
+        GenericRepository(storage: self)
+    }
+
+    /// The repository of an entity, without its record's type.
+    public func anyRepository<E: RegisteredEntity>(_ type: E.Type) -> AnyRepository<E> { repository(type).erased }
+}

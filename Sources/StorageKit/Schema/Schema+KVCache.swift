@@ -1,0 +1,32 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+extension Schema {
+    /// Makes the table of ``DiskCache``. It is no entity: what a cache holds leaves nothing in the log.
+    @discardableResult
+    public mutating func addKVCache(tableName: String = "kv_cache") -> Schema {
+        addStep("cache \(tableName)") { tx in
+            let name = tableName.lowercasedASCII
+            guard !name.isEmpty, !name.hasPrefix("storage_"), !name.hasPrefix("sqlite_") else {
+                throw StorageError(
+                    .invalidName, "A cache can't be named \"\(tableName)\".",
+                    remedy: "Names that are empty or begin with storage_ or sqlite_ are reserved; choose another.")
+            }
+            let table = quoted(tableName)
+            // The index is asked for by name as well, so that a store that has both is left alone.
+            let statements = [
+                """
+                CREATE TABLE IF NOT EXISTS \(table) (
+                  key TEXT PRIMARY KEY, blob BLOB NOT NULL, updatedAt DATETIME NOT NULL, expiresAt DATETIME,
+                  size INTEGER NOT NULL DEFAULT 0)
+                """,
+                "CREATE INDEX IF NOT EXISTS \(quoted("idx_\(tableName)_expiresAt")) ON \(table)(expiresAt)",
+                "CREATE INDEX IF NOT EXISTS \(quoted("idx_\(tableName)_updatedAt")) ON \(table)(updatedAt)",
+            ]
+            for statement in statements { try tx.database.execute(sql: statement) }
+        }
+        return self
+    }
+}

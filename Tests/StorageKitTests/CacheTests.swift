@@ -1,0 +1,148 @@
+import Foundation
+import StorageCore
+import StorageKit
+import Synchronization
+import Testing
+
+/// A clock that tests move.
+final class TestClock: Clock {
+    private let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
+    var now: Date { time.withLock { $0 } }
+    func advance(_ seconds: Double) { time.withLock { $0 += seconds } }
+}
+
+/// Caches forget what they must, and nothing else.
+@Suite struct CacheTests {
+    /// A naive cache: a list in the order of use.
+    private struct Oracle {
+        var entries: [(key: Int, value: Int, expires: Date?)] = []
+        let capacity: Int
+
+        mutating func get(_ key: Int, _ now: Date) -> Int? {
+            guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
+            let entry = entries.remove(at: index)
+            if let expires = entry.expires, expires <= now { return nil }
+            entries.append(entry)
+            return entry.value
+        }
+
+        mutating func set(_ value: Int, _ key: Int, _ expires: Date?) {
+            entries.removeAll { $0.key == key }
+            guard capacity > 0 else { return }
+            if entries.count == capacity { entries.removeFirst() }
+            entries.append((key, value, expires))
+        }
+    }
+
+    @Test(arguments: [0, 1, 2, 7, 50])
+    func memoryForgetsWhatWasNotUsedForTheLongestTime(capacity: Int) async {
+        let clock = TestClock()
+        let cache = MemoryCache<Int, Int>(capacity: capacity, defaultTTL: 10, clock: clock)
+        var oracle = Oracle(capacity: capacity)
+        for step in 0..<4_000 {
+            let key = Int.random(in: 0..<(2 * capacity + 3))
+            switch Int.random(in: 0..<10) {
+            case 0..<4: #expect(await cache.get(key) == oracle.get(key, clock.now))
+            case 4..<8:
+                let ttl: Double? = [nil, 0, 3, 100].randomElement()!
+                await cache.set(step, for: key, ttl: ttl)
+                let seconds = ttl ?? 10
+                oracle.set(step, key, seconds > 0 ? clock.now.addingTimeInterval(seconds) : nil)
+            case 8:
+                await cache.remove(key)
+                oracle.entries.removeAll { $0.key == key }
+            default: clock.advance(Double.random(in: 0...4))
+            }
+        }
+        #expect(await cache.count == oracle.entries.count)
+        await cache.removeAll()
+        #expect(await cache.count == 0)
+    }
+
+    /// The time of a call doesn't grow with the number of entries: a hundred times as many take no longer.
+    @Test func aFullCacheIsAsFastAsASmallOne() async {
+        var small = LeastRecentlyUsed<Int, Int>(capacity: 1_000)
+        var large = LeastRecentlyUsed<Int, Int>(capacity: 100_000)
+        for key in 0..<200_000 {
+            small.set(key, for: key)
+            large.set(key, for: key)
+        }
+        #expect(small.count == 1_000 && large.count == 100_000)
+        #expect(small.value(for: 199_000) == 199_000 && small.value(for: 198_999) == nil)
+        #expect(large.value(for: 100_000) == 100_000 && large.value(for: 99_999) == nil)
+    }
+
+    @Test func keysOfDifferentThingsDiffer() {
+        let keys = KeyBuilder(namespace: "myapp")
+        #expect(keys.entityKey(Note.self, id: "1") == "myapp.Note:1")
+        #expect(keys.queryKey("recent", params: ["b": "2", "a": "1"]) == "myapp.query:recent?a=1&b=2")
+        #expect(keys.queryKey("x", params: ["a": "1&b=2"]) != keys.queryKey("x", params: ["a": "1", "b": "2"]))
+        #expect(keys.queryKey("x?a=1") != keys.queryKey("x", params: ["a": "1"]))
+        #expect(TTL.minutes(5).seconds == 300 && TTL.hours(1) == .seconds(3_600) && TTL(seconds: -1).seconds == 0)
+        #expect(Quota.megabytes(30).bytes == 31_457_280 && Quota.gigabytes(1) == .kilobytes(1_048_576))
+    }
+
+    // MARK: On disk
+
+    private func disk(quota: Int = 1_000_000, _ clock: TestClock = TestClock()) throws -> (
+        StorageKit.Context, StorageConfig
+    ) {
+        let config = StorageConfig(defaultTTL: 60, diskQuotaBytes: quota, clock: clock)
+        return (try StorageKit.inMemory(config: config) { $0.addKVCache() }, config)
+    }
+
+    @Test func valuesOnDiskComeBackUntilTheirTimeIsOver() async throws {
+        let clock = TestClock()
+        let (context, config) = try disk(clock)
+        let cache = DiskCache<[String: Int]>(db: context.storage.dbActor, config: config)
+        await cache.set(["a": 1], for: "k")
+        await cache.set(["b": 2], for: "forever", ttl: 0)
+        #expect(await cache.get("k") == ["a": 1])
+        clock.advance(61)
+        #expect(await cache.get("k") == nil)
+        #expect(await cache.get("forever") == ["b": 2])
+        await cache.pruneExpired()
+        #expect(try await rows(context) == ["forever"])
+        await cache.remove("forever")
+        #expect(await cache.get("forever") == nil)
+        // A cache leaves nothing in the log.
+        #expect(context.facade.head == 0)
+        #expect(try await context.facade.verify().isSound)
+    }
+
+    private func rows(_ context: StorageKit.Context) async throws -> [String] {
+        try await context.storage.pool.read { try String.fetchAll($0, sql: "SELECT key FROM kv_cache ORDER BY key") }
+    }
+
+    @Test func theQuotaTakesWhatWasNotUsedForTheLongestTime() async throws {
+        let clock = TestClock()
+        let (context, config) = try disk(quota: 350, clock)
+        let cache = DiskCache<String>(db: context.storage.dbActor, config: config)
+        for number in 0..<3 {
+            await cache.set(String(repeating: "x", count: 98), for: "k\(number)", ttl: 0)
+            clock.advance(4_000)
+        }
+        // A read counts as a use.
+        #expect(await cache.get("k0") != nil)
+        clock.advance(1)
+        await cache.set(String(repeating: "y", count: 98), for: "k3", ttl: 0)
+        #expect(try await rows(context) == ["k0", "k2", "k3"])
+    }
+
+    @Test func whatCantBeReadIsAMissAndIsTold() async throws {
+        let (context, config) = try disk()
+        let errors = Mutex<[StorageError.Code]>([])
+        let numbers = DiskCache<Int>(db: context.storage.dbActor, config: config) { error in
+            errors.withLock { $0.append(error.code) }
+        }
+        let texts = DiskCache<String>(db: context.storage.dbActor, config: config)
+        await texts.set("not a number", for: "k")
+        #expect(await numbers.get("k") == nil)
+        let missing = DiskCache<Int>(db: context.storage.dbActor, config: config, table: "nowhere") { error in
+            errors.withLock { $0.append(error.code) }
+        }
+        #expect(await missing.get("k") == nil)
+        await missing.set(1, for: "k")
+        #expect(errors.withLock { $0 } == [.cacheDecodingFailed, .cacheReadFailed, .cacheWriteFailed])
+    }
+}

@@ -1,0 +1,327 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageKit
+import StorageTesting
+import Testing
+
+/// A row with a column of every stored type, and its optional.
+@StorageEntity(table: "samples")
+struct Sample: Equatable {
+    var id: Int
+    var text: String
+    var number: Int
+    var real: Double
+    var flag: Bool
+    var date: Date
+    var data: Data
+    var uuid: UUID
+    var url: URL
+    var kind: Kind
+    var maybeText: String?
+    var maybeNumber: Int?
+    var maybeReal: Double?
+    var maybeFlag: Bool?
+    var maybeDate: Date?
+    var maybeData: Data?
+    var maybeUUID: UUID?
+    var maybeKind: Kind?
+
+    enum Kind: String, Codable, CaseIterable { case one, two }
+
+    static func random(_ id: Int) -> Sample {
+        func maybe<Value>(_ value: Value) -> Value? { Int.random(in: 0..<4) == 0 ? nil : value }
+        let texts = ["", "a", "A", "abc", "100%", "a_b", "é", "É", "\\", "'; DROP TABLE samples; --", "ab%c_"]
+        return Sample(
+            id: id, text: texts.randomElement()!, number: [Int.min, -1, 0, 1, 5, 18, Int.max].randomElement()!,
+            real: [-0.0, 0, 1.5, -1e300, .infinity, 5].randomElement()!, flag: Bool.random(),
+            date: Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -5...5)) / 4),
+            data: Data([[], [0], [1, 2], [255]].randomElement()!), uuid: uuids.randomElement()!,
+            url: URL(string: "https://example.com/\(Int.random(in: 0..<3))")!, kind: Kind.allCases.randomElement()!,
+            maybeText: maybe(texts.randomElement()!), maybeNumber: maybe(Int.random(in: -2...2)),
+            maybeReal: maybe([0, -0.0, 2.5].randomElement()!), maybeFlag: maybe(Bool.random()),
+            maybeDate: maybe(Date(timeIntervalSinceReferenceDate: 1)), maybeData: maybe(Data([7])),
+            maybeUUID: maybe(uuids.randomElement()!), maybeKind: maybe(Kind.allCases.randomElement()!))
+    }
+
+    static let uuids = (0..<3).map { _ in UUID() }
+}
+
+/// Queries answer what Swift would answer over all rows.
+@Suite struct QueryTests {
+    private func open(_ count: Int = 60) async throws -> (Storage, [Sample]) {
+        let storage = try StorageKit.inMemory { $0.autoSchema(SampleRecord.self) }.facade
+        let samples = (0..<count).map { Sample.random($0) }
+        try await storage.save(samples)
+        return (storage, samples)
+    }
+
+    private func expect(
+        _ storage: Storage, _ samples: [Sample], _ name: String,
+        _ condition: @escaping (ColumnRef<Sample>) -> RowPredicate,
+        _ holds: (Sample) -> Bool, location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let found = try await storage.query(Sample.self).where(condition).fetch()
+        #expect(found == samples.filter(holds), "\(name)", sourceLocation: location)
+        #expect(try await storage.query(Sample.self).where(condition).count() == found.count, sourceLocation: location)
+    }
+
+    @Test func everyOperatorOnEveryType() async throws {
+        let (storage, all) = try await open()
+        let (uuid, date, url) = (
+            Sample.uuids[0], Date(timeIntervalSinceReferenceDate: 0.25), URL(string: "https://example.com/1")!
+        )
+        try await expect(storage, all, "text ==", { $0.text == "a" }, { $0.text == "a" })
+        try await expect(storage, all, "text !=", { $0.text != "a" }, { $0.text != "a" })
+        try await expect(
+            storage, all, "number", { $0.number >= 1 && $0.number < 18 }, { $0.number >= 1 && $0.number < 18 })
+        try await expect(
+            storage, all, "number <= or >", { $0.number <= -1 || $0.number > 5 }, { $0.number <= -1 || $0.number > 5 })
+        try await expect(storage, all, "real", { $0.real == 0.0 }, { $0.real == 0.0 })
+        try await expect(storage, all, "real >", { $0.real > 1 }, { $0.real > 1 })
+        try await expect(storage, all, "flag", { $0.flag == true }, \.flag)
+        try await expect(storage, all, "date", { $0.date > date }, { $0.date > date })
+        try await expect(storage, all, "data", { $0.data == Data([1, 2]) }, { $0.data == Data([1, 2]) })
+        try await expect(storage, all, "uuid", { $0.uuid == uuid }, { $0.uuid == uuid })
+        try await expect(storage, all, "url", { $0.url != url }, { $0.url != url })
+        try await expect(storage, all, "kind", { $0.kind == .one }, { $0.kind == .one })
+        try await expect(storage, all, "kind in", { $0.kind.in([.two]) }, { $0.kind == .two })
+        try await expect(storage, all, "in", { $0.number.in([0, 5]) }, { [0, 5].contains($0.number) })
+        try await expect(storage, all, "in nothing", { $0.number.in([]) }, { _ in false })
+        try await expect(storage, all, "between", { $0.number.between(-1...5) }, { (-1...5).contains($0.number) })
+        try await expect(
+            storage, all, "not", { !($0.number < 5 || $0.flag == false) }, { !($0.number < 5 || !$0.flag) })
+        try await expect(storage, all, "maybe ==", { $0.maybeText == "a" }, { $0.maybeText == "a" })
+        try await expect(storage, all, "maybe !=", { $0.maybeText != "a" }, { $0.maybeText != "a" })
+        try await expect(storage, all, "not maybe ==", { !($0.maybeNumber == 1) }, { !($0.maybeNumber == 1) })
+        try await expect(storage, all, "nil", { $0.maybeText == nil }, { $0.maybeText == nil })
+        try await expect(storage, all, "not nil", { $0.maybeReal != nil }, { $0.maybeReal != nil })
+        try await expect(storage, all, "isNull", { $0.maybeFlag.isNull }, { $0.maybeFlag == nil })
+        try await expect(storage, all, "isNotNull", { $0.maybeData.isNotNull }, { $0.maybeData != nil })
+        try await expect(storage, all, "maybe >", { $0.maybeNumber > 0 }, { ($0.maybeNumber ?? 0) > 0 })
+        try await expect(storage, all, "maybe kind", { $0.maybeKind != .two }, { $0.maybeKind != .two })
+        try await expect(storage, all, "maybe uuid", { $0.maybeUUID == uuid }, { $0.maybeUUID == uuid })
+        try await expect(
+            storage, all, "maybe date", { $0.maybeDate >= date }, { $0.maybeDate.map { $0 >= date } ?? false })
+        try await expect(storage, all, "columns", { $0.text == $0.text && $0.number != $0.id }, { $0.number != $0.id })
+        try await expect(
+            storage, all, "collation", { $0.text.collating(.noCase) == "a" }, { ["a", "A"].contains($0.text) })
+    }
+
+    @Test func wildcardsAndQuotesInTextsArePlainSigns() async throws {
+        let (storage, all) = try await open(200)
+        for text in ["%", "_", "\\", "a_b", "100%", "'", "é", "b%c"] {
+            try await expect(storage, all, text, { $0.text.contains(text) }, { $0.text.contains(text) })
+            try await expect(storage, all, text, { $0.text.hasPrefix(text) }, { $0.text.hasPrefix(text) })
+            try await expect(
+                storage, all, text, { $0.maybeText.hasSuffix(text) }, { $0.maybeText?.hasSuffix(text) ?? false })
+        }
+        // A to Z are found in both cases, other letters in their own.
+        try await expect(storage, all, "case", { $0.text.contains("B") }, { $0.text.lowercased().contains("b") })
+        try await expect(storage, all, "É", { $0.text.contains("É") }, { $0.text.contains("É") })
+        try await expect(storage, all, "like", { $0.text.like("a%b_c%", escape: "\\") }, { $0.text == "ab%c_" })
+    }
+
+    @Test func orderLimitAndOffset() async throws {
+        let (storage, all) = try await open()
+        let query = storage.query(Sample.self)
+        let byNumber = all.sorted { ($0.number, $1.id) < ($1.number, $0.id) }
+        #expect(try await query.orderBy(\.number).orderBy("id", .descending).fetch() == byNumber)
+        #expect(try await query.orderBy("number", .descending).limit(3).fetch().count == 3)
+        let paged = try await query.orderBy(\.number).limit(10).offset(5).fetch()
+        #expect(paged == Array(try await query.orderBy(\.number).fetch()[5..<15]))
+        #expect(try await query.limit(10).offset(55).count() == 5)
+        #expect(try await query.where { $0.flag == true }.fetchOne()?.id == all.first(where: \.flag)?.id)
+        #expect(try await query.limit(0).fetch().isEmpty)
+        #expect(try await query.where { $0.id == -1 }.exists() == false)
+        #expect(try await query.offset(58).fetch().map(\.id) == [58, 59])
+        await #expect(throws: StorageError.self) { try await query.limit(-1).fetch() }
+        await #expect(throws: StorageError.self) { try await query.offset(-1).count() }
+    }
+
+    @Test func namesAreCheckedAndNeverPasted() async throws {
+        let (storage, _) = try await open(3)
+        for name in ["nope", "id\" OR 1=1 --", "", "text; DROP TABLE samples"] {
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.query(Sample.self).orderBy(name).fetch()
+            }
+            #expect(error?.code == .invalidName)
+            await #expect(throws: StorageError.self) {
+                try await storage.query(Sample.self).where { _ in Column<Int>(name) == 1 }.fetch()
+            }
+        }
+        #expect(
+            try await storage.query(Sample.self).where { _ in .sql("length(text) >= ? AND id < ?", 0, 2) }.count() == 2)
+        await #expect(throws: StorageError.self) {
+            try await storage.query(Sample.self).where { _ in .sql("id = ?", []) }.count()
+        }
+    }
+
+    @Test func pagesByKeySurviveInsertsAndDeletes() async throws {
+        for (first, second) in [
+            (SortOrder.ascending, SortOrder.ascending), (.descending, .ascending), (.ascending, .descending),
+        ] {
+            let (storage, all) = try await open(97)
+            let query = storage.query(Sample.self).orderBy(\.maybeNumber, first).orderBy(\.text, second)
+            let whole = try await query.fetch()
+            var seen: [Sample] = []
+            var cursor: PageCursor?
+            var round = 0
+            repeat {
+                let page = try await query.page(after: cursor, size: 7)
+                #expect(page.items.count <= 7 && (page.hasMore || page.next == nil))
+                seen += page.items
+                // The text of a cursor is as good as itself.
+                cursor = try page.next.map { try PageCursor(text: $0.text) }
+                round += 1
+                // Rows before the cursor come and go without moving the pages behind it.
+                if let gone = seen.randomElement(), round % 3 == 0, gone.id != seen.last?.id {
+                    try await storage.delete(Sample.self, id: gone.id)
+                    try await storage.save(gone)
+                }
+            } while cursor != nil
+            #expect(seen.map(\.id) == whole.map(\.id))
+            #expect(Set(seen.map(\.id)).count == all.count)
+        }
+        let (storage, _) = try await open(5)
+        let page = try await storage.query(Sample.self).orderBy(\.text).page(size: 2)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.query(Sample.self).orderBy(\.number).page(after: page.next, size: 2)
+        }
+        #expect(error?.code == .misuse)
+        for text in ["", "x", "e30", page.next!.text + "x"] {
+            #expect(throws: StorageError.self) { try PageCursor(text: text) }
+        }
+        await #expect(throws: StorageError.self) { try await storage.query(Sample.self).page(size: 0) }
+    }
+
+    @Test func updatesChangeWhatFitsAndNothingElse() async throws {
+        let (storage, all) = try await open()
+        let head = storage.head
+        let count = try await storage.query(Sample.self).where { $0.flag == true || $0.number > 5 }.updateAll {
+            $0.maybeText.set(to: nil)
+            $0.kind.set(to: .two)
+        }
+        let hit = all.filter { $0.flag || $0.number > 5 }
+        let changed = hit.filter { $0.maybeText != nil || $0.kind != .two }
+        #expect(count == changed.count && storage.head == head + Int64(changed.count))
+        #expect(
+            try await storage.query(Sample.self).where { $0.kind == .two && $0.maybeText == nil }.count() >= hit.count)
+        // Again, there is nothing to change.
+        let again = try await storage.query(Sample.self).where { $0.flag == true || $0.number > 5 }.updateAll {
+            $0.maybeText.set(to: nil)
+            $0.kind.set(to: .two)
+        }
+        #expect(again == 0 && storage.head == head + Int64(changed.count))
+        // 0.0 is not -0.0.
+        _ = try await storage.query(Sample.self).updateAll { $0.real.set(to: 0) }
+        #expect(try await storage.query(Sample.self).updateAll { $0.real.set(to: -0.0) } == all.count)
+        #expect(try await storage.all(Sample.self).allSatisfy { $0.real.sign == .minus })
+        await #expect(throws: StorageError.self) { try await storage.query(Sample.self).updateAll { $0.id.set(to: 1) } }
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func deletesAndLimitsGoTogether() async throws {
+        let (storage, all) = try await open()
+        #expect(try await storage.query(Sample.self).orderBy(\.id, .descending).limit(10).deleteAll() == 10)
+        #expect(try await storage.all(Sample.self) == Array(all.prefix(50)))
+        #expect(try await storage.query(Sample.self).where { $0.id < 20 }.deleteAll() == 20)
+        let history = try await storage.history(Sample.self, id: 3)
+        #expect(history.map(\.operation) == [.insert, .delete])
+        #expect(try await storage.query(Sample.self).deleteAll() == 30)
+    }
+
+    @Test func aggregates() async throws {
+        let (storage, all) = try await open()
+        let query = storage.query(Sample.self).where { $0.number > -2 && $0.number < 100 }
+        let hit = all.filter { $0.number > -2 && $0.number < 100 }
+        #expect(try await query.sum(\.number) == hit.map(\.number).reduce(0, +))
+        #expect(try await query.sum(\.maybeNumber) == hit.compactMap(\.maybeNumber).reduce(0, +))
+        let mean = try #require(try await query.average(\.number))
+        #expect(abs(mean - Double(hit.map(\.number).reduce(0, +)) / Double(hit.count)) < 1e-9)
+        #expect(try await query.min(\.number) == hit.map(\.number).min())
+        #expect(try await query.max(\.date) == hit.map(\.date).max())
+        #expect(try await query.count(distinct: \.text) == Set(hit.map(\.text)).count)
+        let none = storage.query(Sample.self).where { $0.id < 0 }
+        #expect(try await none.sum(\.number) == 0)
+        #expect(try await none.average(\.real) == nil)
+        #expect(try await none.max(\.text) == nil)
+        try await storage.save(
+            (100..<103).map { id in
+                var sample = Sample.random(id)
+                sample.number = .max
+                return sample
+            })
+        await #expect(throws: StorageError.self) {
+            try await storage.query(Sample.self).where { $0.number == .max }.sum(\.number)
+        }
+    }
+
+    @Test func transactionsSeeTheirOwnChanges() async throws {
+        let (storage, _) = try await open(10)
+        try await storage.write { tx in
+            #expect(try tx.query(Sample.self).count() == 10)
+            try tx.query(Sample.self).where { $0.id >= 5 }.deleteAll()
+            #expect(try tx.query(Sample.self).fetch().count == 5)
+            #expect(try tx.query(Sample.self).where { $0.id == 2 }.updateAll { $0.text.set(to: "two") } == 1)
+            #expect(try tx.query(Sample.self).where { $0.text == "two" }.fetchOne()?.id == 2)
+            #expect(try tx.query(Sample.self).where { $0.id == 7 }.exists() == false)
+        }
+        #expect(try await storage.count(Sample.self) == 5)
+    }
+
+    @Test func explanationsNameTheIndex() async throws {
+        let (storage, _) = try await open(10)
+        let scan = try await storage.query(Sample.self).where { $0.text == "a" }.explain()
+        #expect(scan.plan.contains { $0.hasPrefix("SCAN") } && scan.sql.contains("?") && scan.values.first == "a")
+        let search = try await storage.query(Sample.self).where { $0.id == 3 }.explain()
+        #expect(search.plan.contains { $0.hasPrefix("SEARCH") })
+    }
+
+    /// `fetch` is what the evaluator answers for every row, sorted as it sorts.
+    @Test func fetchesAreWhatTheEvaluatorSays() async throws {
+        let (storage, _) = try await open(80)
+        let columns = SampleRecord.schemaColumns.map { column in
+            EvaluatedColumn(
+                name: column.name,
+                affinity: column.type == "REAL" ? .blob : ColumnAffinity(declaredType: column.type))
+        }
+        let rows = try await storage.read { db in
+            try GRDB.Row.fetchAll(db, sql: "SELECT * FROM samples").map { row in
+                columns.map { column -> StorageValue in
+                    switch (row[column.name] as DatabaseValue).storage {
+                    case .null: .null
+                    case .int64(let value): .integer(value)
+                    case .double(let value): .real(value)
+                    case .string(let value): .text(value)
+                    case .blob(let value): .blob(value)
+                    }
+                }
+            }
+        }
+        for _ in 0..<200 {
+            let number = Int.random(in: -3...6)
+            let text = ["a", "A", "%", "é", ""].randomElement()!
+            let parts: [RowPredicate] = [
+                Column<Int>("number") < number, Column<Int?>("maybeNumber") == number,
+                Column<String>("text").contains(text),
+                Column<String?>("maybeText") != text, Column<Bool?>("maybeFlag").isNull, Column<Double>("real") >= 0,
+                !(Column<String?>("maybeText") > text), Column<Int?>("maybeNumber").between(-1, number),
+            ].shuffled()
+            let predicate = (parts[0] && parts[1]) || (parts[2] && !parts[3]) || (parts[4] && parts[5])
+            let orderings = [
+                RowOrdering(
+                    ["text", "maybeReal", "number", "data"].randomElement()!, Bool.random() ? .ascending : .descending),
+                RowOrdering("id"),
+            ]
+            let evaluator = try PredicateEvaluator(predicate, columns: columns)
+            let comparator = try RowComparator(orderings, columns: columns)
+            let expected = rows.filter { evaluator.evaluate($0) == true }.sorted { comparator.order($0, $1) < 0 }.map {
+                $0[0]
+            }
+            let found = try await storage.query(Sample.self).where { _ in predicate }
+                .orderBy(orderings[0].column, orderings[0].order).orderBy("id").fetch()
+            #expect(found.map { StorageValue.integer(Int64($0.id)) } == expected, "\(predicate)")
+        }
+    }
+}
