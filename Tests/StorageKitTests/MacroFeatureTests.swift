@@ -108,6 +108,7 @@ struct Volume: Equatable {
         #expect(try await storage.query(Author.self).where { _ in Column<String>("home_city") == "Lviv" }.count() == 1)
         #expect(try await storage.query(Author.self).where { $0.home.kind == .flat && $0.home.floor > 2 }.count() == 3)
         #expect(try await storage.query(Author.self).where { $0.work.city.isNull }.count() == 3)
+        #expect(try await storage.query(Author.self).where { $0.work.city != "Lviv" }.count() == 3)
         #expect(try await storage.query(Author.self).where { $0.home.zipCode == nil }.count() == 3)
         #expect(try await storage.all(Author.self, orderBy: "home_city").last?.id == "b")
     }
@@ -161,13 +162,29 @@ struct Volume: Equatable {
         #expect(try await storage.verify().isSound)
     }
 
+    enum Bad {
+        @StorageEntity(table: "bad") struct Child {
+            var id: String
+            var authorId: String
+            @StorageBelongsTo(onDelete: .setNull) var author: Author?
+        }
+    }
+
+    @Test func aRequiredKeyCantBecomeNull() {
+        let error = #expect(throws: StorageError.self) {
+            try StorageKit.inMemory { $0.autoSchema(AuthorRecord.self, Bad.ChildRecord.self) }
+        }
+        #expect(error?.code == .schemaMismatch)
+    }
+
     @Test func relationshipsAreNoColumns() async throws {
         let storage = try open()
         try await storage.save(Self.author())
         try await storage.save(Volume(id: 1, title: "one", authorId: "a"))
         #expect(try await storage.get(Author.self, id: "a")?.books == [])
         #expect(try await storage.get(Volume.self, id: 1)?.author == nil)
-        #expect(AuthorRecord.foreignKey(of: \.books) == "authorId" && VolumeRecord.foreignKey(of: \.editor) == "editorId")
+        #expect(
+            AuthorRecord.foreignKey(of: \.books) == "authorId" && VolumeRecord.foreignKey(of: \.editor) == "editorId")
     }
 
     @Test func typesThatCantBeEmbeddedAreRefusedWithTheReason() {

@@ -3,7 +3,7 @@ public import StorageCore
 /// Stores a property of any `Codable` type as JSON text in one column.
 ///
 /// JSON can't be searched by queries: what is to be found belongs in columns of its own. Keys are sorted, so equal values
-/// are equal text; dates are ISO 8601 with all digits of their second.
+/// are equal text (but for a `Set`, whose order is its own); dates are ISO 8601 with all digits of their second.
 @attached(peer)
 public macro StorageJSON() = #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
 

@@ -129,3 +129,21 @@ public struct EmbeddedColumns<Value: Embeddable>: Sendable {
         StorageColumn(prefix + (EmbeddedShape.column(of: path) ?? "?"))
     }
 }
+
+/// The columns of an optional embedded property in a query. They are NULL where the property is nil.
+@dynamicMemberLookup
+public struct OptionalEmbeddedColumns<Value: Embeddable>: Sendable {
+    private let prefix: String
+
+    public init(prefix: String) { self.prefix = prefix }
+
+    /// The column of one of its properties.
+    public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> StorageColumn<Member?> {
+        StorageColumn(prefix + (EmbeddedShape.column(of: path) ?? "?"))
+    }
+
+    /// The column of one of its properties that is optional itself.
+    public subscript<Member>(dynamicMember path: KeyPath<Value, Member?>) -> StorageColumn<Member?> {
+        StorageColumn(prefix + (EmbeddedShape.column(of: path) ?? "?"))
+    }
+}

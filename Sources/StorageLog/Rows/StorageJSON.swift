@@ -4,8 +4,9 @@ public import StorageCore
 
 /// Columns that hold any `Codable` value as JSON text; what `@StorageJSON` writes calls these.
 ///
-/// Equal values give equal text, keys being sorted, so that saving what is there already writes nothing. Dates are ISO 8601
-/// with as many digits of a second as they have.
+/// Keys are sorted, so that saving what is there already writes nothing. A `Set`, or a dictionary whose keys aren't texts or
+/// integers, is written in whatever order it has, which may differ from one run of a program to the next; then saving it
+/// again is a change. Dates are ISO 8601 with as many digits of a second as they have.
 public enum StorageJSON {
     /// The column of a property.
     public static func column<Value: Codable>(_ name: String, _ type: Value.Type) -> ColumnSchema {

@@ -60,7 +60,10 @@ struct StoredProperty {
             else { return nil }
             return value.trimmedDescription
         case .memberAccessExpr:
-            return value.as(MemberAccessExprSyntax.self)?.base == nil ? value.trimmedDescription : nil
+            guard let member = value.as(MemberAccessExprSyntax.self), member.base == nil else { return nil }
+            // `Date.now` is another one each time, and NaN can't be stored.
+            let isConstant = !["now", "nan", "signalingNaN"].contains(member.declName.baseName.text)
+            return isConstant ? value.trimmedDescription : nil
         default: return nil
         }
     }

@@ -94,7 +94,7 @@ extension RecordSource {
         let members = allProperties.map { property in
             let value =
                 if case .embedded(let prefix) = property.role {
-                    "StorageLog.EmbeddedColumns<\(property.embeddedType)>(prefix: \(literal(prefix)))"
+                    "StorageLog.\(property.isOptional ? "Optional" : "")EmbeddedColumns<\(property.embeddedType)>(prefix: \(literal(prefix)))"
                 } else {
                     "StorageCore.StorageColumn<\(property.type)>(\(literal(property.column)))"
                 }

@@ -84,8 +84,13 @@ extension LogWriter {
 
     private func add(_ column: EntityDefinition.Column, to entity: inout CatalogEntity) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
-        var definition = column.columnSQL
-        if column.schema.notNull { definition += " DEFAULT \(column.schema.defaultValue ?? column.neutralValue)" }
+        // SQLite adds no column that refers to a row and has a default.
+        var definition = column.columnSQL(refers: !column.schema.notNull && column.schema.defaultValue == nil)
+        if column.schema.notNull {
+            definition += " DEFAULT \(column.schema.defaultValue ?? column.neutralValue)"
+        } else if let value = column.schema.defaultValue {
+            definition += " DEFAULT \(value)"
+        }
         try statement("ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
         try schemaChanged()
         entity = catalog.entity(id: entity.id) ?? entity
@@ -102,7 +107,7 @@ extension LogWriter {
 extension EntityDefinition {
     var createTable: String {
         let key = columns.filter(\.schema.primaryKey).map { quoted($0.stored) }.joined(separator: ", ")
-        let lines = columns.map(\.columnSQL) + ["_position INTEGER NOT NULL DEFAULT 0", "PRIMARY KEY (\(key))"]
+        let lines = columns.map { $0.columnSQL() } + ["_position INTEGER NOT NULL DEFAULT 0", "PRIMARY KEY (\(key))"]
         return "CREATE TABLE \(quoted(stored)) (\n  \(lines.joined(separator: ",\n  "))\n)"
     }
 
@@ -154,6 +159,12 @@ extension EntityDefinition {
             }
         }
         try validateName()
+        for column in columns where column.schema.notNull && column.schema.reference?.onDelete == .setNull {
+            throw StorageError(
+                .schemaMismatch,
+                "\"\(name)\".\"\(column.schema.name)\" must have a value, and can't become NULL when the row that it refers to is deleted.",
+                remedy: "Make the property optional, or choose another delete rule.")
+        }
         for case let problem? in columns.map(\.schema.problem) {
             throw StorageError(
                 .schemaMismatch, "\"\(name)\" can't be declared: \(problem)",
@@ -184,13 +195,14 @@ extension EntityDefinition {
 }
 
 extension EntityDefinition.Column {
-    var columnSQL: String {
+    /// - Parameter refers: Whether a foreign key is part of it.
+    func columnSQL(refers: Bool = true) -> String {
         // A column with REAL affinity turns -0.0 into 0.0, so reals live in columns without a type.
         // Columns of imported histories keep whatever kind of value comes.
         let untyped = schema.type.isEmpty || schema.type == Double.columnType || !coding.isEmpty
         let type = untyped ? "" : " " + schema.type
         var sql = quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")
-        if let reference = schema.reference {
+        if refers, let reference = schema.reference {
             sql +=
                 " REFERENCES \(quoted(reference.table))(\(quoted(reference.column))) ON DELETE \(reference.onDelete.rawValue)"
         }

@@ -45,7 +45,7 @@ nonisolated struct UserRecord {
         let token = StorageCore.StorageColumn<String>("token")
         let settings = StorageCore.StorageColumn<[String: Int]>("settings")
         let home = StorageLog.EmbeddedColumns<Address>(prefix: "home_")
-        let work = StorageLog.EmbeddedColumns<Address>(prefix: "work_")
+        let work = StorageLog.OptionalEmbeddedColumns<Address>(prefix: "work_")
         let teamId = StorageCore.StorageColumn<String?>("teamId")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
     }
