@@ -73,7 +73,8 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "StorageTesting", "StorageKit", "StorageLog", "StorageCore", "crash-worker", .product(name: "GRDB", package: "GRDB.swift"),
+                "StorageTesting", "StorageKit", "StorageLog", "StorageCore", "crash-worker",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Golden"]),
         // The process that CrashConsistencyTests kill.

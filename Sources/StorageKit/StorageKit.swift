@@ -70,6 +70,7 @@ public enum StorageKit {
         var schema = Schema()
         try declare(&schema)
         let settings = settings(cacheTTL, diskQuota, config)
+        let configuration = configuration.timed(by: config)
         do {
             return try open(url, schema, configuration, settings)
         } catch let error as StorageError
@@ -91,7 +92,7 @@ public enum StorageKit {
         var schema = Schema()
         try declare(&schema)
         let settings = settings(cacheTTL, diskQuota, config)
-        let engine = try StorageEngine.openStoreInMemory(configuration: configuration)
+        let engine = try StorageEngine.openStoreInMemory(configuration: configuration.timed(by: config))
         return try context(engine, schema, settings)
     }
 
@@ -119,5 +120,15 @@ public enum StorageKit {
             throw error
         }
         return Context(facade: Storage(engine: engine, config: settings))
+    }
+}
+
+extension StorageConfiguration {
+    /// Commit times come from the configuration's clock, where it is another than the system's and none was given here.
+    fileprivate func timed(by config: StorageConfig?) -> StorageConfiguration {
+        guard let config, !(config.clock is SystemClock), clock is SystemCommitClock else { return self }
+        var copy = self
+        copy.clock = ClockReading(config.clock)
+        return copy
     }
 }

@@ -150,6 +150,11 @@ import Testing
         let again = try StorageKit.start(at: url, config: StorageConfig(namespace: "mine"))
         #expect(again.config.namespace == "mine")
         try await again.facade.close()
+        // A clock of one's own is that of the log as well.
+        let clock = TestClock()
+        let timed = try StorageKit.inMemory(config: StorageConfig(clock: clock)) { $0.autoSchema(NoteRecord.self) }
+        clock.advance(5)
+        #expect(try await timed.facade.save(Note(id: 1, text: "x")).time == 1_000_005_000_000)
         // Only on request, a store that doesn't fit is erased.
         func wrong(_ schema: inout Schema) { schema.migration("wrong") { try $0.execute(sql: "nonsense") } }
         #expect(throws: StorageError.self) { try StorageKit.start(at: url, wrong) }
@@ -159,8 +164,14 @@ import Testing
                 wrong(&schema)
             }
         }
-        let empty = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }
+        let empty = try StorageKit.start(at: url) {
+            $0.autoSchema(NoteRecord.self)
+            $0.migration("once") { _ in }
+        }
         #expect(try await empty.facade.count(Note.self) == 0)
         try await empty.facade.close()
+        // Nothing but a cache is declared, so nothing can be missing.
+        let plain = try StorageKit.start(at: url) { $0.addKVCache() }
+        try await plain.facade.close()
     }
 }

@@ -36,7 +36,8 @@ internal import Testing
         "column-duplicate", "column-reserved", "computed-id", "conditional", "constant", "entity-name", "generic",
         "generic-parent", "hidden-id", "lazy", "local", "missing-id", "missing-initializer", "missing-type",
         "name-too-long", "not-a-struct", "optional-id", "private-entity", "private-property", "table-empty",
-        "table-literal", "table-nul", "table-reserved", "tuple", "role-conflict", "role-id", "has-many-array", "belongs-to-optional", "role-literal",
+        "table-literal", "table-nul", "table-reserved", "tuple",
+        "role-conflict", "role-id", "has-many-array", "belongs-to-optional", "role-literal",
         "foreign-key-missing", "prefix-duplicate", "role-not-a-property", "role-not-stored", "role-outside",
     ]
 }

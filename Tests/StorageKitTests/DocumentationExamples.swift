@@ -1,0 +1,93 @@
+import Foundation
+import StorageKit
+
+// The examples of README and of the DocC pages, compiled. `DocumentationTests` holds the pages to this file.
+
+enum ReadmeExample {
+    @StorageEntity
+    struct User {
+        var id: String
+        var name: String
+    }
+
+    static func run(_ url: URL) async throws {
+        let storage = try StorageKit.start(at: url) { $0.autoSchema(UserRecord.self) }.facade
+        try await storage.save(User(id: "1", name: "Anna"))
+        try await storage.write(actor: "ben", reason: "typo") { tx in
+            try tx.save(User(id: "1", name: "Anne"))
+        }
+        for event in try await storage.history(User.self, id: "1") {
+            print(event.position, event.operation, event.commit.metadata.actor ?? "-")
+        }
+        let history = try await storage.history(User.self, id: "1")
+        _ = history
+        try await storage.close()
+    }
+}
+
+enum TourExample {
+    struct Address: Embeddable {
+        var street: String
+        var city: String
+    }
+
+    @StorageEntity
+    struct Writer {
+        var id: String
+        var name: String
+        var age: Int = 0
+        @StorageEmbedded(prefix: "home_") var home: Address
+        @StorageJSON var settings: [String: Int]
+        @StorageHasMany(foreignKey: "writerId") var articles: [Essay]
+    }
+
+    @StorageEntity
+    struct Essay {
+        var id: Int
+        var title: String
+        var text: String
+        var writerId: String
+        @StorageBelongsTo(onDelete: .cascade) var writer: Writer?
+    }
+
+    static func run(_ url: URL) async throws {
+        let context = try StorageKit.start(at: url, cacheTTL: .minutes(10), diskQuota: .megabytes(50)) { schema in
+            schema.addKVCache()
+            schema.autoSchema(WriterRecord.self, EssayRecord.self)
+            schema.addFullTextSearch(table: "essays", columns: ["title", "text"])
+            schema.migration("2026-01-15_indexes") { db in
+                try db.create(index: "essays_writer", on: "essays", columns: ["writerId"])
+            }
+        }
+        let storage = context.facade
+        let adults = try await storage.query(Writer.self)
+            .where { $0.age >= 18 && $0.home.city == "Kyiv" }
+            .orderBy(\.name)
+            .limit(20)
+            .fetch()
+        let first = try await storage.query(Essay.self).orderBy(\.title).page(size: 50)
+        let second = try await storage.query(Essay.self).orderBy(\.title).page(after: first.next, size: 50)
+        try await storage.query(Writer.self).where { $0.name.hasPrefix("x") }.updateAll { $0.age.set(to: 1) }
+        let essays = try await storage.loadChildren(of: adults, \.articles)
+        for result in try await storage.search(Essay.self, query: "swift concur*", excerpt: .snippet(column: "text")) {
+            print(result.entity.title, result.rank, result.snippet ?? "")
+        }
+        _ = (second, essays)
+        let receipt = try await storage.write(actor: "ben", reason: "merge") { tx in
+            try tx.query(Essay.self).where { $0.writerId == "2" }.updateAll { $0.writerId.set(to: "1") }
+        }
+        let before = try await storage.asOf(.position(receipt.first - 1))
+        let old = try await before.all(Essay.self)
+        _ = old
+        try await storage.close()
+    }
+
+    static func declare(_ schema: inout Schema) {
+        schema.renameColumn("mail", to: "email", in: "users")
+        schema.convertColumn("age", of: "users", to: Int.self) { old in
+            guard case .text(let text) = old, let age = Int64(text) else { return 0 }
+            return .integer(age)
+        }
+        schema.dropColumn("fax", from: "users")
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import StorageKit
+import Testing
+
+/// What the pages show is what compiles, and it runs.
+@Suite struct DocumentationTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static let pages: [String] = {
+        let catalogue = root.appendingPathComponent("Sources/StorageKit/Documentation.docc")
+        let files = FileManager.default.enumerator(atPath: catalogue.path)?.compactMap { $0 as? String } ?? []
+        return ["README.md"]
+            + files.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/StorageKit/Documentation.docc/\($0)" }
+    }()
+
+    /// Each line of an example stands, in its order, in the file of compiled examples.
+    @Test(arguments: pages)
+    func examplesAreCompiled(page: String) throws {
+        let compiled = try Self.lines("Tests/StorageKitTests/DocumentationExamples.swift")
+        var isExample = false
+        var place = 0
+        for line in try Self.lines(page) {
+            if line.hasPrefix("```") {
+                isExample = line == "```swift"
+                place = 0
+                continue
+            }
+            guard isExample, !line.isEmpty, !line.hasPrefix("import ") else { continue }
+            let found = compiled[place...].firstIndex(of: line)
+            #expect(found != nil, "\(page): \(line)")
+            place = found.map { $0 + 1 } ?? place
+        }
+    }
+
+    private static func lines(_ path: String) throws -> [String] {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test func theExamplesRun() async throws {
+        let folder = try TemporaryFolder()
+        try await ReadmeExample.run(URL(fileURLWithPath: folder.file("readme.sqlite")))
+        try await TourExample.run(URL(fileURLWithPath: folder.file("tour.sqlite")))
+        // On a store without such a table the declared changes have nothing to do.
+        _ = try StorageKit.inMemory { TourExample.declare(&$0) }
+    }
+}
