@@ -91,8 +91,9 @@ struct Volume: Equatable {
     @Test func datesInJSONKeepEveryBit() async throws {
         let storage = try open()
         var author = Self.author()
-        for _ in 0..<200 {
-            let date = Date(timeIntervalSinceReferenceDate: Double.random(in: -3e9...3e9))
+        let odd = [0, -0.0, 1e-25, -1e-300, -63_114_076_801, 252_423_993_600, 1e15, -1e300, 0.1 + 0.2]
+        for seconds in odd + (0..<200).map({ _ in Double.random(in: -3e9...3e9) }) {
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
             author.extras?.when = date
             try await storage.save(author)
             #expect(try await storage.get(Author.self, id: "a")?.extras?.when == date)
@@ -219,4 +220,29 @@ struct Volume: Equatable {
 
     struct Pair: Embeddable { var left: String?; var right: Int? }
     @StorageEntity struct Holder: Equatable { var id: String; @StorageEmbedded var pair: Pair? }
+
+    struct Spot: Embeddable {
+        var name: String
+        var size: Int
+        var note: String?
+        var shown: String { "\(name) (\(size))" }
+        var trimmed: String { name.trimmingCharacters(in: .whitespaces).lowercased() }
+        var isSmall: Bool { size < 10 }
+        var distance: Int { abs(size) }
+    }
+    @StorageEntity struct Marked: Equatable { var id: String; @StorageEmbedded var spot: Spot }
+
+    @Test func aComputedPropertyOfAnEmbeddedValueIsNoColumn() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(MarkedRecord.self) }.facade
+        try await storage.save(Marked(id: "a", spot: Spot(name: "b", size: 1, note: "n")))
+        let query = storage.query(Marked.self)
+        #expect(try await query.where { $0.spot.name == "b" && $0.spot.size == 1 && $0.spot.note == "n" }.count() == 1)
+        for wrong in [
+            query.where { $0.spot.shown == "b (1)" }, query.where { $0.spot.trimmed == "b" },
+            query.where { $0.spot.isSmall == true }, query.where { $0.spot.distance == 1 },
+        ] {
+            let error = await #expect(throws: StorageError.self) { try await wrong.count() }
+            #expect(error?.code == .invalidName)
+        }
+    }
 }

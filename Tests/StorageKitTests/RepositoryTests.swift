@@ -110,6 +110,26 @@ import Testing
         #expect(try await storage.loadChildren(Volume.self, where: "id", in: 0..<70_000).count == 6)
     }
 
+    @Test func childrenAreListedUnderTheIdThatTheyWereAskedForBy() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(TagRecord.self)
+            $0.migration("words without case") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE tags_new (
+                            id TEXT PRIMARY KEY NOT NULL, word TEXT NOT NULL COLLATE NOCASE, updatedAt DATETIME NOT NULL)
+                        """)
+                try db.execute(sql: "DROP TABLE tags")
+                try db.execute(sql: "ALTER TABLE tags_new RENAME TO tags")
+            }
+        }.facade
+        try await storage.save([Tag(id: "1", word: "Fire"), Tag(id: "2", word: "water"), Tag(id: "3", word: "FIRE")])
+        let found = try await storage.loadChildren(Tag.self, where: "word", in: ["fire", "WATER", "air"])
+        #expect(found.mapValues { $0.map(\.id) } == ["fire": ["1", "3"], "WATER": ["2"]])
+    }
+
+    @StorageEntity struct Tag: Equatable { var id: String; var word: String }
+
     @Test func thePoolCanNeitherHideChangesNorBypassTheLog() async throws {
         let context = try open()
         try await fill(context.facade)

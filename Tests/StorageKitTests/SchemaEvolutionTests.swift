@@ -278,6 +278,66 @@ import Testing
         #expect(try await storage.verify().isSound)
         try await storage.close()
     }
+
+    enum V3 {
+        enum Mood: String, Codable, CaseIterable { case good, bad }
+        struct Place: Embeddable { var city: String; var floor: Int }
+        struct Mark: Embeddable { var mood: Mood }
+
+        @StorageEntity(table: "people") struct Person: Equatable {
+            var id: String
+            var mail: String
+            var age: String
+            var note: String?
+            @StorageJSON var tags: [String]
+            @StorageJSON var counts: [String: Int]
+            @StorageJSON var weights: [Double] = [1, 2.5, -3]
+            @StorageJSON var mood: Mood = .bad
+            @StorageEmbedded var place: Place
+            @StorageEmbedded var mark: Mark?
+        }
+        @StorageEntity(table: "things") struct Thing { var id: String }
+        @StorageEntity(table: "things") struct WithMood { var id: String; var mood: Mood }
+        @StorageEntity(table: "things") struct WithToken { var id: String; var token: UUID }
+        @StorageEntity(table: "things") struct WithMark { var id: String; @StorageEmbedded var mark: Mark }
+        @StorageEntity(table: "things") struct WithJSON { var id: String; @StorageJSON var mood: Mood }
+    }
+
+    @Test func rowsFromBeforeHaveReadableValuesInNewColumns() async throws {
+        try await fillFirst()
+        let storage = try open { $0.autoSchema(V3.PersonRecord.self) }
+        let person = try #require(try await storage.get(V3.Person.self, id: "a"))
+        #expect(person.tags == [] && person.counts == [:] && person.weights == [1, 2.5, -3] && person.mood == .bad)
+        #expect(person.place == V3.Place(city: "", floor: 0) && person.mark == nil)
+        try await storage.rebuild()
+        #expect(try await storage.get(V3.Person.self, id: "a") == person)
+        try await storage.close()
+    }
+
+    @Test func aRequiredColumnWithoutAValueForRowsFromBeforeIsRefused() async throws {
+        let first = try self.open { $0.autoSchema(V3.ThingRecord.self) }
+        try await first.save(V3.Thing(id: "a"))
+        try await first.close()
+        func refuse<Record: StorageKitEntityRecord>(_ record: Record.Type, _ column: String) {
+            let error = #expect(throws: StorageError.self) { try self.open { $0.autoSchema(record) } }
+            #expect(error?.code == .schemaMismatch)
+            #expect(error?.message.contains("\"\(column)\"") ?? false)
+            #expect(error?.remedy.contains("optional") ?? false)
+        }
+        refuse(V3.WithMoodRecord.self, "mood")
+        refuse(V3.WithTokenRecord.self, "token")
+        refuse(V3.WithMarkRecord.self, "mark_mood")
+        refuse(V3.WithJSONRecord.self, "mood")
+        // A new store has no rows from before.
+        try await StorageKit.inMemory { $0.autoSchema(V3.WithTokenRecord.self) }.facade.close()
+        // Said explicitly, it is there.
+        let storage = try self.open {
+            $0.migration("add mood") { try $0.execute(sql: "ALTER TABLE things ADD mood TEXT NOT NULL DEFAULT 'good'") }
+            $0.autoSchema(V3.WithMoodRecord.self)
+        }
+        #expect(try await storage.get(V3.WithMood.self, id: "a")?.mood == .good)
+        try await storage.close()
+    }
 }
 
 extension [StorageEvent.Field] {

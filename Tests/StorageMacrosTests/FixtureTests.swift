@@ -39,5 +39,7 @@ internal import Testing
         "table-literal", "table-nul", "table-reserved", "tuple",
         "role-conflict", "role-id", "has-many-array", "belongs-to-optional", "role-literal",
         "foreign-key-missing", "prefix-duplicate", "role-not-a-property", "role-not-stored", "role-outside",
+        "conditional-role",
+        "type-captured",
     ]
 }

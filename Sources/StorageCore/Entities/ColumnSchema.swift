@@ -8,6 +8,9 @@ public struct ColumnSchema: Sendable, Equatable {
     public let primaryKey: Bool
     /// An SQL literal that stands for the value of rows older than the column.
     public let defaultValue: String?
+    /// An SQL literal that stands for it where the column is required and has no default: none, zero, an empty text.
+    /// Nil where the property's type has no such value.
+    public let neutralValue: String?
 
     /// The row of another entity that the column refers to.
     public let reference: ColumnReference?
@@ -18,13 +21,34 @@ public struct ColumnSchema: Sendable, Equatable {
         name: String, type: String, notNull: Bool = false, primaryKey: Bool = false, defaultValue: String? = nil,
         reference: ColumnReference? = nil
     ) {
+        self.init(
+            name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
+            neutralValue: Self.neutralValue(of: type), reference: reference)
+    }
+
+    /// A column whose type can say of itself whether it has a neutral value.
+    public init(
+        name: String, type: String, notNull: Bool, primaryKey: Bool = false, defaultValue: String?,
+        neutralValue: String?, reference: ColumnReference? = nil
+    ) {
         self.name = name
         self.type = type
         self.notNull = notNull
         self.primaryKey = primaryKey
         self.defaultValue = defaultValue
+        self.neutralValue = neutralValue
         self.reference = reference
         problem = nil
+    }
+
+    /// What stands for nothing in a column of an SQL type.
+    public static func neutralValue(of type: String) -> String {
+        switch type {
+        case "TEXT": "''"
+        case "BLOB": "x''"
+        case "REAL": "0.0"
+        default: "0"
+        }
     }
 
     /// A column that can't be.
@@ -34,6 +58,7 @@ public struct ColumnSchema: Sendable, Equatable {
         notNull = false
         primaryKey = false
         defaultValue = nil
+        neutralValue = nil
         reference = nil
         self.problem = problem
     }
@@ -42,7 +67,7 @@ public struct ColumnSchema: Sendable, Equatable {
     public func referencing(_ table: String, onDelete rule: StorageDeleteRule) -> ColumnSchema {
         ColumnSchema(
             name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
-            reference: ColumnReference(table: table, column: "id", onDelete: rule))
+            neutralValue: neutralValue, reference: ColumnReference(table: table, column: "id", onDelete: rule))
     }
 }
 

@@ -41,7 +41,8 @@ package struct PredicateSQL {
             text += "NOT "
             try appendNested(part)
         case .sql(let sql, let list):
-            text += sql
+            try SQLFragment.check(sql, values: list.count)
+            text += "(\(sql))"
             values += list
         }
     }

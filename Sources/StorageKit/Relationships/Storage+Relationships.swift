@@ -42,18 +42,22 @@ extension Storage {
         let column = try table.column(named: foreignKey)
         let place = Int32(table.columns.count)
         let order = try table.order(by: orderBy, ascending: ascending)
-        let sql = "\(table.select.replacingFirst(" FROM ", with: ", \(column) FROM ")) WHERE \(column) IN "
+        // The place of the id that a row was found by stands behind its columns: the column itself may spell it in
+        // another way, where its collation takes both for one.
+        let rows = table.select.replacingFirst(" FROM ", with: ", storage_place FROM storage_wanted JOIN ")
         var children: [Value: [Child]] = [:]
         for start in stride(from: 0, to: values.count, by: Self.parametersOfAQuery) {
-            let part = values[start..<min(start + Self.parametersOfAQuery, values.count)]
-            let marks = part.map { _ in "?" }.joined(separator: ", ")
-            let text = QuerySQL<Child>.Text(sql: "\(sql)(\(marks))\(order)", values: part.map(\.storageValue))
+            let part = Array(values[start..<min(start + Self.parametersOfAQuery, values.count)])
+            let wanted = part.indices.map { "(\($0), ?)" }.joined(separator: ", ")
+            let text = QuerySQL<Child>.Text(
+                sql: "WITH storage_wanted(storage_place, storage_id) AS (VALUES \(wanted)) \(rows) ON \(column) = storage_id\(order)",
+                values: part.map(\.storageValue))
             let found: [(Value, Child)] = try await engine.read { db in
                 try text.run(db) { statement in
                     let rows = StatementRows(statement: statement)
                     var found: [(Value, Child)] = []
                     while try rows.next() {
-                        let parent = try rows.row.read(Value.self, at: place)
+                        let parent = part[Int(try rows.row.read(Int64.self, at: place))]
                         found.append((parent, try Child.Record(reading: rows.row).asEntity()))
                     }
                     return found

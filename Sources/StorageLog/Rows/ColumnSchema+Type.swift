@@ -1,3 +1,4 @@
+internal import Foundation
 public import StorageCore
 
 extension ColumnSchema {
@@ -7,8 +8,8 @@ extension ColumnSchema {
         _ name: String, _ type: Value.Type, primaryKey: Bool = false, default value: Value? = nil
     ) {
         self.init(
-            name: name, type: Value.columnType, notNull: !Value.isNullable, primaryKey: primaryKey,
-            defaultValue: value.map { $0.storageValue.literal })
+            name, of: type, notNull: !Value.isNullable, primaryKey: primaryKey, default: value,
+            neutral: Value.neutralLiteral)
     }
 
     @inlinable
@@ -17,8 +18,8 @@ extension ColumnSchema {
     )
     where Value.RawValue: StorageColumnValue {
         self.init(
-            name: name, type: Value.RawValue.columnType, notNull: true, primaryKey: primaryKey,
-            defaultValue: value.map { $0.rawValue.storageValue.literal })
+            name, of: Value.RawValue.self, notNull: true, primaryKey: primaryKey, default: value?.rawValue,
+            neutral: Value.RawValue.neutral.flatMap { Value(rawValue: $0) }.map(\.rawValue.storageValue.literal))
     }
 
     @inlinable
@@ -27,8 +28,8 @@ extension ColumnSchema {
     )
     where Value.RawValue: StorageColumnValue {
         self.init(
-            name: name, type: Value.RawValue.columnType, notNull: false, primaryKey: primaryKey,
-            defaultValue: value.map { $0.rawValue.storageValue.literal })
+            name, of: Value.RawValue.self, notNull: false, primaryKey: primaryKey, default: value?.rawValue,
+            neutral: nil)
     }
 
     @inlinable
@@ -36,18 +37,45 @@ extension ColumnSchema {
         _ name: String, _ type: Value.Type, primaryKey: Bool = false, default value: Value? = nil
     ) {
         self.init(
-            name: name, type: Value.columnType, notNull: !Value.isNullable, primaryKey: primaryKey,
-            defaultValue: value.map { $0.storageValue.literal })
+            name, of: type, notNull: !Value.isNullable, primaryKey: primaryKey, default: value,
+            neutral: Value.neutralLiteral)
     }
 
     @inlinable
     public init<Value: RawRepresentable & StorageColumnValue>(
         _ name: String, _ type: Value?.Type, primaryKey: Bool = false, default value: Value? = nil
     ) {
-        self.init(
-            name: name, type: Value.columnType, notNull: false, primaryKey: primaryKey,
-            defaultValue: value.map { $0.storageValue.literal })
+        self.init(name, of: Value.self, notNull: false, primaryKey: primaryKey, default: value, neutral: nil)
     }
+
+    @usableFromInline
+    init<Stored: StorageColumnValue>(
+        _ name: String, of type: Stored.Type, notNull: Bool, primaryKey: Bool, default value: Stored?, neutral: String?
+    ) {
+        if case .text(let text)? = value?.storageValue, text.utf8.contains(0) {
+            self.init(problem: "the value of \"\(name)\" contains NUL, which no column's default can")
+        } else {
+            self.init(
+                name: name, type: Stored.columnType, notNull: notNull, primaryKey: primaryKey,
+                defaultValue: value.map { $0.storageValue.literal }, neutralValue: neutral)
+        }
+    }
+}
+
+extension StorageColumnValue {
+    /// The type's own value of zero, of an empty text or of no bytes, where it has one.
+    @usableFromInline static var neutral: Self? {
+        let value: StorageValue =
+            switch columnType {
+            case "TEXT": .text("")
+            case "BLOB": .blob(Data())
+            case "REAL": .real(0)
+            default: .integer(0)
+            }
+        return try? Self(storageValue: value)
+    }
+
+    @usableFromInline static var neutralLiteral: String? { neutral.map { $0.storageValue.literal } }
 }
 
 extension StorageValue {

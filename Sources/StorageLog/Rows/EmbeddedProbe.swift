@@ -9,6 +9,8 @@ final class EmbeddedProbe: Decoder {
     var problem: String?
     /// The property that is to get another value than usual.
     let varying: String?
+    /// The value that it got.
+    var varied: Any?
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
@@ -33,55 +35,70 @@ final class EmbeddedProbe: Decoder {
         throw refuse("an embedded type must decode its properties by name, not as one value")
     }
 
-    private func note(_ key: any CodingKey, _ type: String, isNullable: Bool) {
+    private func note<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey, isNullable: Bool) throws {
         guard !columns.contains(where: { $0.name == key.stringValue }) else { return }
-        columns.append(EmbeddedShape.Column(name: key.stringValue, type: type, isNullable: isNullable))
+        let (columnType, neutral) = try column(type, key)
+        columns.append(
+            EmbeddedShape.Column(
+                name: key.stringValue, type: columnType, isNullable: isNullable, neutral: isNullable ? nil : neutral))
     }
 
-    private func columnType(_ type: any Decodable.Type, _ key: any CodingKey) throws -> String {
-        if let value = type as? any StorageColumnValue.Type { return value.columnType }
-        if let raw = type as? any RawRepresentable.Type, let column = rawColumnType(raw) { return column }
+    /// The SQL type of a property, and what rows from before it hold.
+    private func column(_ type: any Decodable.Type, _ key: any CodingKey) throws -> (type: String, neutral: String?) {
+        if let value = type as? any StorageColumnValue.Type { return (value.columnType, value.neutralLiteral) }
+        if let raw = type as? any RawRepresentable.Type, let column = rawColumn(raw) { return column }
         if type is any Embeddable.Type {
             throw refuse("\"\(key.stringValue)\" is embedded itself, and only one level is")
         }
         throw refuse("\"\(key.stringValue)\" is a \(type), which fills no column")
     }
 
-    private func rawColumnType<Raw: RawRepresentable>(_ type: Raw.Type) -> String? {
-        (Raw.RawValue.self as? any StorageColumnValue.Type)?.columnType
+    private func rawColumn<Raw: RawRepresentable>(_ type: Raw.Type) -> (type: String, neutral: String?)? {
+        guard let column = Raw.RawValue.self as? any StorageColumnValue.Type else { return nil }
+        let isCase = (column.neutral as? Raw.RawValue).flatMap { Raw(rawValue: $0) } != nil
+        return (column.columnType, isCase ? column.neutralLiteral : nil)
     }
 
     fileprivate func value<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {
-        note(key, try columnType(type, key), isNullable: false)
+        try note(type, key, isNullable: false)
         return try sample(type, key)
     }
 
     fileprivate func optional<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value? {
-        note(key, try columnType(type, key), isNullable: true)
+        try note(type, key, isNullable: true)
         return varying == key.stringValue ? try sample(type, key) : nil
     }
 
     /// Any value of a type: the usual one, or another for the property that varies.
     private func sample<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {
         let varies = varying == key.stringValue
-        if let cases = type as? any CaseIterable.Type, let value = Self.pick(cases, varies) as? Value { return value }
-        if let column = type as? any StorageColumnValue.Type {
-            let candidates: [StorageValue] =
-                switch column.columnType {
-                case "TEXT":
-                    varies
-                        ? [.text("b"), .text("00000000-0000-0000-0000-000000000002")]
-                        : [.text("a"), .text("00000000-0000-0000-0000-000000000001")]
-                case "REAL", "DATETIME": [.real(varies ? 1 : 0)]
-                case "BLOB": [.blob(Data(varies ? [1] : []))]
-                default: [.integer(varies ? 1 : 0)]
-                }
-            for candidate in candidates {
-                if let value = try? column.init(storageValue: candidate) as? Value { return value }
-            }
+        guard let value = Self.sample(type, varies) else {
+            throw refuse(
+                "\"\(key.stringValue)\" is a \(type), of which no value can be guessed: make it CaseIterable or optional"
+            )
         }
-        throw refuse(
-            "\"\(key.stringValue)\" is a \(type), of which no value can be guessed: make it CaseIterable or optional")
+        if varies { varied = value }
+        return value
+    }
+
+    private static func sample<Value: Decodable>(_ type: Value.Type, _ varies: Bool) -> Value? {
+        if let cases = type as? any CaseIterable.Type, let value = pick(cases, varies) as? Value { return value }
+        guard let column = type as? any StorageColumnValue.Type else { return nil }
+        // What varies gets a value that no usual calculation leaves as it is: no trimming, no rounding, no sign.
+        let candidates: [StorageValue] =
+            switch column.columnType {
+            case "TEXT":
+                varies
+                    ? [.text(" Bb "), .text("b"), .text("00000000-0000-0000-0000-000000000002")]
+                    : [.text("a"), .text("00000000-0000-0000-0000-000000000001")]
+            case "REAL", "DATETIME": [.real(varies ? -1.25 : 0)]
+            case "BLOB": [.blob(Data(varies ? [1] : []))]
+            default: varies ? [.integer(-101), .integer(101), .integer(1)] : [.integer(0)]
+            }
+        for candidate in candidates {
+            if let value = try? column.init(storageValue: candidate) as? Value { return value }
+        }
+        return nil
     }
 
     private static func pick<Cases: CaseIterable>(_ type: Cases.Type, _ varies: Bool) -> Cases? {

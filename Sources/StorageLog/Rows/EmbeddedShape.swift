@@ -8,6 +8,8 @@ struct EmbeddedShape: Sendable {
         let name: String
         let type: String
         let isNullable: Bool
+        /// What rows from before the column hold, as SQL.
+        let neutral: String?
     }
 
     var columns: [Column] = []
@@ -34,20 +36,43 @@ struct EmbeddedShape: Sendable {
         return EmbeddedShape(columns: probe.columns)
     }
 
-    /// The property that a key path leads to: the one with which its value changes.
+    /// A path of properties holds nothing but their places, so that any thread may compare it.
+    private struct Path: Hashable, @unchecked Sendable { let path: AnyKeyPath }
+
+    private static let paths = Mutex<[Path: String?]>([:])
+
+    /// The property that a key path leads to: the one that holds the value at its end, and with which it changes. A
+    /// property that is computed from another changes with it too, but holds another value.
     static func column<Root: Embeddable, Value>(of path: KeyPath<Root, Value>) -> String? {
+        let key = Path(path: path)
+        if let known = paths.withLock({ $0[key] }) { return known }
+        let column = probe(path)
+        paths.withLock { $0[key] = .some(column) }
+        return column
+    }
+
+    private static func probe<Root: Embeddable, Value>(_ path: KeyPath<Root, Value>) -> String? {
         guard let usual = try? Root(from: EmbeddedProbe(varying: nil)) else { return nil }
         for column in of(Root.self).columns {
-            guard let varied = try? Root(from: EmbeddedProbe(varying: column.name)) else { continue }
-            if !isSame(usual[keyPath: path], varied[keyPath: path]) { return column.name }
+            let probe = EmbeddedProbe(varying: column.name)
+            guard let varied = try? Root(from: probe) else { continue }
+            let value = varied[keyPath: path]
+            if isSame(usual[keyPath: path], value) { continue }
+            return probe.varied.map { isSame($0, value) } ?? false ? column.name : nil
         }
         return nil
     }
 
-    private static func isSame<Value>(_ left: Value, _ right: Value) -> Bool {
+    private static func isSame(_ left: Any, _ right: Any) -> Bool {
+        let (left, right) = (unwrapped(left), unwrapped(right))
         if let left = left as? any Hashable, let right = right as? any Hashable {
             return AnyHashable(left) == AnyHashable(right)
         }
         return "\(left)" == "\(right)"
+    }
+
+    private static func unwrapped(_ value: Any) -> Any {
+        let mirror = Mirror(reflecting: value)
+        return mirror.displayStyle == .optional ? mirror.children.first?.value ?? value : value
     }
 }

@@ -26,7 +26,9 @@ public enum StorageEmbedding {
         let shape = EmbeddedShape.of(type)
         if let problem = shape.problem { return [ColumnSchema(problem: problem)] }
         return shape.columns.map {
-            ColumnSchema(name: prefix + $0.name, type: $0.type, notNull: !$0.isNullable && !isOptional)
+            ColumnSchema(
+                name: prefix + $0.name, type: $0.type, notNull: !$0.isNullable && !isOptional, defaultValue: nil,
+                neutralValue: $0.neutral)
         }
     }
 

@@ -6,11 +6,23 @@ public import StorageCore
 ///
 /// Keys are sorted, so that saving what is there already writes nothing. A `Set`, or a dictionary whose keys aren't texts or
 /// integers, is written in whatever order it has, which may differ from one run of a program to the next; then saving it
-/// again is a change. Dates are ISO 8601 with as many digits of a second as they have.
+/// again is a change. Dates are ISO 8601 with as many digits of a second as they have; one that can't be written so, such as
+/// one beyond the year 9999, is its number of seconds since 2001-01-01 UTC.
 public enum StorageJSON {
-    /// The column of a property.
-    public static func column<Value: Codable>(_ name: String, _ type: Value.Type) -> ColumnSchema {
-        ColumnSchema(name: name, type: String.columnType, notNull: !(type is any ExpressibleByNilLiteral.Type))
+    /// The column of a property. Rows from before it hold `value`, or an empty list or object where the type takes one.
+    public static func column<Value: Codable>(
+        _ name: String, _ type: Value.Type, default value: Value? = nil
+    ) -> ColumnSchema {
+        do {
+            let isRequired = !(type is any ExpressibleByNilLiteral.Type)
+            let empty: [StorageValue] = isRequired ? [.text("[]"), .text("{}")] : []
+            return ColumnSchema(
+                name: name, type: String.columnType, notNull: isRequired,
+                defaultValue: try value.map { try stored($0).literal },
+                neutralValue: empty.first { (try? self.value(type, of: $0)) != nil }?.literal)
+        } catch {
+            return ColumnSchema(problem: "the value of \"\(name)\" can't be written as JSON")
+        }
     }
 
     public static func write<Value: Codable>(_ value: Value, to row: RowWriter, at index: Int32) throws {
@@ -38,7 +50,11 @@ public enum StorageJSON {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(ExactDate.text(date))
+            if let text = ExactDate.text(date) {
+                try container.encode(text)
+            } else {
+                try container.encode(date.timeIntervalSinceReferenceDate)
+            }
         }
         do {
             return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
@@ -59,7 +75,9 @@ public enum StorageJSON {
         }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
-            let text = try decoder.singleValueContainer().decode(String.self)
+            let container = try decoder.singleValueContainer()
+            if let seconds = try? container.decode(Double.self) { return Date(timeIntervalSinceReferenceDate: seconds) }
+            let text = try container.decode(String.self)
             guard let date = ExactDate.date(text) else {
                 throw DecodingError.dataCorrupted(
                     .init(codingPath: decoder.codingPath, debugDescription: "\(text) isn't an ISO 8601 date"))
@@ -88,14 +106,19 @@ extension Optional: OptionalValue {
 
 /// Dates as ISO 8601 text that gives the same date back, bit for bit.
 private enum ExactDate {
-    /// The whole second as usual, and the rest of the second as the shortest text that is the same number.
-    static func text(_ date: Date) -> String {
+    /// The years that ISO 8601 writes with four digits, in seconds.
+    private static let writable = -63_000_000_000.0...252_000_000_000.0
+
+    /// The whole second as usual, and the rest of the second as the shortest text that is the same number. Nil where
+    /// the text wouldn't be the same date.
+    static func text(_ date: Date) -> String? {
         let seconds = date.timeIntervalSinceReferenceDate
+        guard writable.contains(seconds) else { return nil }
         let whole = seconds.rounded(.down)
-        let second = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601)
-        guard whole != seconds else { return second }
+        var text = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601)
         // Behind the point stands what, added to the whole second, is the date again.
-        return second.dropLast() + "." + fraction(seconds, whole) + "Z"
+        if whole != seconds { text = text.dropLast() + "." + fraction(seconds, whole) + "Z" }
+        return self.date(text) == date ? text : nil
     }
 
     private static func fraction(_ seconds: Double, _ whole: Double) -> String {

@@ -14,7 +14,7 @@ struct EntityDeclaration {
     let properties: [StoredProperty]
 
     /// The entity keeps its own `updatedAt`, so the record adds none.
-    var declaresUpdatedAt: Bool { properties.contains { $0.column == Self.updatedAt } }
+    var declaresUpdatedAt: Bool { properties.contains { $0.role.isStored && $0.column == Self.updatedAt } }
 
     static let updatedAt = "updatedAt"
 }

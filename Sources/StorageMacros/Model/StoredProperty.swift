@@ -35,12 +35,14 @@ struct StoredProperty {
         self.access = access
         self.role = role
         self.declarationStart = declarationStart ?? name.positionAfterSkippingLeadingTrivia
-        fallback = role == .column ? initializer.flatMap(Self.fallback) : nil
-        // `T!` is an optional that only a declaration can spell that way.
-        let plain = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self).map {
-            TypeSyntax(OptionalTypeSyntax(wrappedType: $0.wrappedType.trimmed))
-        }
-        let spelled = (plain ?? type).trimmed
+        fallback =
+            switch role {
+            case .column: initializer.flatMap(Self.fallback)
+            case .json: initializer.flatMap(Self.jsonFallback)
+            default: nil
+            }
+        let wrapped = type.wrappedInOptional.flatMap { Self.needsParentheses($0) ? nil : $0 }
+        let spelled = wrapped.map { TypeSyntax(OptionalTypeSyntax(wrappedType: $0)) } ?? type.trimmed
         self.type = spelled.description
         metatype = Self.needsParentheses(spelled) ? "(\(spelled)).self" : "\(spelled).self"
         isOptional = spelled.is(OptionalTypeSyntax.self)
@@ -66,6 +68,19 @@ struct StoredProperty {
             return isConstant ? value.trimmedDescription : nil
         default: return nil
         }
+    }
+
+    /// Lists and dictionaries of what is constant itself, too.
+    private static func jsonFallback(_ value: ExprSyntax) -> String? {
+        if let list = value.as(ArrayExprSyntax.self) {
+            return list.elements.allSatisfy { jsonFallback($0.expression) != nil } ? value.trimmedDescription : nil
+        }
+        if let dictionary = value.as(DictionaryExprSyntax.self) {
+            guard case .elements(let elements) = dictionary.content else { return value.trimmedDescription }
+            let isConstant = elements.allSatisfy { jsonFallback($0.key) != nil && jsonFallback($0.value) != nil }
+            return isConstant ? value.trimmedDescription : nil
+        }
+        return fallback(value)
     }
 
     private static func needsParentheses(_ type: TypeSyntax) -> Bool {

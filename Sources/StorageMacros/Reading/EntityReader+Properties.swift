@@ -40,7 +40,8 @@ extension EntityReader {
                 reportMissingType(of: binding)
                 continue
             }
-            guard let role = role(of: variable, name: name.bareText, type: type) else { continue }
+            guard let role = role(of: variable, name: name.bareText, type: type, qualifier) else { continue }
+            checkCaptured(type)
             properties.append(
                 StoredProperty(
                     name: name, type: qualifier.qualified(type), access: access, role: role,
@@ -48,6 +49,16 @@ extension EntityReader {
                     declarationStart: variable.positionAfterSkippingLeadingTrivia))
         }
         return properties.reversed()
+    }
+
+    /// Reports a type whose name means another type inside the record.
+    private mutating func checkCaptured(_ type: TypeSyntax) {
+        let search = TypeNameSearch(of: ["Columns", "E"])
+        search.walk(type)
+        guard let found = search.found else { return }
+        report(
+            "type-captured", at: found,
+            "Write '\(found.bareText)' with its module or the type around it: the record has a type of that name.")
     }
 
     private mutating func checkModifiers(of variable: VariableDeclSyntax) {

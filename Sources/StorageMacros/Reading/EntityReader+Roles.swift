@@ -4,8 +4,27 @@ internal import SwiftSyntax
 
 extension VariableDeclSyntax {
     /// The attributes of ours that give a property its role.
-    var roleAttributes: [AttributeSyntax] {
-        attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { Role(rawValue: $0.bareName) != nil }
+    var roleAttributes: [AttributeSyntax] { attributes.roles }
+
+    /// The `#if` around one of them.
+    var conditionalRole: IfConfigDeclSyntax? {
+        attributes.lazy.compactMap { $0.as(IfConfigDeclSyntax.self) }.first { $0.holdsRole }
+    }
+}
+
+extension AttributeListSyntax {
+    fileprivate var roles: [AttributeSyntax] {
+        compactMap { $0.as(AttributeSyntax.self) }.filter { Role(rawValue: $0.bareName) != nil }
+    }
+}
+
+extension IfConfigDeclSyntax {
+    fileprivate var holdsRole: Bool {
+        clauses.contains { clause in
+            guard let attributes = clause.elements?.as(AttributeListSyntax.self) else { return false }
+            return !attributes.roles.isEmpty
+                || attributes.contains { $0.as(IfConfigDeclSyntax.self)?.holdsRole ?? false }
+        }
     }
 }
 
@@ -26,7 +45,15 @@ enum Role: String {
 
 extension EntityReader {
     /// The role of a property, nil where its attribute is used wrongly, which is reported.
-    mutating func role(of variable: VariableDeclSyntax, name: String, type: TypeSyntax) -> PropertyRole? {
+    mutating func role(
+        of variable: VariableDeclSyntax, name: String, type: TypeSyntax, _ qualifier: TypeQualifier
+    ) -> PropertyRole? {
+        if let conditional = variable.conditionalRole {
+            report(
+                "conditional-role", at: conditional.clauses.first?.poundKeyword ?? conditional.poundEndif,
+                "Move the attribute out of '#if': a property is stored the same way in every build.")
+            return nil
+        }
         let attributes = variable.roleAttributes
         guard let attribute = attributes.first, let role = Role(rawValue: attribute.bareName) else { return .column }
         if attributes.count > 1 {
@@ -48,12 +75,12 @@ extension EntityReader {
         case .json: return .json
         case .embedded: return literal("prefix", of: attribute, default: name + "_").map { .embedded(prefix: $0) }
         case .hasMany: return hasMany(attribute, type)
-        case .belongsTo: return belongsTo(attribute, name: name, type)
+        case .belongsTo: return belongsTo(attribute, name: name, type, qualifier)
         }
     }
 
     private mutating func hasMany(_ attribute: AttributeSyntax, _ type: TypeSyntax) -> PropertyRole? {
-        guard type.is(ArrayTypeSyntax.self) else {
+        guard type.isArray else {
             report(
                 "has-many-array", at: type,
                 "Make it an array, such as '[\(type.trimmedDescription)]': many rows may refer to one.",
@@ -66,8 +93,10 @@ extension EntityReader {
         return literal("foreignKey", of: attribute, default: nil).map { .hasMany(foreignKey: $0) }
     }
 
-    private mutating func belongsTo(_ attribute: AttributeSyntax, name: String, _ type: TypeSyntax) -> PropertyRole? {
-        guard let optional = type.as(OptionalTypeSyntax.self) else {
+    private mutating func belongsTo(
+        _ attribute: AttributeSyntax, name: String, _ type: TypeSyntax, _ qualifier: TypeQualifier
+    ) -> PropertyRole? {
+        guard let parent = type.wrappedInOptional else {
             report(
                 "belongs-to-optional", at: type,
                 "Make it optional: the row that it refers to is loaded by a call of its own.",
@@ -80,7 +109,7 @@ extension EntityReader {
         guard let key = literal("foreignKey", of: attribute, default: name + "Id") else { return nil }
         let expression = argument("onDelete", of: attribute)?.expression
         let rule = expression?.is(NilLiteralExprSyntax.self) == true ? nil : expression?.trimmedDescription
-        return .belongsTo(foreignKey: key, parent: optional.wrappedType.trimmedDescription, deleteRule: rule)
+        return .belongsTo(foreignKey: key, parent: qualifier.qualified(parent).description, deleteRule: rule)
     }
 
     private func argument(_ label: String, of attribute: AttributeSyntax) -> LabeledExprSyntax? {
@@ -97,13 +126,18 @@ extension EntityReader {
         if let text = argument.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue { return text }
         report(
             "role-literal", at: argument.expression,
-            "Write \(label) as a plain string literal: a macro sees the source, not values.")
+            "Write \(label) as a plain string literal: a macro sees the source, not values.",
+            fixIts: [
+                MacroFixIt.replaceNode(
+                    argument.expression, with: "\"<#\(label)#>\"", id: "to-literal", "Replace it by a literal")
+            ])
         return nil
     }
 
     /// Reports properties that refer to columns which aren't there, or take each other's.
     mutating func checkRoles(_ properties: [StoredProperty]) {
         let columns = Set(properties.filter { $0.role == .column }.map(\.column))
+        // Columns that two different types bring are compared when the store is opened.
         var prefixes: [String: String] = [:]
         for property in properties {
             switch property.role {
@@ -117,14 +151,23 @@ extension EntityReader {
                             id: "add-foreign-key", "Add 'var \(key): String'")
                     ])
             case .embedded(let prefix):
-                if let other = prefixes[prefix.lowercased()] {
-                    report(
-                        "prefix-duplicate", at: property.name,
-                        "Give '\(property.column)' another prefix: its columns would be those of '\(other)'.")
-                }
-                prefixes[prefix.lowercased()] = property.column
+                let columns = "\(prefix.lowercased()) \(property.embeddedType)"
+                if let other = prefixes[columns] { reportPrefix(of: property, like: other) }
+                prefixes[columns] = property.column
             default: break
             }
         }
+    }
+
+    private mutating func reportPrefix(of property: StoredProperty, like other: String) {
+        let attribute = property.name.enclosing(VariableDeclSyntax.self)?.roleAttributes.first
+        let given = attribute.flatMap { argument("prefix", of: $0)?.expression }
+        let prefix = "\"\(property.column)_\""
+        report(
+            "prefix-duplicate", at: property.name,
+            "Give '\(property.column)' another prefix: its columns would be those of '\(other)'.",
+            fixIts: given.map {
+                [MacroFixIt.replaceNode($0, with: prefix, id: "to-own-prefix", "Change the prefix to \(prefix)")]
+            } ?? [])
     }
 }

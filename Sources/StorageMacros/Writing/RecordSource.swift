@@ -76,11 +76,11 @@ extension RecordSource {
     }
 
     private func column(_ property: StoredProperty) -> String {
+        let fallback = property.fallback.map { ", default: \($0)" } ?? ""
         if property.role == .json {
-            return "StorageLog.StorageJSON.column(\(literal(property.column)), \(property.metatype))"
+            return "StorageLog.StorageJSON.column(\(literal(property.column)), \(property.metatype)\(fallback))"
         }
         let key = property.column == "id" ? ", primaryKey: true" : ""
-        let fallback = property.fallback.map { ", default: \($0)" } ?? ""
         var text = "StorageCore.ColumnSchema(\(literal(property.column)), \(property.metatype)\(key)\(fallback))"
         for relation in entity.properties {
             guard case .belongsTo(property.column, let parent, let rule?) = relation.role else { continue }

@@ -86,10 +86,15 @@ extension LogWriter {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
         // SQLite adds no column that refers to a row and has a default.
         var definition = column.columnSQL(refers: !column.schema.notNull && column.schema.defaultValue == nil)
-        if column.schema.notNull {
-            definition += " DEFAULT \(column.schema.defaultValue ?? column.neutralValue)"
-        } else if let value = column.schema.defaultValue {
+        if let value = column.schema.defaultValue ?? (column.schema.notNull ? column.schema.neutralValue : nil) {
             definition += " DEFAULT \(value)"
+        } else if column.schema.notNull {
+            throw StorageError(
+                .schemaMismatch,
+                "\"\(entity.name)\" gets a column \"\(column.schema.name)\" that must have a value, and its rows from before have none.",
+                remedy:
+                    "Make the property optional, give it a constant as its value, or add the column with a DEFAULT in a migration before autoSchema."
+            )
         }
         try statement("ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
         try schemaChanged()
@@ -207,16 +212,6 @@ extension EntityDefinition.Column {
                 " REFERENCES \(quoted(reference.table))(\(quoted(reference.column))) ON DELETE \(reference.onDelete.rawValue)"
         }
         return sql
-    }
-
-    /// What rows from before the column hold where NULL isn't allowed.
-    var neutralValue: String {
-        switch schema.type {
-        case "TEXT": "''"
-        case "BLOB": "x''"
-        case "REAL": "0.0"
-        default: "0"
-        }
     }
 }
 

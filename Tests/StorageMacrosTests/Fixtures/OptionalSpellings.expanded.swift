@@ -18,7 +18,7 @@ nonisolated struct UserRecord {
             StorageCore.ColumnSchema("id", String.self, primaryKey: true),
             StorageCore.ColumnSchema("a", Int?.self),
             StorageCore.ColumnSchema("b", Int?.self),
-            StorageCore.ColumnSchema("c", Optional<Int>.self),
+            StorageCore.ColumnSchema("c", Int?.self),
             StorageCore.ColumnSchema("d", (any Codable)?.self),
             StorageCore.ColumnSchema("e", (any Codable & Sendable).self),
             StorageCore.ColumnSchema("updatedAt", Foundation.Date.self)
@@ -29,7 +29,7 @@ nonisolated struct UserRecord {
         let id = StorageCore.StorageColumn<String>("id")
         let a = StorageCore.StorageColumn<Int?>("a")
         let b = StorageCore.StorageColumn<Int?>("b")
-        let c = StorageCore.StorageColumn<Optional<Int>>("c")
+        let c = StorageCore.StorageColumn<Int?>("c")
         let d = StorageCore.StorageColumn<(any Codable)?>("d")
         let e = StorageCore.StorageColumn<any Codable & Sendable>("e")
         let updatedAt = StorageCore.StorageColumn<Foundation.Date>("updatedAt")
@@ -40,12 +40,12 @@ nonisolated struct UserRecord {
     var id: String
     var a: Int?
     var b: Int?
-    var c: Optional<Int>
+    var c: Int?
     var d: (any Codable)?
     var e: any Codable & Sendable
     var updatedAt: Foundation.Date
 
-    init(id: String, a: Int?, b: Int?, c: Optional<Int>, d: (any Codable)?, e: any Codable & Sendable, updatedAt: Foundation.Date) {
+    init(id: String, a: Int?, b: Int?, c: Int?, d: (any Codable)?, e: any Codable & Sendable, updatedAt: Foundation.Date) {
         self.id = id
         self.a = a
         self.b = b
@@ -77,7 +77,7 @@ nonisolated struct UserRecord {
         self.id = try row.read(String.self, at: 0)
         self.a = try row.read(Int?.self, at: 1)
         self.b = try row.read(Int?.self, at: 2)
-        self.c = try row.read(Optional<Int>.self, at: 3)
+        self.c = try row.read(Int?.self, at: 3)
         self.d = try row.read((any Codable)?.self, at: 4)
         self.e = try row.read((any Codable & Sendable).self, at: 5)
         self.updatedAt = try row.read(Foundation.Date.self, at: 6)
@@ -91,7 +91,7 @@ nonisolated struct UserRecord {
         let row = rows.row
         var entities: [User] = []
         while try rows.next() {
-            entities.append(User(id: try row.read(String.self, at: 0), a: try row.read(Int?.self, at: 1), b: try row.read(Int?.self, at: 2), c: try row.read(Optional<Int>.self, at: 3), d: try row.read((any Codable)?.self, at: 4), e: try row.read((any Codable & Sendable).self, at: 5)))
+            entities.append(User(id: try row.read(String.self, at: 0), a: try row.read(Int?.self, at: 1), b: try row.read(Int?.self, at: 2), c: try row.read(Int?.self, at: 3), d: try row.read((any Codable)?.self, at: 4), e: try row.read((any Codable & Sendable).self, at: 5)))
         }
         return entities
     }
@@ -100,7 +100,7 @@ nonisolated struct UserRecord {
         self.id = try StorageLog.ColumnCoding.decode(String.self, from: row, "id")
         self.a = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "a")
         self.b = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "b")
-        self.c = try StorageLog.ColumnCoding.decode(Optional<Int>.self, from: row, "c")
+        self.c = try StorageLog.ColumnCoding.decode(Int?.self, from: row, "c")
         self.d = try StorageLog.ColumnCoding.decode((any Codable)?.self, from: row, "d")
         self.e = try StorageLog.ColumnCoding.decode((any Codable & Sendable).self, from: row, "e")
         self.updatedAt = try StorageLog.ColumnCoding.decode(Foundation.Date.self, from: row, "updatedAt")

@@ -1,0 +1,72 @@
+/// Checks a piece of SQL that a caller wrote: it must be one expression that can stand between parentheses, with a `?`
+/// for each value. What would reach beyond it, or bind values of the query around it, is refused.
+struct SQLFragment {
+    private let bytes: [UInt8]
+    private var place = 0
+    private var depth = 0
+    private var placeholders = 0
+
+    /// - Throws: ``StorageError`` with `invalid-query` where the text isn't such an expression.
+    static func check(_ text: String, values: Int) throws {
+        var fragment = SQLFragment(bytes: Array(text.utf8))
+        if let problem = fragment.problem() ?? fragment.mismatch(values) {
+            throw StorageError(
+                .invalidQuery, "The condition \"\(text.prefix(200))\" \(problem).",
+                remedy: "Write one SQL expression, with a plain ? for each value.")
+        }
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private func mismatch(_ values: Int) -> String? {
+        placeholders == values ? nil : "has \(placeholders) placeholders, but \(values) values"
+    }
+
+    private mutating func problem() -> String? {
+        var isEmpty = true
+        while place < bytes.count {
+            let byte = bytes[place]
+            if !Self.isSpace(byte) { isEmpty = false }
+            switch byte {
+            case 0: return "contains NUL"
+            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+                if !skip(to: byte) { return "has a quote that isn't closed" }
+            case UInt8(ascii: "["):
+                if !skip(to: UInt8(ascii: "]")) { return "has a bracket that isn't closed" }
+            case UInt8(ascii: ";"): return "has a semicolon"
+            case UInt8(ascii: "-") where next == byte: return "has a comment"
+            case UInt8(ascii: "/") where next == UInt8(ascii: "*"): return "has a comment"
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"):
+                depth -= 1
+                if depth < 0 { return "closes a parenthesis that it didn't open" }
+            case UInt8(ascii: "?"):
+                if let next, Self.isDigit(next) { return "has a numbered placeholder" }
+                placeholders += 1
+            case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
+                return "has a named placeholder"
+            case _ where Self.isWord(byte):
+                while let next, Self.isWord(next) || next == UInt8(ascii: "$") { place += 1 }
+            default: break
+            }
+            place += 1
+        }
+        if isEmpty { return "is empty" }
+        return depth == 0 ? nil : "has a parenthesis that isn't closed"
+    }
+
+    private var next: UInt8? { place + 1 < bytes.count ? bytes[place + 1] : nil }
+
+    /// Goes to the mark that ends what began here. A mark written twice ends one part and begins the next.
+    private mutating func skip(to mark: UInt8) -> Bool {
+        place += 1
+        while place < bytes.count, bytes[place] != mark { place += 1 }
+        return place < bytes.count
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+    private static func isWord(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (65...90).contains(byte & ~32) || byte == UInt8(ascii: "_") || byte >= 128
+    }
+}

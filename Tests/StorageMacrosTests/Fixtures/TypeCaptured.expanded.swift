@@ -1,0 +1,8 @@
+// swift-format-ignore-file
+
+struct Grid {
+    var id: String
+    var columns: [Columns]
+    var element: E
+    var fine: Layout.Columns
+}

@@ -1,0 +1,7 @@
+@StorageEntity
+struct Grid {
+    var id: String
+    @StorageJSON var columns: [Columns]
+    var element: E
+    var fine: Layout.Columns
+}
