@@ -32,6 +32,8 @@ public struct Schema: Sendable {
     private(set) var definitions: [EntityDefinition] = []
     private(set) var retired: Set<String> = []
     private(set) var options = SchemaOptions()
+    /// What the declared conversions of columns do, by their titles.
+    var upcasts: [String: Upcast] = [:]
     /// A declaration that can't be right, told when the schema is applied.
     private var mistake: StorageError?
 

@@ -26,11 +26,7 @@ extension Storage {
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
     ) async throws -> [SearchResult<E>] {
-        guard limit >= 0, offset >= 0 else {
-            throw StorageError(
-                .misuse, "A search can't have limit \(limit) and offset \(offset).", remedy: "Use numbers from 0 on.")
-        }
-        let search = Search<E>(
+        let search = try Search<E>(
             query: query, limit: limit, offset: offset, syntax: syntax, weights: weights, excerpt: excerpt)
         return try await engine.read { try search.run($0) }
     }
@@ -48,19 +44,35 @@ extension Storage {
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {
-        let search = Search<E>(query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
+        let search = try Search<E>(query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
         return try await engine.read { try search.count($0) }
     }
 }
 
 /// One search, ready to run on a connection.
-private struct Search<E: RegisteredEntity>: Sendable {
+struct Search<E: RegisteredEntity>: Sendable {
     let query: String
     let limit: Int
     let offset: Int
     let syntax: SearchSyntax
     let weights: [String: Double]
     let excerpt: SearchExcerpt?
+
+    init(
+        query: String, limit: Int, offset: Int, syntax: SearchSyntax, weights: [String: Double],
+        excerpt: SearchExcerpt?
+    ) throws {
+        guard limit >= 0, offset >= 0 else {
+            throw StorageError(
+                .misuse, "A search can't have limit \(limit) and offset \(offset).", remedy: "Use numbers from 0 on.")
+        }
+        self.query = query
+        self.limit = limit
+        self.offset = offset
+        self.syntax = syntax
+        self.weights = weights
+        self.excerpt = excerpt
+    }
 
     func run(_ db: GRDB.Database) throws -> [SearchResult<E>] {
         let (index, catalog) = try index(db)

@@ -7,7 +7,7 @@ extension Catalog {
         let select = try Statement(
             database,
             """
-            SELECT id, entity, name, stored, type, key_place, required, fallback, coding, dropped, definition
+            SELECT id, entity, name, stored, type, key_place, required, fallback, coding, dropped, definition, origin
             FROM storage_catalog ORDER BY entity, id
             """)
         var entities: [UInt32: CatalogEntity] = [:]
@@ -28,6 +28,8 @@ extension Catalog {
                     keyPlace: Int(select.integer(5)), required: select.integer(6) != 0, fallback: row.value(at: 7),
                     coding: try row.text(at: 8))
                 column.isDropped = select.integer(9) != 0
+                column.definition = try row.text(at: 10)
+                column.origin = UInt32(truncatingIfNeeded: select.integer(11))
                 entities[parent]?.columns.append(column)
             }
         }
@@ -42,13 +44,14 @@ extension Catalog {
         var rows: [UInt32: [StorageValue]] = [:]
         rows[entity.id] = [
             .integer(Int64(entity.id)), 0, .text(entity.name), .text(entity.stored), "", 0, 0, .null, "",
-            .integer(entity.isDropped ? 1 : 0), .text(entity.definition),
+            .integer(entity.isDropped ? 1 : 0), .text(entity.definition), 0,
         ]
         for column in entity.columns {
             rows[column.id] = [
                 .integer(Int64(column.id)), .integer(Int64(entity.id)), .text(column.name), .text(column.stored),
                 .text(column.type), .integer(Int64(column.keyPlace)), .integer(column.required ? 1 : 0),
-                column.fallback, .text(column.coding), .integer(column.isDropped ? 1 : 0), "",
+                column.fallback, .text(column.coding), .integer(column.isDropped ? 1 : 0),
+                .text(column.definition), .integer(Int64(column.origin)),
             ]
         }
         return rows
