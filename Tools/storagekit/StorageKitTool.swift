@@ -15,7 +15,8 @@ struct StorageKitTool: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
-            TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self, CompletionsCommand.self,
+            AtCommand.self, TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self,
+            CompletionsCommand.self,
         ])
 
     /// Without a command, tells where to begin.
