@@ -25,7 +25,7 @@ public actor DatabaseActor {
 
 /// The store's connections as GRDB users know them. Not GRDB's own pool: its writer would leave the log behind.
 public struct StoragePool: Sendable {
-    private let storage: Storage
+    let storage: Storage
 
     init(storage: Storage) { self.storage = storage }
 
