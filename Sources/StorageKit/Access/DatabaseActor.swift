@@ -27,8 +27,6 @@ public actor DatabaseActor {
 public struct StoragePool: Sendable {
     let storage: Storage
 
-    init(storage: Storage) { self.storage = storage }
-
     /// Reads one state of the store.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result

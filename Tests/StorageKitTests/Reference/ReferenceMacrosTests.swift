@@ -134,7 +134,7 @@ import Testing
         let lenders = [lender("a", "Odesa", "Lviv"), lender("b", "Lviv", "Kharkiv"), lender("c", "Odesa", "Dnipro")]
         try await storage.save(lenders)
         #expect(try await storage.all(Lender.self) == lenders)
-        let byName = try await storage.query(Lender.self).where { _ in Column<String>("live_town") == "Odesa" }.fetch()
+        let byName = try await storage.query(Lender.self).where { Column<String>("live_town") == "Odesa" }.fetch()
         let byProperty = try await storage.query(Lender.self).where { $0.residence.town == "Odesa" }.fetch()
         #expect(byName.map(\.id) == ["a", "c"] && byProperty == byName)
         #expect(try await storage.all(Lender.self, orderBy: "ship_town").map(\.id) == ["c", "b", "a"])

@@ -62,6 +62,9 @@ import Testing
             ({ _ in predicate }, ["3"]), ({ $0.age >= 18 && $0.role == "smith" }, ["3"]),
             ({ $0["role", as: String.self] == "baker" }, ["4"]),
         ])
+        let query = try await open().query(Worker.self)
+        #expect(try await query.where(predicate).fetch().map(\.id) == ["3"])
+        #expect(try await query.where { Column<String>("role") == "baker" }.where(age > 18).fetch().map(\.id) == ["4"])
     }
 
     @Test func equalityForEveryType() async throws {

@@ -281,6 +281,7 @@ import Testing
         try await open(declare).close()
         let told = lines.withLock { $0 }
         #expect(told.contains { $0.contains("create table \"members\"") }, "\(told)")
+        #expect(told.contains("cache kv_cache: create table \"kv_cache\""), "\(told)")
         #expect(told.contains { $0.hasPrefix("migration 2026-01-15_email_index") })
         lines.withLock { $0 = [] }
         try await open(declare).close()
@@ -304,6 +305,21 @@ import Testing
     }
 
     // MARK: All together
+
+    /// Every call answers the schema with its step, for code that hands it on.
+    @Test func everyCallAnswersTheSchemaAsItIsThen() async throws {
+        var schema = AppMigrations()
+        let answers: [Schema] = [
+            schema.setOptions(Options()), schema.addKVCache(tableName: "club_cache"),
+            schema.autoSchema(MemberRecord.self, LoanRecord.self),
+            schema.addFullTextSearch(table: "loans", columns: ["item"], tokenizer: "unicode61"),
+            schema.migration("2026-01-15_nothing") { _ in },
+        ]
+        let counts = try answers.map { answer in
+            try answer.run(on: try StorageKit.inMemory().storage.pool).steps.count
+        }
+        #expect(counts == [0, 1, 2, 3, 4])
+    }
 
     @Test func aProgramDeclaresAllOfItsStore() async throws {
         func declare(_ schema: inout Schema) {

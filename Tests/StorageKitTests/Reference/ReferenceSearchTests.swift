@@ -58,6 +58,14 @@ import Testing
             ])
     }
 
+    @Test func fiftyAreFoundWhereNothingElseIsSaid() async throws {
+        let storage = try await open()
+        try await storage.save((0..<60).map { Recipe(id: "r\($0)", title: "Toast", steps: "Toast bread.") })
+        #expect(try await storage.search(Recipe.self, query: "toast").count == 50)
+        #expect(try await storage.searchWithSnippets(Recipe.self, query: "toast").count == 50)
+        #expect(try await storage.search(Recipe.self, query: "toast", limit: 100).count == 60)
+    }
+
     @Test func snippetsMarkTheWordsInTheColumnThatIsAskedFor() async throws {
         let storage = try await open()
         let titles = try await storage.searchWithSnippets(
