@@ -47,7 +47,7 @@ import Testing
         #expect(try await context.facade.get(Letter.self, id: "l3")?.text == "Dear!")
     }
 
-    /// Renumbered rows would no longer be those that the log and the indexes mean.
+    /// It can't run inside a transaction, and would renumber the rows that full-text indexes mean.
     @Test func vacuumIsRefusedWithTheReasonAndTheStoreGoesOn() async throws {
         let context = try await open()
         let error = await #expect(throws: StorageError.self) {

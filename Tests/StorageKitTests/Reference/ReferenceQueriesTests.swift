@@ -93,6 +93,7 @@ import Testing
         try await expect([
             ({ $0.last.contains("van") }, ["4"]), ({ $0.email.hasPrefix("admin@") }, ["1", "3"]),
             ({ $0.email.hasSuffix("@mill.example") }, ["1", "2"]), ({ $0.last.contains("%") }, []),
+            ({ $0.email.hasPrefix("dmin@") }, []), ({ $0.email.hasSuffix("@mill.") }, []),
         ])
         let storage = try await open()
         // NULL has no parts, and the opposite of unknown is unknown.

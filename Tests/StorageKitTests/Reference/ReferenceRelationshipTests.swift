@@ -9,6 +9,7 @@ import Testing
         var id: String
         var name: String
         @StorageHasMany(foreignKey: "bandId") var songs: [Song]
+        @StorageHasMany(foreignKey: "writtenBy") var reviews: [Review] = []
     }
 
     @StorageEntity
@@ -81,6 +82,8 @@ import Testing
         let backwards = try await storage.loadChildren(Song.self, where: "bandId", equals: band.id, ascending: false)
         #expect(backwards.map(\.id) == ["s3", "s2", "s1"])
         #expect(try await storage.loadChildren(Song.self, where: "bandId", equals: "x").isEmpty)
+        let critic = try #require(try await storage.get(Band.self, id: "b2"))
+        #expect(try await storage.loadChildren(of: critic, \.reviews).map(\.id) == [1])
         // Both directions lead to the same rows.
         #expect(try await storage.loadChildren(of: band, \.songs, orderBy: "title") == titles)
     }
