@@ -26,6 +26,15 @@ import Testing
         }
     }
 
+    enum Wrong {
+        @StorageEntity(table: "members")
+        struct Member {
+            var id: String
+            var email: String
+            var token: UUID
+        }
+    }
+
     @StorageEntity
     struct Loan {
         var id: String
@@ -67,6 +76,17 @@ import Testing
         // A table that is no longer declared stays.
         #expect(try await second.read { try $0.tableExists("loans") })
         try await second.close()
+    }
+
+    @Test func aColumnThatNothingCanStandForIsRefused() async throws {
+        let first = try open { $0.autoSchema(MemberRecord.self) }
+        try await first.save(members("a@x"))
+        try await first.close()
+        let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(Wrong.MemberRecord.self) } }
+        #expect(error?.code == .schemaMismatch && error?.message.contains("token") ?? false)
+        let again = try open { $0.autoSchema(MemberRecord.self) }
+        #expect(try await again.count(Member.self) == 1)
+        try await again.close()
     }
 
     @Test func nothingIsDroppedByDeclaringLess() async throws {
