@@ -69,6 +69,42 @@ import Testing
             try values.map { try StorageValue.fetchOne(db, sql: "SELECT ?", arguments: [$0]) ?? .null }
         }
         #expect(back == values)
+        let sent = try await storage.read { db in
+            try StorageValue.fetchOne(db, sql: "SELECT sentAt FROM letters WHERE id = 'l1'")
+        }
+        #expect(try Date(storageValue: try #require(sent)) == Self.day(1))
+    }
+
+    @Test func aWriteWithSQLThatThrowsLeavesNothing() async throws {
+        struct Stop: Error {}
+        let context = try await open()
+        let head = context.facade.head
+        for write in [context.storage.pool.write, context.storage.dbActor.write]
+            as [(@escaping @Sendable (Database) throws -> Void) async throws -> Void]
+        {
+            await #expect(throws: Stop.self) {
+                try await write { db in
+                    try db.execute(sql: "DELETE FROM letters")
+                    throw Stop()
+                }
+            }
+        }
+        #expect(context.facade.head == head)
+        #expect(try await context.facade.count(Letter.self) == 4)
+    }
+
+    @Test func aStoreThatIsOpenedForReadingIsReadAndNotWritten() async throws {
+        let store = try TemporaryStore { $0.autoSchema(LetterRecord.self) }
+        try await store.storage.save(Letter(id: "a", text: "", sentAt: .distantPast))
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        let context = try StorageKit.start(at: store.url, configuration: configuration)
+        let error = await #expect(throws: StorageError.self) {
+            try await context.storage.dbActor.write { db in try db.execute(sql: "DELETE FROM letters") }
+        }
+        #expect(error?.code == .readOnly)
+        #expect(try await context.storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM letters") } == 1)
+        try await context.facade.close()
     }
 
     @StorageEntity

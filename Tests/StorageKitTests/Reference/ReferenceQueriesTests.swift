@@ -149,6 +149,12 @@ import Testing
             offset += items.count
         }
         #expect(seen == ["4", "3", "2", "1"])
+        // What answers one, counts or deletes keeps to the part as well.
+        #expect(try await query.offset(2).fetchOne()?.id == "2")
+        #expect(try await query.limit(0).fetchOne() == nil)
+        #expect(try await query.limit(2).offset(3).count() == 1)
+        #expect(try await query.limit(1).deleteAll() == 1)
+        #expect(try await query.fetch().map(\.id) == ["3", "2", "1"])
     }
 
     @Test func oneOrNoneAndHowMany() async throws {
