@@ -80,7 +80,25 @@ public struct WriteTransaction {
         try statement.execute()
     }
 
-    /// Runs SQL, values bound. What it changes in entity tables is captured.
+    /// Runs SQL, values bound in the form in which properties are stored. What it changes in entity tables is captured.
+    ///
+    /// ```swift
+    /// try tx.execute("DELETE FROM posts WHERE createdAt < ?", [limit])
+    /// ```
+    ///
+    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
+    public func execute(_ sql: String, _ values: [(any StorageColumnValue)?]) throws {
+        let values = values.map { $0?.storageValue ?? .null }
+        for case .real(let value) in values where value.isNaN {
+            throw StorageError(
+                .invalidValue, "NaN can't be a value of SQL: SQLite has no NaN and would take NULL.",
+                remedy: "Give nil, or another number that stands for it.")
+        }
+        try database.execute(sql: sql, arguments: StatementArguments(values))
+    }
+
+    /// Runs SQL with GRDB's arguments. GRDB writes dates as text and UUIDs as blobs, which columns of entities never hold:
+    /// give those as `storageValue`.
     public func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try database.execute(sql: sql, arguments: arguments)
     }

@@ -37,6 +37,9 @@ public struct Schema: Sendable {
     /// A declaration that can't be right, told when the schema is applied.
     private var mistake: StorageError?
 
+    /// Declares nothing yet; for ``run(on:)``. What opens a store hands one to its closure.
+    public init() {}
+
     /// Makes the tables of these records where they don't exist, and adds columns that they lack.
     ///
     /// A new column that isn't optional holds its property's default in rows from before, or `''`, `0`, an empty blob.
