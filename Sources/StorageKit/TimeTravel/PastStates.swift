@@ -13,7 +13,7 @@ final class PastStates: Sendable {
         let schema: PastSchema
     }
 
-    private let upcasts: [String: Upcast]
+    let upcasts: [String: Upcast]
     private let known = Mutex(LeastRecentlyUsed<Key, PastState>(capacity: 4))
 
     init(upcasts: [String: Upcast]) { self.upcasts = upcasts }

@@ -18,7 +18,8 @@ package struct ReferencedTables {
         defer { sqlite3_close_v2(database) }
         for entity in catalog.live {
             let columns = entity.live.map { quoted($0.stored) } + ["_position"]
-            try Statement(database, "CREATE TABLE \(quoted(entity.stored))(\(columns.joined(separator: ", ")))").execute()
+            try Statement(database, "CREATE TABLE \(quoted(entity.stored))(\(columns.joined(separator: ", ")))")
+                .execute()
         }
         let seen = SeenTables()
         sqlite3_set_authorizer(
@@ -48,7 +49,8 @@ package struct ReferencedTables {
         let isAlone = rest.allSatisfy { $0.isWhitespace || $0 == ";" }
         guard let statement, isAlone, sqlite3_stmt_readonly(statement) != 0, sqlite3_column_count(statement) > 0 else {
             throw StorageError(
-                .misuse, "\"\(sql.prefix(200))\" isn't a query.", remedy: "Write one SELECT; the past can't be changed.")
+                .misuse, "\"\(sql.prefix(200))\" isn't a query.", remedy: "Write one SELECT; the past can't be changed."
+            )
         }
     }
 }
