@@ -88,13 +88,7 @@ public struct WriteTransaction {
     ///
     /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
     public func execute(_ sql: String, _ values: [(any StorageColumnValue)?]) throws {
-        let values = values.map { $0?.storageValue ?? .null }
-        for case .real(let value) in values where value.isNaN {
-            throw StorageError(
-                .invalidValue, "NaN can't be a value of SQL: SQLite has no NaN and would take NULL.",
-                remedy: "Give nil, or another number that stands for it.")
-        }
-        try database.execute(sql: sql, arguments: StatementArguments(values))
+        try database.execute(sql: sql, arguments: StatementArguments(storing: values))
     }
 
     /// Runs SQL with GRDB's arguments. GRDB writes dates as text and UUIDs as blobs, which columns of entities never hold:
