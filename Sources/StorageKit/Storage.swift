@@ -14,6 +14,7 @@ public struct Storage: Sendable {
     /// What caches and encoders are made with.
     public let config: StorageConfig
     let caches = EntityCaches()
+    let searchIndexes = SearchIndexes()
 
     package init(engine: StorageEngine, config: StorageConfig = StorageConfig()) {
         self.engine = engine

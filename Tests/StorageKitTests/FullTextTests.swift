@@ -225,6 +225,31 @@ struct Article: Equatable {
         try await second.close()
     }
 
+    @Test func aSearchFollowsChangesOfTheIndexWhileTheStoreIsOpen() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(ArticleRecord.self)
+            $0.migration("notes") { try $0.execute(sql: "ALTER TABLE articles ADD COLUMN note TEXT") }
+            $0.addFullTextSearch(table: "articles", columns: ["title", "note"])
+        }.facade
+        try await storage.save(Self.articles)
+        try await storage.write { try $0.execute("UPDATE articles SET note = 'remarkable'") }
+        let found = try await storage.search(Article.self, query: "remarkable", weights: ["note": 2])
+        #expect(found.count == Self.articles.count)
+
+        try await storage.write { try $0.execute("ALTER TABLE articles RENAME COLUMN note TO remark") }
+        let again = try await storage.search(Article.self, query: "remarkable", weights: ["remark": 2])
+        #expect(again.count == Self.articles.count)
+        await #expect(throws: StorageError.self) {
+            try await storage.search(Article.self, query: "remarkable", weights: ["note": 2])
+        }
+
+        try await storage.write { try $0.execute("ALTER TABLE articles DROP COLUMN remark") }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.search(Article.self, query: "remarkable")
+        }
+        #expect(error?.code == .notFound)
+    }
+
     @StorageEntity struct Page {
         var id: String
         var title: String

@@ -7,6 +7,7 @@ struct DocumentGenerator: Sendable {
     private let weights: [Double]
 
     private static let vocabularySize = 12_000
+    private static let commonWords = 100
     private static let consonants = Array("bcdfghklmnprstvw").map(String.init)
     private static let vowels = ["a", "e", "i", "o", "u", "ai", "ea", "ou"]
     private static let endings = ["", "", "", "n", "r", "s", "t", "ing", "ed", "er", "ly", "ion"]
@@ -47,13 +48,19 @@ struct DocumentGenerator: Sendable {
         (0..<count).map(document)
     }
 
-    /// Searches for one to three words that stand together in one of the first `documents` documents.
+    /// Searches for one to three words that stand together in one of the first `documents` documents. The commonest
+    /// words are left out, as people leave out "the" and "of".
     func searches(_ count: Int, among documents: Int) -> [String] {
         var random = SplitMix64(seed: ~seed)
-        return (0..<count).map { _ in
-            let body = document(Int(random.next() % UInt64(documents))).body.split(separator: " ")
-            return (0...random.next() % 3).map { _ in Self.pick(body, &random) }.joined(separator: " ")
+        let common = Set(words.prefix(Self.commonWords))
+        var searches: [String] = []
+        while searches.count < count {
+            let body = document(Int(random.next() % UInt64(documents))).body.split(separator: " ").map(String.init)
+            let words = body.filter { !common.contains($0) }
+            if words.isEmpty { continue }
+            searches.append((0...random.next() % 3).map { _ in Self.pick(words, &random) }.joined(separator: " "))
         }
+        return searches
     }
 
     private func random(_ index: Int) -> SplitMix64 {
