@@ -70,11 +70,13 @@ private struct Search<E: RegisteredEntity>: Sendable {
         guard let expression = expression(index) else { return [] }
         let table = index.table
         let ranking = try ranking(index.columns)
-        // FTS5 sorts by rank itself and makes excerpts only of the rows that are asked for.
+        // Where FTS5 sorts by rank itself it makes excerpts only of the rows that are asked for, but ranks each of these a
+        // second time, with all that a rank needs to know of the whole index; without excerpts SQLite sorts.
+        let (rank, order) = excerpt == nil ? ("+rank", "+rank, rowid") : ("rank", "rank")
         let sql = """
             SELECT \(index.selected), found.rank, found.excerpt FROM (
-              SELECT rowid AS place, rank, \(try excerptSQL(table, index.columns)) AS excerpt FROM \(table)
-              WHERE \(table) MATCH ?1\(ranking == nil ? "" : " AND rank MATCH ?4") ORDER BY rank LIMIT ?2 OFFSET ?3
+              SELECT rowid AS place, \(rank) AS rank, \(try excerptSQL(table, index.columns)) AS excerpt FROM \(table)
+              WHERE \(table) MATCH ?1\(ranking == nil ? "" : " AND rank MATCH ?4") ORDER BY \(order) LIMIT ?2 OFFSET ?3
             ) AS found JOIN \(index.entity) AS e ON e.\(index.rowid) = found.place ORDER BY found.rank, found.place
             """
         let statement = try db.cachedStatement(sql: sql).sqliteStatement

@@ -45,9 +45,8 @@ extension BenchmarkCatalog {
                 \(Format.count(workload.searches)) searches among \(Format.count(workload.documents)) documents
                 """,
             method: """
-                One to three words of a document, the best \(Self.searchLimit) by BM25 with their rows. GRDB gets a \
-                finished FTS5 expression and SQL of its own; StorageKit gets what a person types and also returns each \
-                rank.
+                One to three words of a document, the hundred commonest left out; the best \(Self.searchLimit) by BM25, \
+                rows and ranks. GRDB gets a finished FTS5 expression and SQL of its own, StorageKit what a person types.
                 """,
             budgets: Self.readBudgets("A search")
         ) { _ in

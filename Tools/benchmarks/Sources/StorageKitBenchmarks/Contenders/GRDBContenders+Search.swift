@@ -20,39 +20,30 @@ extension GRDBContenders {
     }
 
     static func search(_ searches: DocumentSearches) -> [Contender] {
-        [
-            searcher(ContenderName.codableRecord, searches) { db, expression in
-                try Document.fetchAll(db, sql: GRDBDocuments.searchSQL, arguments: [expression, searches.limit]).count
-            },
-            searcher(ContenderName.handwrittenRecord, searches) { db, expression in
-                try HandwrittenDocument.fetchAll(
-                    db, sql: GRDBDocuments.searchSQL, arguments: [expression, searches.limit]
-                ).count
-            },
-            searcher(ContenderName.cachedStatement, searches) { db, expression in
-                try HandwrittenDocument.fetchAll(
-                    db.cachedStatement(sql: GRDBDocuments.searchSQL), arguments: [expression, searches.limit]
-                ).count
-            },
-        ]
+        searchers(searches, GRDBDocuments.searchSQL) { _ in true }
     }
 
     static func searchWithSnippets(_ searches: DocumentSearches) -> [Contender] {
+        searchers(searches, GRDBDocuments.snippetSQL) { $0 != nil }
+    }
+
+    /// - Parameter isWanted: Whether a row counts, by its snippet.
+    private static func searchers(
+        _ searches: DocumentSearches, _ sql: String, _ isWanted: @escaping @Sendable (String?) -> Bool
+    ) -> [Contender] {
         [
             searcher(ContenderName.codableRecord, searches) { db, expression in
-                try FoundDocument.fetchAll(
-                    db, sql: GRDBDocuments.namedSnippetSQL, arguments: [expression, searches.limit]
-                ).count { $0.snippet != nil }
+                try FoundDocument.fetchAll(db, sql: sql, arguments: [expression, searches.limit])
+                    .count { isWanted($0.snippet) }
             },
             searcher(ContenderName.handwrittenRecord, searches) { db, expression in
-                try HandwrittenFoundDocument.fetchAll(
-                    db, sql: GRDBDocuments.snippetSQL, arguments: [expression, searches.limit]
-                ).count { $0.snippet != nil }
+                try HandwrittenFoundDocument.fetchAll(db, sql: sql, arguments: [expression, searches.limit])
+                    .count { isWanted($0.snippet) }
             },
             searcher(ContenderName.cachedStatement, searches) { db, expression in
                 try HandwrittenFoundDocument.fetchAll(
-                    db.cachedStatement(sql: GRDBDocuments.snippetSQL), arguments: [expression, searches.limit]
-                ).count { $0.snippet != nil }
+                    db.cachedStatement(sql: sql), arguments: [expression, searches.limit]
+                ).count { isWanted($0.snippet) }
             },
         ]
     }

@@ -7,11 +7,9 @@ enum GRDBDocuments {
         FROM document JOIN document_ft ON document_ft.rowid = document.rowid AND document_ft MATCH ?
         ORDER BY rank LIMIT ?
         """
-    static let searchSQL = "SELECT document.* \(matchSQL)"
-    static let snippetSQL = "SELECT document.*, snippet(document_ft, -1, '<b>', '</b>', '...', 32) \(matchSQL)"
-    /// The same with the snippet's column named, which `Codable` needs.
-    static let namedSnippetSQL =
-        "SELECT document.*, snippet(document_ft, -1, '<b>', '</b>', '...', 32) AS snippet \(matchSQL)"
+    static let searchSQL = "SELECT document.*, rank, NULL AS snippet \(matchSQL)"
+    static let snippetSQL =
+        "SELECT document.*, rank, snippet(document_ft, -1, '<b>', '</b>', '...', 32) AS snippet \(matchSQL)"
 
     /// - Parameter isIndexed: With an FTS5 table with external content, which triggers keep in step.
     static func create(_ db: Database, isIndexed: Bool) throws {

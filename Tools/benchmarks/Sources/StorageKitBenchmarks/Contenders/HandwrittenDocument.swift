@@ -22,13 +22,15 @@ struct HandwrittenDocument: FetchableRecord, PersistableRecord, Sendable {
     }
 }
 
-/// A document with the place that was found, decoded by position.
+/// A document that a search found, with its rank and an excerpt, decoded by position.
 struct HandwrittenFoundDocument: FetchableRecord, Sendable {
     let document: Document
+    let rank: Double
     let snippet: String?
 
     init(row: Row) {
         document = Document(id: row[0], title: row[1], body: row[2], updatedAt: row[3])
-        snippet = row[4]
+        rank = row[4]
+        snippet = row[5]
     }
 }
