@@ -250,6 +250,24 @@ struct Article: Equatable {
         #expect(error?.code == .notFound)
     }
 
+    @Test func anEntityMayBeNamedLikeAPartOfTheSearch() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(FoundRecord.self)
+            $0.addFullTextSearch(table: "found", columns: ["e"])
+        }.facade
+        try await storage.save(Found(id: 7, e: "a needle", place: 3))
+        for excerpt in [nil, SearchExcerpt.snippet()] {
+            let results = try await storage.search(Found.self, query: "needle", excerpt: excerpt)
+            #expect(results.map(\.entity) == [Found(id: 7, e: "a needle", place: 3)])
+        }
+    }
+
+    @StorageEntity(table: "found") struct Found: Equatable {
+        var id: Int
+        var e: String
+        var place: Int
+    }
+
     @StorageEntity struct Page {
         var id: String
         var title: String

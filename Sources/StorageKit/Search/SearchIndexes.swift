@@ -23,8 +23,8 @@ struct SearchIndex: Sendable {
 
 /// The full-text indexes that were searched, so that a search needn't read the catalog.
 ///
-/// Whatever changes an index, or the name of a table or column, changes SQLite's schema; what was found at another version
-/// of the schema than the read sees is found anew.
+/// Whatever changes an index, or the name of a table or column, changes SQLite's schema; what was found at another
+/// version of the schema than the read sees is found anew.
 ///
 /// Isolation: `Sendable`, its state behind a mutex that is never held while the database is asked.
 final class SearchIndexes: Sendable {

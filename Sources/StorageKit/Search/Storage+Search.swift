@@ -70,14 +70,19 @@ private struct Search<E: RegisteredEntity>: Sendable {
         guard let expression = expression(index) else { return [] }
         let table = index.table
         let ranking = try ranking(index.columns)
-        // Where FTS5 sorts by rank itself it makes excerpts only of the rows that are asked for, but ranks each of these a
-        // second time, with all that a rank needs to know of the whole index; without excerpts SQLite sorts.
-        let (rank, order) = excerpt == nil ? ("+rank", "+rank, rowid") : ("rank", "rank")
+        let fits = "\(table) MATCH ?1"
+        // SQLite sorts, because FTS5 ranks a row that it has sorted by itself once more when the rank is asked for. An
+        // excerpt needs a cursor of FTS5 that stands on the row: a second walk over what fits, without ranks.
+        let walk =
+            excerpt == nil
+            ? "storage_found AS found" : "\(table) CROSS JOIN storage_found AS found ON found.place = +\(table).rowid"
         let sql = """
-            SELECT \(index.selected), found.rank, found.excerpt FROM (
-              SELECT rowid AS place, \(rank) AS rank, \(try excerptSQL(table, index.columns)) AS excerpt FROM \(table)
-              WHERE \(table) MATCH ?1\(ranking == nil ? "" : " AND rank MATCH ?4") ORDER BY \(order) LIMIT ?2 OFFSET ?3
-            ) AS found JOIN \(index.entity) AS e ON e.\(index.rowid) = found.place ORDER BY found.rank, found.place
+            WITH storage_found AS MATERIALIZED (
+              SELECT rowid AS place, +rank AS rank FROM \(table)
+              WHERE \(fits)\(ranking == nil ? "" : " AND rank MATCH ?4") ORDER BY +rank, rowid LIMIT ?2 OFFSET ?3
+            ) SELECT \(index.selected), found.rank, \(try excerptSQL(table, index.columns)) FROM \(walk)
+            CROSS JOIN \(index.entity) AS e ON e.\(index.rowid) = found.place
+            \(excerpt == nil ? "" : "WHERE \(fits)") ORDER BY found.rank, found.place
             """
         let statement = try db.cachedStatement(sql: sql).sqliteStatement
         defer { sqlite3_reset(statement) }
