@@ -15,6 +15,7 @@ public struct Storage: Sendable {
     public let config: StorageConfig
     let caches = EntityCaches()
     let pasts: PastStates
+    let searchIndexes = SearchIndexes()
 
     package init(engine: StorageEngine, config: StorageConfig = StorageConfig(), upcasts: [String: Upcast] = [:]) {
         self.engine = engine

@@ -81,7 +81,8 @@ public struct PastStorage: Sendable {
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
     ) async throws -> [SearchResult<E>] {
         let search = try Search<E>(
-            query: query, limit: limit, offset: offset, syntax: syntax, weights: weights, excerpt: excerpt)
+            indexes: SearchIndexes(), query: query, limit: limit, offset: offset, syntax: syntax, weights: weights,
+            excerpt: excerpt)
         let state = state
         let name = E.Record.databaseTableName
         return try await engine.read { live in try state.search(name, from: live) { try search.run($0) } }
@@ -91,7 +92,8 @@ public struct PastStorage: Sendable {
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {
-        let search = try Search<E>(query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
+        let search = try Search<E>(
+            indexes: SearchIndexes(), query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
         let state = state
         let name = E.Record.databaseTableName
         return try await engine.read { live in try state.search(name, from: live) { try search.count($0) } }

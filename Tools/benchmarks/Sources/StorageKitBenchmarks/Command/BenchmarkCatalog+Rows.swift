@@ -73,7 +73,15 @@ extension BenchmarkCatalog {
             method: """
                 Just written, so in the system's cache. The C loop touches every column and keeps nothing; the others \
                 return an array.
-                """
+                """,
+            budgets: [
+                Budget(
+                    title: "Read many rows, against GRDB Codable records",
+                    quantity: .speedup(over: ContenderName.codableFetch), limit: .atLeast, must: 2, aim: 2.5),
+                Budget(
+                    title: "Read many rows, against GRDB hand-written records",
+                    quantity: .wallRatio(to: ContenderName.handwrittenFetch), limit: .atMost, must: 1, aim: 0.8),
+            ]
         ) { _ in
             let people = generator.people(workload.savedRows)
             return Contest(

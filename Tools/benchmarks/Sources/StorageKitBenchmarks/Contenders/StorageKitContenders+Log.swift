@@ -111,10 +111,3 @@ extension StorageKitStore {
         return folder.appendingPathComponent("storage.sqlite").path
     }
 }
-
-/// Counts on the thread that reads.
-private final class Counter: @unchecked Sendable {
-    // Sound: written by one read at a time, and read after it has ended.
-    private(set) var value = 0
-    func add(_ count: Int) { value += count }
-}
