@@ -163,10 +163,8 @@ extension PastState {
         guard let past = then.entity(id: entity.id), !past.isDropped, position > 0 else { return }
         let now = try Catalog.load(source).entity(id: entity.id)
         let head = try LogReader(source).head().position
+        let rows = now?.stored == entity.stored ? try Self.count(entity, in: source) : 0
         if now?.columns == past.columns, now?.stored == entity.stored {
-            let count = try Statement(source, "SELECT count(*) FROM \(quoted(entity.stored))")
-            let rows = try count.step() ? count.integer(0) : 0
-            count.reset()
             // Copying a row costs a fraction of decoding and applying an event.
             if rows / 4 + (head - position) < position {
                 try TableCopy(from: source, to: target).run(entity.stored)
@@ -182,8 +180,38 @@ extension PastState {
         }
         var reading = entity
         reading.columns += conversions.map(\.old)
-        try Self.replay(Fold.Target(entity: reading), into: target, from: source, through: position)
+        let isCollected =
+            LastImages.pays(reading, events: position, rows: rows)
+            ? try Self.collect(reading, into: target, from: source, through: position) : false
+        if !isCollected {
+            try Self.replay(Fold.Target(entity: reading), into: target, from: source, through: position)
+        }
         for conversion in conversions { try convert(conversion, of: entity, in: target) }
+    }
+
+    private static func count(_ entity: CatalogEntity, in database: OpaquePointer) throws -> Int64 {
+        let count = try Statement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+        return try count.step() ? count.integer(0) : 0
+    }
+
+    /// Fills the table with the newest image of each row.
+    ///
+    /// - Returns: Whether it did; not where there are too many rows.
+    private static func collect(
+        _ entity: CatalogEntity, into database: OpaquePointer, from source: OpaquePointer, through position: Int64
+    ) throws -> Bool {
+        let images = try LastImages(database, entity)
+        do {
+            try LogReader(source).forEachBatch(in: 1...position, descending: true, where: images.wants) { batch in
+                try images.apply(batch, through: position)
+                return true
+            }
+        } catch is LastImages.TooManyRows {
+            try images.discard()
+            return false
+        }
+        try images.finish(into: quoted(entity.stored))
+        return true
     }
 
     private static func replay(
