@@ -71,8 +71,8 @@ extension BenchmarkCatalog {
             id: "read-all",
             title: "Read \(Format.count(workload.savedRows)) rows",
             method: """
-                Just written, so in the system's cache. The C loop touches every column and keeps nothing; the others \
-                return an array.
+                In the order of the key, just written, so in the system's cache. The C loop touches every column and \
+                keeps nothing; the others return an array.
                 """,
             budgets: [
                 Budget(

@@ -47,10 +47,10 @@ enum GRDBContenders {
     static func readAll(_ people: [Person]) -> [Contender] {
         [
             reader(ContenderName.codableFetch, people) { pool in
-                try await pool.read { try Person.fetchAll($0) }.count
+                try await pool.read { try Person.order(Column("id")).fetchAll($0) }.count
             },
             reader(ContenderName.handwrittenFetch, people) { pool in
-                try await pool.read { try HandwrittenPerson.fetchAll($0) }.count
+                try await pool.read { try HandwrittenPerson.order(Column("id")).fetchAll($0) }.count
             },
         ]
     }
