@@ -40,7 +40,9 @@ final class LastImages {
     private let database: OpaquePointer
     private let entity: CatalogEntity
     private let columns: [CatalogColumn]
-    private var rows: [[UInt8]: Row] = [:]
+    private let keyCount: Int
+    private var keys = KeyPlaces()
+    private var rows: [Row] = []
     private var lastNumber: Int64 = 0
     private var tellings: [ShapeKey: Telling] = [:]
     private var inserts: [[Int]: Statement] = [:]
@@ -55,6 +57,7 @@ final class LastImages {
     init(_ database: OpaquePointer, _ entity: CatalogEntity) throws {
         self.database = database
         self.entity = entity
+        keyCount = entity.key.count
         columns = entity.live.filter { $0.keyPlace == 0 }
         let definitions =
             entity.key.map { quoted($0.stored) }
@@ -83,24 +86,25 @@ final class LastImages {
     }
 
     private func apply(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws {
-        let key = KeyCoding.encode(view.key(of: index), count: entity.key.count, bytes: view.bytes)
-        guard let found = rows[key] else {
+        let (place, isNew) = keys.place(of: view.key(of: index), count: keyCount, in: view.bytes)
+        if isNew {
             guard rows.count < Self.limit else { throw TooManyRows() }
             if telling.operation == STORAGE_DELETE {
-                rows[key] = Row(number: 0, known: 0, isDone: true)
+                rows.append(Row(number: 0, known: 0, isDone: true))
             } else {
                 lastNumber += 1
                 try insert(view, index, position, telling)
-                rows[key] = Row(
-                    number: lastNumber, known: telling.mask, isDone: telling.operation == STORAGE_INSERT)
+                rows.append(
+                    Row(number: lastNumber, known: telling.mask, isDone: telling.operation == STORAGE_INSERT))
             }
             return
         }
+        let found = rows[place]
         if found.isDone { return }
         let missing = telling.mask & ~found.known
         if missing != 0 { try update(view, index, found.number, telling, missing) }
         // A row that was there before tells nothing of the one that came after its deletion.
-        rows[key] = Row(
+        rows[place] = Row(
             number: found.number, known: found.known | telling.mask, isDone: telling.operation != STORAGE_UPDATE)
     }
 
@@ -143,7 +147,7 @@ final class LastImages {
         }
         var parameter: Int32 = 1
         let key = view.key(of: index)
-        for part in 0..<entity.key.count {
+        for part in 0..<keyCount {
             statement.bind(key[part], bytes: view.bytes, at: parameter)
             parameter += 1
         }
