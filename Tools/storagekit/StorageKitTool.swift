@@ -16,7 +16,7 @@ struct StorageKitTool: AsyncParsableCommand {
         subcommands: [
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
             AtCommand.self, TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self,
-            CompletionsCommand.self,
+            RevertCommand.self, UndoCommand.self, RedoCommand.self, RestoreStateCommand.self, CompletionsCommand.self,
         ])
 
     /// Without a command, tells where to begin.
