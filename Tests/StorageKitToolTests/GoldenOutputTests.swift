@@ -78,6 +78,17 @@ import Testing
         Case("at-wrong-sql", "at", "t:2", "SELEC 1"), Case("at-writes", "at", "t:2", "DELETE FROM posts"),
         Case("at-two", "at", "t:2", "SELECT 1; SELECT 2"), Case("at-missing-point", "at", "t:99", "SELECT 1"),
         Case("at-nonsense", "at", "soon"), Case("at-key-alone", "at", "t:2", "SELECT 1", "--key", "id"),
+        Case("bisect", "bisect", "SELECT title = 'Hello, world' FROM posts WHERE id = 'a/1'"),
+        Case("bisect-jsonl", "bisect", "t:2..t:5", "SELECT count(*) < 2 FROM posts", "--format", "jsonl"),
+        Case(
+            "bisect-run", "bisect", "--run",
+            "test \"$STORAGEKIT_POINT\" != t:0 && test \"${STORAGEKIT_POINT#t:}\" -ge 5"),
+        Case(
+            "bisect-skip", "bisect", "--run",
+            "case $STORAGEKIT_POINT in t:[3-5]) exit 125;; t:[67]) exit 0;; *) exit 1;; esac"),
+        Case("bisect-same", "bisect", "SELECT 1"), Case("bisect-wrong-name", "bisect", "SELECT count(*) FROM post"),
+        Case("bisect-both", "bisect", "SELECT 1", "--run", "true"),
+        Case("bisect-empty", "bisect", "head..t:2", "SELECT 1"),
         Case("tail", "tail", "-n", "3"), Case("tail-jsonl", "tail", "-n", "2", "--format", "jsonl"),
         Case("tail-from", "tail", "--from", "t:4", "--format", "jsonl"), Case("tail-none", "tail", "--actor", "nobody"),
         Case("tail-for", "tail", "--for", "1"),
