@@ -89,6 +89,18 @@ import Testing
         Case("bisect-same", "bisect", "SELECT 1"), Case("bisect-wrong-name", "bisect", "SELECT count(*) FROM post"),
         Case("bisect-both", "bisect", "SELECT 1", "--run", "true"),
         Case("bisect-empty", "bisect", "head..t:2", "SELECT 1"),
+        Case("sql", "sql", "SELECT id, title, draft FROM posts ORDER BY id"),
+        Case("sql-history", "sql", "SELECT * FROM history_posts ORDER BY _position"),
+        Case("sql-history-jsonl", "sql", "SELECT * FROM history_users", "--format", "jsonl"),
+        Case("sql-changes", "sql", "SELECT _position, _op, _changed, id, old_title, new_title FROM changes_posts"),
+        Case("sql-changes-csv", "sql", "SELECT * FROM changes_seats", "--format", "csv"),
+        Case("sql-commits", "sql", "SELECT * FROM commits"), Case("sql-unknown", "sql", "SELECT * FROM history_post"),
+        Case(
+            "sql-join", "sql",
+            "SELECT h._time, h.title, c.reason FROM history_posts AS h JOIN commits AS c ON c.number = h._commit ORDER BY 1"
+        ),
+        Case("sql-writes", "sql", "DELETE FROM posts"),
+        Case("sql-nothing", "sql", "SELECT id FROM posts WHERE 0", "--format", "json"),
         Case("tail", "tail", "-n", "3"), Case("tail-jsonl", "tail", "-n", "2", "--format", "jsonl"),
         Case("tail-from", "tail", "--from", "t:4", "--format", "jsonl"), Case("tail-none", "tail", "--actor", "nobody"),
         Case("tail-for", "tail", "--for", "1"),

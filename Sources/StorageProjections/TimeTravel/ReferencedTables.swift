@@ -2,13 +2,20 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// Finds out which entities a query reads, by letting SQLite prepare it against empty tables.
+/// Finds out which tables a query reads, by letting SQLite prepare it against empty ones.
 package struct ReferencedTables {
-    /// The names of the entities.
     package let names: [String]
 
-    /// - Throws: What SQLite says of the query; `misuse` where it isn't one query that only reads.
+    /// The entities of a catalog that a query reads, by their names.
     package init(of sql: String, in catalog: Catalog) throws {
+        let found = try ReferencedTables(
+            of: sql, in: catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) })
+        let stored = Set(found.names.map(\.folded))
+        names = catalog.live.filter { stored.contains($0.stored.folded) }.map(\.name)
+    }
+
+    /// - Throws: What SQLite says of the query; `misuse` where it isn't one query that only reads.
+    package init(of sql: String, in tables: [(name: String, columns: [String])]) throws {
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(
             ":memory:", &pointer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
@@ -16,10 +23,9 @@ package struct ReferencedTables {
             throw StorageError.sqlite(code: code, message: "no memory for a database", sql: nil)
         }
         defer { sqlite3_close_v2(database) }
-        for entity in catalog.live {
-            let columns = entity.live.map { quoted($0.stored) } + ["_position"]
-            try Statement(database, "CREATE TABLE \(quoted(entity.stored))(\(columns.joined(separator: ", ")))")
-                .execute()
+        for table in tables {
+            let columns = table.columns.map(quoted).joined(separator: ", ")
+            try Statement(database, "CREATE TABLE \(quoted(table.name))(\(columns))").execute()
         }
         let seen = SeenTables()
         sqlite3_set_authorizer(
@@ -32,7 +38,7 @@ package struct ReferencedTables {
             }, Unmanaged.passUnretained(seen).toOpaque())
         try withExtendedLifetime(seen) { try Self.prepare(sql, database) }
         sqlite3_set_authorizer(database, nil, nil)
-        names = catalog.live.filter { seen.names.contains($0.stored.folded) }.map(\.name)
+        names = tables.map(\.name).filter { seen.names.contains($0.folded) }
     }
 
     private static func prepare(_ sql: String, _ database: OpaquePointer) throws {

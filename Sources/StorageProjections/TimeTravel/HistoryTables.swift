@@ -1,0 +1,266 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// The history as tables of a temporary database, so that SQL can ask it: made when a query names them.
+///
+/// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which;
+/// - `changes_TABLE`: a row for each event, with the values before and after;
+/// - `commits`, or `storage_commits` where an entity has that name.
+///
+/// Not `Sendable`: it belongs to its connections' thread.
+package struct HistoryTables {
+    private enum Kind { case history, changes, commits, entity }
+
+    private struct Table {
+        let name: String
+        let kind: Kind
+        let entity: CatalogEntity?
+        let columns: [String]
+    }
+
+    private let source: OpaquePointer
+    private let catalog: Catalog
+    private let tables: [Table]
+
+    private static let versionColumns = ["_position", "_until", "_commit", "_time", "_actor", "_op"]
+    private static let changeColumns = ["_position", "_commit", "_time", "_actor", "_reason", "_op", "_changed"]
+    private static let commitColumns = [
+        "number", "first", "last", "time", "actor", "app", "reason", "correlation", "events",
+    ]
+
+    /// - Parameter source: A connection of the store, inside a read.
+    package init(_ source: OpaquePointer) throws {
+        self.source = source
+        catalog = try Catalog.load(source)
+        var tables: [Table] = []
+        for entity in catalog.live {
+            let names = entity.live.map(\.stored)
+            let keys = entity.key.map(\.stored)
+            let others = entity.live.filter { $0.keyPlace == 0 }.map(\.stored)
+            tables.append(Table(name: entity.stored, kind: .entity, entity: entity, columns: names + ["_position"]))
+            tables.append(
+                Table(
+                    name: "history_\(entity.stored)", kind: .history, entity: entity,
+                    columns: Self.versionColumns + names))
+            tables.append(
+                Table(
+                    name: "changes_\(entity.stored)", kind: .changes, entity: entity,
+                    columns: Self.changeColumns + keys + others.flatMap { ["old_\($0)", "new_\($0)"] }))
+        }
+        for name in ["commits", "storage_commits"] where catalog.entity(stored: name) == nil {
+            tables.append(Table(name: name, kind: .commits, entity: nil, columns: Self.commitColumns))
+        }
+        self.tables = tables
+    }
+
+    /// Every table that a query can name, with its columns.
+    package var names: [(name: String, columns: [String])] { tables.map { ($0.name, $0.columns) } }
+
+    /// A temporary database with the tables that a query names.
+    ///
+    /// - Throws: What SQLite says of the query.
+    package func database(for sql: String) throws -> ScratchTables {
+        let wanted = Set(try ReferencedTables(of: sql, in: names).names.map(\.folded))
+        let scratch = try ScratchTables()
+        try Statement(scratch.database, "BEGIN").execute()
+        for table in tables where wanted.contains(table.name.folded) {
+            switch table.kind {
+            case .entity: try copy(table, to: scratch.database)
+            case .commits: try makeCommits(table, in: scratch.database)
+            case .history, .changes: try make(table, in: scratch)
+            }
+        }
+        try Statement(scratch.database, "COMMIT").execute()
+        return scratch
+    }
+
+    private func copy(_ table: Table, to target: OpaquePointer) throws {
+        let select = try Statement(
+            source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
+        select.bind(text: table.name, at: 1)
+        guard try select.step() else { throw StorageError.corruptLog("the table \"\(table.name)\" is gone") }
+        try Statement(target, select.string(0)).execute()
+        try TableCopy(from: source, to: target).run(table.name)
+    }
+
+    private func create(_ table: Table, in target: OpaquePointer) throws -> Statement {
+        let first = table.kind == .commits ? "number" : "_position"
+        let columns = table.columns.map { $0 == first ? "\(quoted($0)) INTEGER PRIMARY KEY" : quoted($0) }
+        try Statement(target, "CREATE TABLE \(quoted(table.name))(\(columns.joined(separator: ", ")))").execute()
+        let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
+        return try Statement(target, "INSERT INTO \(quoted(table.name)) VALUES (\(marks))")
+    }
+
+    private func forEachBatch(_ wants: (SegmentHeader) -> Bool, _ body: (EventBatch) throws -> Void) throws {
+        let log = LogReader(source)
+        let head = try log.head().position
+        guard head > 0 else { return }
+        try log.forEachBatch(in: 1...head, where: wants) { batch in
+            try body(batch)
+            return true
+        }
+    }
+}
+
+// MARK: Making
+
+extension HistoryTables {
+    private func makeCommits(_ table: Table, in target: OpaquePointer) throws {
+        let insert = try create(table, in: target)
+        let extend = try Statement(
+            target, "UPDATE \(quoted(table.name)) SET last = ?2, events = events + ?3 WHERE number = ?1")
+        var last: Int64 = 0
+        try forEachBatch({ _ in true }) { batch in
+            for part in batch.commits {
+                let first = batch.header.first + Int64(part.events.lowerBound)
+                let end = batch.header.first + Int64(part.events.upperBound) - 1
+                if part.info.number == last {
+                    extend.bind(last, at: 1)
+                    extend.bind(end, at: 2)
+                    extend.bind(Int64(part.events.count), at: 3)
+                    try extend.execute()
+                    continue
+                }
+                last = part.info.number
+                let metadata = part.info.metadata
+                let texts = [metadata.actor, metadata.app, metadata.reason, metadata.correlation]
+                try Self.run(
+                    insert,
+                    [.integer(last), .integer(first), .integer(end), .text(Self.time(part.info.time))]
+                        + texts.map { $0.map(StorageValue.text) ?? .null } + [.integer(Int64(part.events.count))])
+            }
+        }
+    }
+
+    private func make(_ table: Table, in scratch: ScratchTables) throws {
+        guard let entity = table.entity else { return }
+        let target = scratch.database
+        let insert = try create(table, in: target)
+        let versions = table.kind == .history ? try Versions(table.name, entity, scratch) : nil
+        try forEachBatch({ $0.entities.contains(entity.id) }) { batch in
+            var commits = batch.commits[...]
+            try batch.withView { view in
+                func write(_ index: Int) throws {
+                    while let part = commits.first, part.events.upperBound <= index { commits.removeFirst() }
+                    guard let commit = commits.first?.info, view.shape(of: index).entity == entity.id else { return }
+                    let event = Change(view, index, batch.header.first + Int64(index), commit)
+                    if let versions {
+                        try versions.write(event, with: insert)
+                    } else {
+                        try Self.run(insert, event.row(of: entity))
+                    }
+                }
+                if let versions {
+                    try versions.fold.apply(view, first: batch.header.first, after: write)
+                } else {
+                    for index in 0..<view.count { try write(index) }
+                }
+            }
+        }
+    }
+
+    fileprivate static func run(_ statement: Statement, _ values: [StorageValue]) throws {
+        for (place, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
+        try statement.execute()
+    }
+
+    /// Text that SQLite's date functions read.
+    fileprivate static func time(_ microseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(microseconds / 1_000) / 1_000).formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+/// One event with its values by the ids of their columns.
+private struct Change {
+    let position: Int64
+    let previous: Int64
+    let operation: Int
+    let commit: CommitInfo
+    let key: [StorageValue]
+    var old: [UInt32: StorageValue] = [:]
+    var new: [UInt32: StorageValue] = [:]
+
+    init(_ view: EventView, _ index: Int, _ position: Int64, _ commit: CommitInfo) {
+        self.position = position
+        self.commit = commit
+        previous = view.events[index].previous
+        let shape = view.shape(of: index)
+        operation = Int(shape.operation)
+        let key = view.key(of: index)
+        self.key = (0..<Int(shape.key_count)).map { view.value(key[$0]) }
+        let values = view.columns(of: index)
+        let count = Int(shape.column_count)
+        for place in 0..<count {
+            let id = shape.columns[place]
+            if operation != STORAGE_INSERT { old[id] = view.value(values[place]) }
+            if operation == STORAGE_INSERT { new[id] = view.value(values[place]) }
+            if operation == STORAGE_UPDATE { new[id] = view.value(values[count + place]) }
+        }
+    }
+
+    var name: StorageValue {
+        switch operation {
+        case STORAGE_INSERT: "insert"
+        case STORAGE_DELETE: "delete"
+        default: "update"
+        }
+    }
+
+    var time: StorageValue { .text(HistoryTables.time(commit.time)) }
+    var actor: StorageValue { commit.metadata.actor.map(StorageValue.text) ?? .null }
+
+    func row(of entity: CatalogEntity) -> [StorageValue] {
+        let others = entity.live.filter { $0.keyPlace == 0 }
+        let changed = others.filter { old[$0.id] != nil || new[$0.id] != nil }.map(\.name)
+        return [
+            .integer(position), .integer(commit.number), time, actor,
+            commit.metadata.reason.map(StorageValue.text) ?? .null, name, .text(changed.joined(separator: ",")),
+        ] + key + others.flatMap { [old[$0.id] ?? .null, new[$0.id] ?? .null] }
+    }
+}
+
+/// Writes the versions of an entity's rows, from a table that follows the events.
+private final class Versions {
+    let fold: Fold
+    private let entity: CatalogEntity
+    private let select: Statement
+    private let close: Statement
+
+    init(_ name: String, _ entity: CatalogEntity, _ scratch: ScratchTables) throws {
+        self.entity = entity
+        let target = try scratch.target(for: entity)
+        fold = Fold(scratch.database, targets: [target], checks: false)
+        let columns = entity.live.map(ScratchTables.name).joined(separator: ", ")
+        let keys = entity.key.map { "\(ScratchTables.name(of: $0)) IS ?" }.joined(separator: " AND ")
+        select = try Statement(
+            scratch.database, "SELECT \(columns) FROM \(ScratchTables.table(of: entity)) WHERE \(keys)")
+        close = try Statement(scratch.database, "UPDATE \(quoted(name)) SET _until = ?2 WHERE _position = ?1")
+    }
+
+    func write(_ event: Change, with insert: Statement) throws {
+        let values: [StorageValue]
+        if event.operation == STORAGE_DELETE {
+            var key = event.key[...]
+            let keys = Dictionary(uniqueKeysWithValues: entity.key.map { ($0.id, key.popFirst() ?? .null) })
+            values = entity.live.map { keys[$0.id] ?? event.old[$0.id] ?? .null }
+        } else {
+            for (place, value) in event.key.enumerated() { try select.writer.bind(value, at: Int32(place + 1)) }
+            defer { select.reset() }
+            guard try select.step() else { throw StorageError.corruptLog("event @\(event.position) leaves no row") }
+            values = entity.live.indices.map { select.row.value(at: Int32($0)) }
+        }
+        if event.previous > 0 {
+            close.bind(event.previous, at: 1)
+            close.bind(event.position, at: 2)
+            try close.execute()
+        }
+        try HistoryTables.run(
+            insert,
+            [
+                .integer(event.position), .null, .integer(event.commit.number), event.time, event.actor, event.name,
+            ] + values)
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit sql`: queries over the present and the whole history.
+struct SQLCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sql", abstract: "Run a query on the tables, with their history as tables beside them.",
+        discussion: """
+            Beside each TABLE there are history_TABLE, a row for each version with its values and the columns \
+            _position, _until (NULL where it is current), _commit, _time, _actor and _op; changes_TABLE, a row for each \
+            event with old_ and new_ before each column and _changed, the names of those that changed; and commits \
+            (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They are \
+            made when the query names them, in a temporary file. "-" reads the query from standard input.
+
+              storagekit sql -s app.sqlite "SELECT * FROM users WHERE id = 42"
+              storagekit sql -s app.sqlite "SELECT _actor, count(*) FROM changes_users GROUP BY 1 ORDER BY 2 DESC"
+              storagekit sql -s app.sqlite "SELECT _time, price FROM history_items WHERE id = 7" --format csv
+            """)
+
+    @Argument(help: "One SELECT, or - to read it from standard input.")
+    var sql: String
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        let sql = sql == "-" ? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) : sql
+        let command = self
+        let engine = try store.openForReading()
+        try await engine.read { (db: GRDB.Database) in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let catalog = try Catalog.load(connection)
+            let scratch = try Self.tables(of: sql, connection)
+            let printer = QueryPrinter(ResultOutput(command.format))
+            let result = QueryResult(try StorageLog.Statement(scratch.database, sql), catalog: catalog)
+            while let row = try result.next() { try printer.write(row) }
+            try printer.finish()
+        }
+        try await engine.close()
+    }
+
+    private static func tables(of sql: String, _ connection: OpaquePointer) throws -> ScratchTables {
+        let tables = try HistoryTables(connection)
+        do {
+            return try tables.database(for: sql)
+        } catch let error as StorageError where error.message.contains("no such table") {
+            throw CommandError(
+                .usage, error.message, why: "The tables are \(tables.names.map(\.name).joined(separator: ", ")).")
+        }
+    }
+}
