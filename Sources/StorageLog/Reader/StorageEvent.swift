@@ -15,6 +15,13 @@ public struct StorageEvent: Sendable, Hashable {
         /// How the value is to be understood beyond its storage class: the column's declared type and coding.
         package let type: String
         package let coding: String
+
+        package init(column: String, value: StorageValue, type: String, coding: String) {
+            self.column = column
+            self.value = value
+            self.type = type
+            self.coding = coding
+        }
     }
 
     /// 1, 2, 3 … without gaps, over the whole store.

@@ -7,6 +7,7 @@ enum Overview {
           log          storagekit log -s app.sqlite -2h.. users --actor anna -p
           show         storagekit show -s app.sqlite t:77
           history      storagekit history -s app.sqlite users/42
+          diff         storagekit diff -s app.sqlite -1d users
           tail         storagekit tail -s app.sqlite -f --format jsonl
           stats        storagekit stats -s app.sqlite
           verify       storagekit verify -s app.sqlite
