@@ -42,6 +42,31 @@ import Testing
         #expect(error?.code == .notFound)
     }
 
+    @Test func blameTellsWhoSetEachValue() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self, PersonRecord.self) }.facade
+        let anna = Person(id: "a", name: "Anna", age: 41, score: 1)
+        try await storage.write(actor: "anna") { try $0.save(anna) }
+        let second = try await storage.write(actor: "ben", reason: "a birthday") {
+            try $0.save(Person(id: "a", name: "Anna", age: 42, score: 1))
+        }
+        try await storage.write(actor: "import") { try $0.save(Person(id: "a", name: "Anna", age: 43, score: 9)) }
+        let actors = { (cells: [CellOrigin]?) in
+            var actors: [String: String] = [:]
+            for cell in cells ?? [] { actors[cell.field.column] = cell.commit.metadata.actor }
+            return actors
+        }
+        let now = actors(try await storage.blame(Person.self, id: "a"))
+        #expect(now["name"] == "anna" && now["age"] == "import" && now["score"] == "import")
+        let past = actors(try await storage.blame(Person.self, id: "a", at: .position(second.last)))
+        #expect(past["name"] == "anna" && past["age"] == "ben" && past["score"] == "anna")
+        let before = actors(
+            try await storage.blame(Person.self, id: "a") { $0.metadata.actor == "import" })
+        #expect(before["age"] == "ben" && before["score"] == "anna")
+        #expect(try await storage.blame(Person.self, id: "nobody") == nil)
+        try await storage.delete(Person.self, id: "a")
+        #expect(try await storage.blame(Person.self, id: "a") == nil)
+    }
+
     @Test func manyRowsComeInTheOrderOfTheirKeys() async throws {
         let storage = try StorageKit.inMemory { $0.autoSchema(NoteRecord.self) }.facade
         let before = storage.head

@@ -4,7 +4,8 @@ import Testing
 /// How commands behave when their output isn't read to the end, and on a terminal.
 @Suite struct PipeTests {
     @Test(arguments: [
-        "log --format jsonl", "log -p", "diff @0", "diff @0 --format sql", "history posts/a/1", "stats", "tail",
+        "log --format jsonl", "log -p", "blame posts/a/1", "blame posts", "diff @0", "diff @0 --format sql",
+        "history posts/a/1", "stats", "tail",
         "tail -f --for 60", "export",
         "completions bash",
     ])
@@ -36,7 +37,7 @@ import Testing
             #expect(lines.contains { $0.hasSuffix("…") })
         }
 
-        @Test(arguments: [["diff", "@0"], ["diff", "@0", "--stat"]])
+        @Test(arguments: [["diff", "@0"], ["diff", "@0", "--stat"], ["blame", "posts/a/1"]])
         func everyLineFitsTheTerminal(command: [String]) async throws {
             let store = try await SampleStore.shared.value
             let lines = try terminalOutput(command, store: store.path, noColor: "1").split(separator: "\r\n")

@@ -10,7 +10,7 @@ import Testing
 /// tables in between.
 @Suite struct NetDifferenceTests {
     /// The store after one commit.
-    private struct State {
+    struct State {
         let position: Int64
         let catalog: Catalog
         let dump: StoreDump
@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: TestSettings.seeds(4, from: 5_000))
     func appliedToOneStateItGivesTheOther(seed: UInt64) async throws {
-        let (engine, states) = try await history(seed)
+        let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
         for _ in 0..<25 {
             let from = random.pick(states)
@@ -50,7 +50,7 @@ import Testing
 
     @Test(arguments: TestSettings.seeds(3, from: 6_000))
     func asStatementsItMakesTheOtherTables(seed: UInt64) async throws {
-        let (engine, states) = try await history(seed)
+        let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
         for _ in 0..<20 {
             let from = random.pick(states)
@@ -79,7 +79,7 @@ import Testing
 
     @Test(arguments: TestSettings.seeds(1, from: 7_000))
     func oneRowAlongItsEventsDiffersAsInAScan(seed: UInt64) async throws {
-        let (engine, states) = try await history(seed)
+        let (engine, states) = try await Self.history(seed)
         var random = SplitMix64(seed: seed)
         for _ in 0..<8 {
             let from = random.pick(states)
@@ -109,7 +109,7 @@ import Testing
 
     @Test(arguments: TestSettings.seeds(2, from: 8_000))
     func theCatalogOfEveryCommitIsFoundAgain(seed: UInt64) async throws {
-        let (engine, states) = try await history(seed)
+        let (engine, states) = try await Self.history(seed)
         try await engine.withWriter { writer, _ in
             for state in states {
                 let found = try Catalog.load(writer.database, at: state.position)
@@ -150,7 +150,7 @@ import Testing
 // MARK: Histories
 
 extension NetDifferenceTests {
-    private func history(_ seed: UInt64) async throws -> (StorageEngine, [State]) {
+    static func history(_ seed: UInt64) async throws -> (StorageEngine, [State]) {
         var generator = HistoryGenerator(seed: seed)
         let engine = try TestStore.inMemory(segmentLength: [4, 16, 1_024][Int(seed % 3)])
         var states = [

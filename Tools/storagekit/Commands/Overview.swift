@@ -8,6 +8,7 @@ enum Overview {
           show         storagekit show -s app.sqlite t:77
           history      storagekit history -s app.sqlite users/42
           diff         storagekit diff -s app.sqlite -1d users
+          blame        storagekit blame -s app.sqlite users/42
           tail         storagekit tail -s app.sqlite -f --format jsonl
           stats        storagekit stats -s app.sqlite
           verify       storagekit verify -s app.sqlite
