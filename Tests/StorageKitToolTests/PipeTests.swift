@@ -4,7 +4,8 @@ import Testing
 /// How commands behave when their output isn't read to the end, and on a terminal.
 @Suite struct PipeTests {
     @Test(arguments: [
-        "log --format jsonl", "log -p", "blame posts/a/1", "blame posts", "diff @0", "diff @0 --format sql",
+        "log --format jsonl", "log -p", "blame posts/a/1", "blame posts", "grep a --in new", "diff @0",
+        "diff @0 --format sql",
         "history posts/a/1", "stats", "tail",
         "tail -f --for 60", "export",
         "completions bash",
@@ -37,7 +38,9 @@ import Testing
             #expect(lines.contains { $0.hasSuffix("…") })
         }
 
-        @Test(arguments: [["diff", "@0"], ["diff", "@0", "--stat"], ["blame", "posts/a/1"]])
+        @Test(arguments: [
+            ["diff", "@0"], ["diff", "@0", "--stat"], ["blame", "posts/a/1"], ["grep", "a", "--in", "new"],
+        ])
         func everyLineFitsTheTerminal(command: [String]) async throws {
             let store = try await SampleStore.shared.value
             let lines = try terminalOutput(command, store: store.path, noColor: "1").split(separator: "\r\n")

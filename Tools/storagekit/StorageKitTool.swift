@@ -15,7 +15,7 @@ struct StorageKitTool: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
-            DiffCommand.self, BlameCommand.self,
+            DiffCommand.self, BlameCommand.self, GrepCommand.self,
             TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self, CompletionsCommand.self,
         ])
 

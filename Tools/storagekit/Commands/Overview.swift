@@ -9,6 +9,7 @@ enum Overview {
           history      storagekit history -s app.sqlite users/42
           diff         storagekit diff -s app.sqlite -1d users
           blame        storagekit blame -s app.sqlite users/42
+          grep         storagekit grep -s app.sqlite anna@example.org
           tail         storagekit tail -s app.sqlite -f --format jsonl
           stats        storagekit stats -s app.sqlite
           verify       storagekit verify -s app.sqlite
