@@ -14,10 +14,13 @@ public struct Storage: Sendable {
     /// What caches and encoders are made with.
     public let config: StorageConfig
     let caches = EntityCaches()
+    let pasts: PastStates
+    let searchIndexes = SearchIndexes()
 
-    package init(engine: StorageEngine, config: StorageConfig = StorageConfig()) {
+    package init(engine: StorageEngine, config: StorageConfig = StorageConfig(), upcasts: [String: Upcast] = [:]) {
         self.engine = engine
         self.config = config
+        pasts = PastStates(upcasts: upcasts)
     }
 
     /// Closes the store after the writes under way; later calls throw `closed`.

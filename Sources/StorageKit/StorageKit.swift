@@ -119,7 +119,7 @@ public enum StorageKit {
             engine.closeNow()
             throw error
         }
-        return Context(facade: Storage(engine: engine, config: settings))
+        return Context(facade: Storage(engine: engine, config: settings, upcasts: schema.upcasts))
     }
 }
 

@@ -80,7 +80,19 @@ public struct WriteTransaction {
         try statement.execute()
     }
 
-    /// Runs SQL, values bound. What it changes in entity tables is captured.
+    /// Runs SQL, values bound in the form in which properties are stored. What it changes in entity tables is captured.
+    ///
+    /// ```swift
+    /// try tx.execute("DELETE FROM posts WHERE createdAt < ?", [limit])
+    /// ```
+    ///
+    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
+    public func execute(_ sql: String, _ values: [(any StorageColumnValue)?]) throws {
+        try database.execute(sql: sql, arguments: StatementArguments(storing: values))
+    }
+
+    /// Runs SQL with GRDB's arguments. GRDB writes dates as text and UUIDs as blobs, which columns of entities never hold:
+    /// give those as `storageValue`.
     public func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try database.execute(sql: sql, arguments: arguments)
     }

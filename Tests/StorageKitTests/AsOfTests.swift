@@ -37,7 +37,7 @@ import Testing
                 StoragePoint.position(state.position), .commit(state.commit), .time(state.time),
                 .time(state.time.addingTimeInterval(9)),
             ] {
-                let past = try await storage.asOf(point)
+                let past = try await storage.asOf(point, schema: Bool.random() ? .now : .then)
                 #expect(past.position == state.position)
                 #expect(try await past.all(Note.self) == state.notes)
                 #expect(try await past.count(Note.self) == state.notes.count)
@@ -47,10 +47,137 @@ import Testing
         #expect(try await storage.asOf(.head).all(Note.self) == states.last?.notes)
         let before = try await storage.asOf(.time(Date(timeIntervalSince1970: 0)))
         #expect(before.position == 0)
-        await #expect(throws: StorageError.self) { try await before.all(Note.self) }
+        #expect(try await before.all(Note.self) == [])
+        let unmade = try await storage.asOf(.time(Date(timeIntervalSince1970: 0)), schema: .then)
+        await #expect(throws: StorageError.self) { try await unmade.all(Note.self) }
         for point in [StoragePoint.position(-1), .position(storage.head + 1), .commit(10_000), .commit(-1)] {
             let error = await #expect(throws: StorageError.self) { try await storage.asOf(point) }
             #expect(error?.code == .notFound)
         }
+    }
+
+    enum V1 {
+        @StorageEntity(table: "articles") struct Article: Equatable {
+            var id: Int
+            var title: String
+            var stars: String
+            var gone: String?
+        }
+    }
+    enum V2 {
+        @StorageEntity(table: "articles") struct Article: Equatable {
+            var id: Int
+            var headline: String
+            var stars: Int
+            var language: String = "en"
+        }
+    }
+    enum V3 {
+        @StorageEntity(table: "articles") struct Article: Equatable {
+            var id: Int
+            var headline: String
+            var stars: Double
+            var language: String = "en"
+        }
+    }
+
+    private func second(_ schema: inout Schema) {
+        schema.renameColumn("title", to: "headline", in: "articles")
+        schema.convertColumn("stars", of: "articles", to: Int.self) { old in
+            guard case .text(let text) = old else { return 0 }
+            return .integer(Int64(text) ?? -1)
+        }
+        schema.dropColumn("gone", from: "articles")
+    }
+
+    private func third(_ schema: inout Schema) {
+        second(&schema)
+        schema.convertColumn("stars", of: "articles", to: Double.self) { old in
+            guard case .integer(let count) = old else { return 0 }
+            return .real(Double(count) / 2)
+        }
+        schema.autoSchema(V3.ArticleRecord.self)
+        schema.addFullTextSearch(table: "articles", columns: ["headline"])
+    }
+
+    @Test func thePastIsReadInTheShapeOfNow() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let one = try StorageKit.start(at: url) { $0.autoSchema(V1.ArticleRecord.self) }.facade
+        try await one.save([
+            V1.Article(id: 1, title: "old news", stars: "4", gone: "x"), V1.Article(id: 2, title: "bad", stars: "many"),
+        ])
+        let first = one.head
+        try await one.close()
+        let two = try StorageKit.start(at: url) {
+            second(&$0)
+            $0.autoSchema(V2.ArticleRecord.self)
+        }.facade
+        try await two.save(V2.Article(id: 1, headline: "older news", stars: 5, language: "de"))
+        let middle = two.head
+        try await two.close()
+        let storage = try StorageKit.start(at: url) { third(&$0) }.facade
+        try await storage.save(V3.Article(id: 1, headline: "oldest news", stars: 9.25))
+        try await storage.delete(V3.Article.self, id: 2)
+
+        let past = try await storage.asOf(.position(first))
+        #expect(
+            try await past.all(V3.Article.self) == [
+                V3.Article(id: 1, headline: "old news", stars: 2), V3.Article(id: 2, headline: "bad", stars: -0.5),
+            ])
+        #expect(try await past.query(V3.Article.self).where { $0.stars > 1 }.fetchOne()?.headline == "old news")
+        #expect(try await past.query(V3.Article.self).sum(\.stars) == 1.5)
+        #expect(try await past.search(V3.Article.self, query: "news").map(\.entity.headline) == ["old news"])
+        #expect(try await past.searchCount(V3.Article.self, query: "oldest") == 0)
+        let between = try await storage.asOf(.position(middle))
+        #expect(
+            try await between.get(V3.Article.self, id: 1)
+                == V3.Article(id: 1, headline: "older news", stars: 2.5, language: "de"))
+        #expect(try await between.search(V3.Article.self, query: "older").count == 1)
+        let then = try await storage.asOf(.position(first), schema: .then)
+        #expect(try await then.get(V1.Article.self, id: 2) == V1.Article(id: 2, title: "bad", stars: "many"))
+        let names = try await past.read { db in try db.columns(in: "articles").map(\.name) }
+        #expect(names.filter { $0.hasPrefix("storage_") } == [])
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+
+        // Who has forgotten how is told so, and can still read what was.
+        let forgetful = try StorageKit.start(at: url) {
+            $0.retire(
+                "rename articles.title to headline", "convert articles.stars to INTEGER NOT NULL",
+                "drop articles.gone", "convert articles.stars to REAL NOT NULL")
+            $0.autoSchema(V3.ArticleRecord.self)
+        }.facade
+        let error = await #expect(throws: StorageError.self) {
+            try await forgetful.asOf(.position(first)).all(V3.Article.self)
+        }
+        #expect(error?.code == .schemaMismatch && error?.remedy.contains(".then") ?? false)
+        #expect(try await forgetful.asOf(.position(first), schema: .then).count(V1.Article.self) == 2)
+        try await forgetful.close()
+    }
+
+    @Test func pastRowsMayBreakConstraintsOfNow() async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade
+        try await first.save([Note(id: 1, text: "same"), Note(id: 2, text: "same")])
+        let point = first.head
+        try await first.save(Note(id: 2, text: "other"))
+        try await first.close()
+        let storage = try StorageKit.start(at: url) {
+            $0.autoSchema(NoteRecord.self)
+            $0.migration("one text each") { db in
+                try db.execute(
+                    sql:
+                        "CREATE TABLE new(id INTEGER PRIMARY KEY NOT NULL, text TEXT NOT NULL UNIQUE, updatedAt NOT NULL)"
+                )
+                try db.execute(sql: "INSERT INTO new(id, text, updatedAt) SELECT id, text, updatedAt FROM notes")
+                try db.execute(sql: "DROP TABLE notes")
+                try db.execute(sql: "ALTER TABLE new RENAME TO notes")
+            }
+        }.facade
+        for id in 3..<60 { try await storage.save(Note(id: id, text: "note \(id)")) }
+        #expect(try await storage.asOf(.position(point)).all(Note.self).map(\.text) == ["same", "same"])
+        try await storage.close()
     }
 }

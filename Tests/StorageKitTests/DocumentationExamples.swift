@@ -73,12 +73,20 @@ enum TourExample {
             print(result.entity.title, result.rank, result.snippet ?? "")
         }
         _ = (second, essays)
+        let address = Address(street: "Main 1", city: "Kyiv")
+        try await storage.save(["1", "2"].map { Writer(id: $0, name: "w", home: address, settings: [:], articles: []) })
+        try await storage.save(Essay(id: 1, title: "t", text: "x", writerId: "2"))
         let receipt = try await storage.write(actor: "ben", reason: "merge") { tx in
             try tx.query(Essay.self).where { $0.writerId == "2" }.updateAll { $0.writerId.set(to: "1") }
         }
         let before = try await storage.asOf(.position(receipt.first - 1))
         let old = try await before.all(Essay.self)
-        _ = old
+        let theirs = try await before.query(Essay.self).where { $0.writerId == "2" }.count()
+        _ = (old, theirs)
+        let report = try await storage.undo(actor: "anna", reason: "wrong merge")
+        try await storage.redo()
+        try await storage.restore(Essay.self, id: 1, to: .position(receipt.first - 1))
+        print(report.outcome.updated, report.outcome.conflicts)
         try await storage.close()
     }
 

@@ -225,6 +225,49 @@ struct Article: Equatable {
         try await second.close()
     }
 
+    @Test func aSearchFollowsChangesOfTheIndexWhileTheStoreIsOpen() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(ArticleRecord.self)
+            $0.migration("notes") { try $0.execute(sql: "ALTER TABLE articles ADD COLUMN note TEXT") }
+            $0.addFullTextSearch(table: "articles", columns: ["title", "note"])
+        }.facade
+        try await storage.save(Self.articles)
+        try await storage.write { try $0.execute("UPDATE articles SET note = 'remarkable'") }
+        let found = try await storage.search(Article.self, query: "remarkable", weights: ["note": 2])
+        #expect(found.count == Self.articles.count)
+
+        try await storage.write { try $0.execute("ALTER TABLE articles RENAME COLUMN note TO remark") }
+        let again = try await storage.search(Article.self, query: "remarkable", weights: ["remark": 2])
+        #expect(again.count == Self.articles.count)
+        await #expect(throws: StorageError.self) {
+            try await storage.search(Article.self, query: "remarkable", weights: ["note": 2])
+        }
+
+        try await storage.write { try $0.execute("ALTER TABLE articles DROP COLUMN remark") }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.search(Article.self, query: "remarkable")
+        }
+        #expect(error?.code == .notFound)
+    }
+
+    @Test func anEntityMayBeNamedLikeAPartOfTheSearch() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(FoundRecord.self)
+            $0.addFullTextSearch(table: "found", columns: ["e"])
+        }.facade
+        try await storage.save(Found(id: 7, e: "a needle", place: 3))
+        for excerpt in [nil, SearchExcerpt.snippet()] {
+            let results = try await storage.search(Found.self, query: "needle", excerpt: excerpt)
+            #expect(results.map(\.entity) == [Found(id: 7, e: "a needle", place: 3)])
+        }
+    }
+
+    @StorageEntity(table: "found") struct Found: Equatable {
+        var id: Int
+        var e: String
+        var place: Int
+    }
+
     @StorageEntity struct Page {
         var id: String
         var title: String

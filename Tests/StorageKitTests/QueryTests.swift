@@ -160,7 +160,8 @@ struct Sample: Equatable {
     @Test func sqlOfOnesOwnStaysWithinItsParentheses() async throws {
         let (storage, samples) = try await open()
         for wrong in [
-            "1 -- )", "1 /* */", "1; DELETE FROM samples", "id = ?1", "id = :id", "id = @id", "id = $id", "1) OR (1", "(1", "",
+            "1 -- )", "1 /* */", "1; DELETE FROM samples", "id = ?1", "id = :id", "id = @id", "id = $id", "1) OR (1",
+            "(1", "",
             "  ", "text = 'a", "text = \"a", "[id = 1", "1\0", "id = ? AND id = ?",
         ] {
             let error = await #expect(throws: StorageError.self, "\(wrong)") {
@@ -168,7 +169,8 @@ struct Sample: Equatable {
             }
             #expect(error?.code == .invalidQuery, "\(wrong)")
         }
-        #expect(try await storage.query(Sample.self).where { _ in .sql("1 OR 1") }.where { _ in .sql("0") }.count() == 0)
+        #expect(
+            try await storage.query(Sample.self).where { _ in .sql("1 OR 1") }.where { _ in .sql("0") }.count() == 0)
         let quoted = storage.query(Sample.self).where { _ in .sql("'--;?1:(' <> \"text\" AND id = id AND [id] = `id`") }
         #expect(try await quoted.count() == samples.count)
     }

@@ -82,6 +82,11 @@ struct Document: Equatable {
                 ours.map(\.entity.id) == theirs.map(\.id) && ours.map(\.rank) == theirs.map(\.rank)
                 && ours.map(\.snippet) == theirs.map(\.snippet)
             #expect(isSame, "\(query.simple)")
+            let plain = try await storage.search(Document.self, query: query.simple, limit: 30, offset: 5)
+            let isSamePage =
+                plain.map(\.entity.id) == theirs.dropFirst(5).prefix(30).map(\.id)
+                && plain.map(\.rank) == theirs.dropFirst(5).prefix(30).map(\.rank)
+            #expect(isSamePage, "\(query.simple)")
             found += ours.count
         }
         #expect(found > queries.count)

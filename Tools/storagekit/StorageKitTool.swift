@@ -16,7 +16,9 @@ struct StorageKitTool: AsyncParsableCommand {
         subcommands: [
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
             DiffCommand.self, BlameCommand.self, GrepCommand.self,
-            TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self, CompletionsCommand.self,
+            AtCommand.self, BisectCommand.self, TailCommand.self, StatsCommand.self, VerifyCommand.self,
+            RebuildCommand.self,
+            RevertCommand.self, UndoCommand.self, RedoCommand.self, RestoreStateCommand.self, CompletionsCommand.self,
         ])
 
     /// Without a command, tells where to begin.

@@ -15,10 +15,10 @@ public actor MemoryCache<Key: Hashable & Sendable, Value: Sendable> {
         let expires: Date?
     }
 
-    public let capacity: Int
+    public nonisolated let capacity: Int
     /// Seconds that a value stays; 0 or less for as long as there is room.
-    public let defaultTTL: TimeInterval
-    public let clock: any Clock
+    public nonisolated let defaultTTL: TimeInterval
+    public nonisolated let clock: any Clock
     private var entries: LeastRecentlyUsed<Key, Entry>
 
     public init(capacity: Int, defaultTTL: TimeInterval = 300, clock: any Clock = SystemClock()) {

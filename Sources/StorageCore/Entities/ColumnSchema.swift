@@ -46,7 +46,7 @@ public struct ColumnSchema: Sendable, Equatable {
         switch type {
         case "TEXT": "''"
         case "BLOB": "x''"
-        case "REAL": "0.0"
+        case "REAL", "DATETIME": "0.0"
         default: "0"
         }
     }

@@ -25,9 +25,7 @@ public actor DatabaseActor {
 
 /// The store's connections as GRDB users know them. Not GRDB's own pool: its writer would leave the log behind.
 public struct StoragePool: Sendable {
-    private let storage: Storage
-
-    init(storage: Storage) { self.storage = storage }
+    let storage: Storage
 
     /// Reads one state of the store.
     public func read<Result: Sendable>(

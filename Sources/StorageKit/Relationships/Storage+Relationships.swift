@@ -50,7 +50,8 @@ extension Storage {
             let part = Array(values[start..<min(start + Self.parametersOfAQuery, values.count)])
             let wanted = part.indices.map { "(\($0), ?)" }.joined(separator: ", ")
             let text = QuerySQL<Child>.Text(
-                sql: "WITH storage_wanted(storage_place, storage_id) AS (VALUES \(wanted)) \(rows) ON \(column) = storage_id\(order)",
+                sql:
+                    "WITH storage_wanted(storage_place, storage_id) AS (VALUES \(wanted)) \(rows) ON \(column) = storage_id\(order)",
                 values: part.map(\.storageValue))
             let found: [(Value, Child)] = try await engine.read { db in
                 try text.run(db) { statement in

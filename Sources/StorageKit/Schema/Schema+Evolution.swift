@@ -38,7 +38,8 @@ extension Schema {
     }
 
     /// Gives a column another type, each row's value through `convert`. The history from before keeps the values that
-    /// it was written with; the converted ones are update events.
+    /// it was written with; the converted ones are update events. ``Storage/asOf(_:schema:)`` puts values from before through
+    /// `convert` too, so keep it declared.
     ///
     /// ```swift
     /// schema.convertColumn("age", of: "users", to: Int.self) { old in
@@ -56,8 +57,9 @@ extension Schema {
         _ convert: @escaping @Sendable (StorageValue) throws -> StorageValue
     ) -> Schema {
         let title = "convert \(table).\(column) to \(Value.columnType)\(Value.isNullable ? "" : " NOT NULL")"
+        upcasts[title] = convert
         addStep(title, once: title) {
-            try $0.writer.convertColumn(column, of: table, to: ColumnSchema(column, type), convert)
+            try $0.writer.convertColumn(column, of: table, to: ColumnSchema(column, type), title: title, convert)
         }
         return self
     }

@@ -32,8 +32,13 @@ public struct Schema: Sendable {
     private(set) var definitions: [EntityDefinition] = []
     private(set) var retired: Set<String> = []
     private(set) var options = SchemaOptions()
+    /// What the declared conversions of columns do, by their titles.
+    var upcasts: [String: Upcast] = [:]
     /// A declaration that can't be right, told when the schema is applied.
     private var mistake: StorageError?
+
+    /// Declares nothing yet; for ``run(on:)``. What opens a store hands one to its closure.
+    public init() {}
 
     /// Makes the tables of these records where they don't exist, and adds columns that they lack.
     ///

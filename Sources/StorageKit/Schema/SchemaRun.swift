@@ -63,6 +63,7 @@ struct SchemaRun {
 
     private func run(_ step: Schema.Step, _ writer: LogWriter, _ db: GRDB.Database, _ plan: inout SchemaPlan) throws {
         let before = writer.catalog
+        let tables = try tablesOfNoEntity(db, before)
         let indexes = try FullTextIndex.load(writer.database)
         let events = writer.pendingEvents
         let metadata = CommitMetadata(
@@ -73,6 +74,9 @@ struct SchemaRun {
             throw Self.explained(error, step)
         }
         var changes = SchemaPlan.changes(from: before, to: writer.catalog)
+        let tablesAfter = try tablesOfNoEntity(db, writer.catalog)
+        changes += tables.subtracting(tablesAfter).sorted().map { "drop table \"\($0)\"" }
+        changes += tablesAfter.subtracting(tables).sorted().map { "create table \"\($0)\"" }
         changes += writer.pendingChanges(after: events).map { "write \"\($0.entity)\": \($0.events) events" }
         let after = try FullTextIndex.load(writer.database)
         changes += indexes.filter { !after.contains($0) }.map { "drop full-text index of \($0.summary(before))" }
@@ -81,6 +85,17 @@ struct SchemaRun {
         }
         guard step.once != nil || !changes.isEmpty else { return }
         plan.steps.append(SchemaPlan.Step(title: step.title, changes: changes))
+    }
+
+    /// The tables that are made with SQL: caches, and what migrations make for themselves.
+    private func tablesOfNoEntity(_ db: GRDB.Database, _ catalog: Catalog) throws -> Set<String> {
+        let all = try String.fetchSet(
+            db,
+            sql: """
+                SELECT name FROM sqlite_schema
+                WHERE type = 'table' AND name NOT LIKE 'storage\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """)
+        return all.subtracting(catalog.entities.filter { !$0.isDropped }.map(\.stored))
     }
 
     private static func explained(_ error: any Error, _ step: Schema.Step) -> any Error {

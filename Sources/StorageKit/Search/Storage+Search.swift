@@ -26,12 +26,9 @@ extension Storage {
         _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
         weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
     ) async throws -> [SearchResult<E>] {
-        guard limit >= 0, offset >= 0 else {
-            throw StorageError(
-                .misuse, "A search can't have limit \(limit) and offset \(offset).", remedy: "Use numbers from 0 on.")
-        }
-        let search = Search<E>(
-            query: query, limit: limit, offset: offset, syntax: syntax, weights: weights, excerpt: excerpt)
+        let search = try Search<E>(
+            indexes: searchIndexes, query: query, limit: limit, offset: offset, syntax: syntax, weights: weights,
+            excerpt: excerpt)
         return try await engine.read { try search.run($0) }
     }
 
@@ -48,13 +45,15 @@ extension Storage {
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
     ) async throws -> Int {
-        let search = Search<E>(query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
+        let search = try Search<E>(
+            indexes: searchIndexes, query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
         return try await engine.read { try search.count($0) }
     }
 }
 
 /// One search, ready to run on a connection.
-private struct Search<E: RegisteredEntity>: Sendable {
+struct Search<E: RegisteredEntity>: Sendable {
+    let indexes: SearchIndexes
     let query: String
     let limit: Int
     let offset: Int
@@ -62,21 +61,41 @@ private struct Search<E: RegisteredEntity>: Sendable {
     let weights: [String: Double]
     let excerpt: SearchExcerpt?
 
+    init(
+        indexes: SearchIndexes, query: String, limit: Int, offset: Int, syntax: SearchSyntax,
+        weights: [String: Double], excerpt: SearchExcerpt?
+    ) throws {
+        guard limit >= 0, offset >= 0 else {
+            throw StorageError(
+                .misuse, "A search can't have limit \(limit) and offset \(offset).", remedy: "Use numbers from 0 on.")
+        }
+        self.indexes = indexes
+        self.query = query
+        self.limit = limit
+        self.offset = offset
+        self.syntax = syntax
+        self.weights = weights
+        self.excerpt = excerpt
+    }
+
     func run(_ db: GRDB.Database) throws -> [SearchResult<E>] {
-        let (index, catalog) = try index(db)
+        let index = try indexes.index(of: E.Record.self, db)
         guard let expression = expression(index) else { return [] }
-        let table = quoted(index.table)
-        let entity = EntityTables.of(E.Record.self)
-        let rowid = catalog.entity(id: index.entity)?.rowidName ?? "rowid"
-        let names = entity.columns.map { "e.\(quoted($0.name))" }.joined(separator: ", ")
-        let columns = index.columns.map { catalog.column(id: $0)?.name ?? "" }
-        let ranking = try ranking(columns)
-        // FTS5 sorts by rank itself and makes excerpts only of the rows that are asked for.
+        let table = index.table
+        let ranking = try ranking(index.columns)
+        let fits = "\(table) MATCH ?1"
+        // SQLite sorts, because FTS5 ranks a row that it has sorted by itself once more when the rank is asked for. An
+        // excerpt needs a cursor of FTS5 that stands on the row: a second walk over what fits, without ranks.
+        let walk =
+            excerpt == nil
+            ? "storage_found AS found" : "\(table) CROSS JOIN storage_found AS found ON found.place = +\(table).rowid"
         let sql = """
-            SELECT \(names), found.rank, found.excerpt FROM (
-              SELECT rowid AS place, rank, \(try excerptSQL(table, columns)) AS excerpt FROM \(table)
-              WHERE \(table) MATCH ?1\(ranking == nil ? "" : " AND rank MATCH ?4") ORDER BY rank LIMIT ?2 OFFSET ?3
-            ) AS found JOIN \(quoted(entity.name)) AS e ON e.\(rowid) = found.place ORDER BY found.rank, found.place
+            WITH storage_found AS MATERIALIZED (
+              SELECT rowid AS place, +rank AS rank FROM \(table)
+              WHERE \(fits)\(ranking == nil ? "" : " AND rank MATCH ?4") ORDER BY +rank, rowid LIMIT ?2 OFFSET ?3
+            ) SELECT \(index.selected), found.rank, \(try excerptSQL(table, index.columns)) FROM \(walk)
+            CROSS JOIN \(index.entity) AS e ON e.\(index.rowid) = found.place
+            \(excerpt == nil ? "" : "WHERE \(fits)") ORDER BY found.rank, found.place
             """
         let statement = try db.cachedStatement(sql: sql).sqliteStatement
         defer { sqlite3_reset(statement) }
@@ -91,7 +110,7 @@ private struct Search<E: RegisteredEntity>: Sendable {
             if case .snippet(let ellipsis, _) = excerpt.form { parameters.bind(ellipsis, at: 7) }
         }
         let row = RowReader(statement: statement)
-        let count = Int32(entity.columns.count)
+        let count = index.selectedCount
         var results: [SearchResult<E>] = []
         while try step(statement, db) {
             results.append(
@@ -103,9 +122,9 @@ private struct Search<E: RegisteredEntity>: Sendable {
     }
 
     func count(_ db: GRDB.Database) throws -> Int {
-        let (index, _) = try index(db)
+        let index = try indexes.index(of: E.Record.self, db)
         guard let expression = expression(index) else { return 0 }
-        let table = quoted(index.table)
+        let table = index.table
         let statement = try db.cachedStatement(sql: "SELECT count(*) FROM \(table) WHERE \(table) MATCH ?1")
             .sqliteStatement
         defer { sqlite3_reset(statement) }
@@ -113,24 +132,9 @@ private struct Search<E: RegisteredEntity>: Sendable {
         return try step(statement, db) ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
 
-    private func index(_ db: GRDB.Database) throws -> (FullTextIndex, Catalog) {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-        let catalog = try Catalog.load(connection)
-        let name = E.Record.databaseTableName
-        guard let entity = catalog.entity(named: name),
-            let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity.id })
-        else {
-            throw StorageError(
-                .notFound, "\"\(name)\" has no full-text index.",
-                remedy:
-                    "Declare one with schema.addFullTextSearch(table: \"\(name)\", columns: […]) after its autoSchema.")
-        }
-        return (index, catalog)
-    }
-
-    private func expression(_ index: FullTextIndex) -> String? {
+    private func expression(_ index: SearchIndex) -> String? {
         switch syntax {
-        case .simple: SearchText.expression(query, keepsSigns: index.tokenizer.hasPrefix("trigram"))
+        case .simple: SearchText.expression(query, keepsSigns: index.keepsSigns)
         case .fts5: query
         }
     }

@@ -4,24 +4,25 @@ internal import StorageLog
 public import StorageProjections
 
 extension Storage {
-    /// The store as it was at a point: for reading, with the entities as they were declared then.
+    /// The store as it was at a point, for reading with the same calls as the live one.
     ///
     /// ```swift
-    /// let before = try await storage.asOf(.position(receipt.first - 1))
+    /// let before = try await storage.asOf(.commit(41))
     /// let old = try await before.get(User.self, id: "1")
+    /// let minors = try await before.query(User.self).where { $0.age < 18 }.count()
     /// ```
     ///
-    /// An entity's table is made from the log when it is first read, in a temporary database that is gone with the value;
-    /// its cost grows with the history of that entity up to the point.
+    /// An entity's table is made when it is first read, in a temporary database that is gone with the value: by undoing
+    /// what happened since or by replaying what happened until then, whichever touches less. All entities show the same
+    /// moment. The moments that were read last are kept.
     ///
+    /// - Parameter schema: Whether entities have the shape of now, which today's types can read, or that of then.
     /// - Throws: `not-found` for a point that isn't in the log.
-    public func asOf(_ point: StoragePoint) async throws -> PastStorage {
+    public func asOf(_ point: StoragePoint, schema: PastSchema = .now) async throws -> PastStorage {
+        let pasts = pasts
         let engine = engine
-        return try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let position = try LogReader(connection).position(of: point)
-            return PastStorage(engine: engine, state: try PastState(at: position, of: db))
-        }
+        let state = try await engine.read { try pasts.state(at: point, of: $0, schema: schema) }
+        return PastStorage(engine: engine, state: state)
     }
 }
 
@@ -40,11 +41,16 @@ public struct PastStorage: Sendable {
     /// The position after which this is the state of the store.
     public var position: Int64 { state.position }
 
+    /// The names of the entities that can be read.
+    public var entities: [String] { state.catalog.live.map(\.name) }
+
     /// The entity that had this id then, nil where there was none.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
         let table = EntityTables.of(E.Record.self)
         let key = E.Record.key(of: id)
-        return try await read(table.name) { db in try table.first(db, table.selectByKey) { try $0.bind(key, at: 1) } }
+        return try await read([table.name]) { db in
+            try table.first(db, table.selectByKey) { try $0.bind(key, at: 1) }
+        }
     }
 
     /// Every entity that there was then, in the order of a column; in the order of the key where none is named.
@@ -53,24 +59,54 @@ public struct PastStorage: Sendable {
     ) async throws -> [E] {
         let table = EntityTables.of(E.Record.self)
         let order = try table.order(by: column, ascending: ascending)
-        return try await read(table.name) { db in try table.entities(db, table.select + order) { _ in } }
+        return try await read([table.name]) { db in try table.entities(db, table.select + order) { _ in } }
     }
 
     /// How many entities there were then.
-    public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
-        let name = E.Record.databaseTableName
-        return try await read(name) { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted(name))") ?? 0
-        }
+    public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int { try await query(type).count() }
+
+    /// Whether there was an entity with this id then.
+    public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> Bool {
+        try await get(type, id: id) != nil
     }
 
-    /// Runs SQL of your own on an entity's table as it was then.
+    /// A query over the rows of then.
+    public func query<E: RegisteredEntity>(_ type: E.Type) -> PastQuery<E> { PastQuery(past: self) }
+
+    /// The entities whose indexed columns fitted a text then, best first: as the index is declared now.
     ///
-    /// - Parameter table: The entity's name then. Other entities are there once they have been read.
+    /// See ``Storage/search(_:query:limit:offset:syntax:weights:excerpt:)``.
+    public func search<E: RegisteredEntity>(
+        _ type: E.Type, query: String, limit: Int = 50, offset: Int = 0, syntax: SearchSyntax = .simple,
+        weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil
+    ) async throws -> [SearchResult<E>] {
+        let search = try Search<E>(
+            indexes: SearchIndexes(), query: query, limit: limit, offset: offset, syntax: syntax, weights: weights,
+            excerpt: excerpt)
+        let state = state
+        let name = E.Record.databaseTableName
+        return try await engine.read { live in try state.search(name, from: live) { try search.run($0) } }
+    }
+
+    /// How many entities fitted a text then.
+    public func searchCount<E: RegisteredEntity>(
+        _ type: E.Type, query: String, syntax: SearchSyntax = .simple
+    ) async throws -> Int {
+        let search = try Search<E>(
+            indexes: SearchIndexes(), query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
+        let state = state
+        let name = E.Record.databaseTableName
+        return try await engine.read { live in try state.search(name, from: live) { try search.count($0) } }
+    }
+
+    /// Runs SQL of your own on tables as they were then.
+    ///
+    /// - Parameter tables: The entities that `body` reads; all of them where none is named, which costs more.
     public func read<Result: Sendable>(
-        _ table: String, _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+        _ tables: [String] = [], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         let state = state
-        return try await engine.read { live in try state.read(table, from: live, body) }
+        let tables = tables.isEmpty ? entities : tables
+        return try await engine.read { live in try state.read(tables, from: live, body) }
     }
 }

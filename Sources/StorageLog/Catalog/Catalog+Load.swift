@@ -12,13 +12,14 @@ extension Catalog {
 
     /// Selects the columns in the order of ``rows(of:)``, then the position of the row's last event.
     static let selection = """
-        SELECT id, entity, name, stored, type, key_place, required, fallback, coding, dropped, definition, _position
+        SELECT id, entity, name, stored, type, key_place, required, fallback, coding, dropped, definition, origin,
+          _position
         FROM storage_catalog
         """
 
     /// - Throws: `invalid-value` for a name that isn't valid UTF-8 text.
     static func values(of row: RowReader) throws -> [StorageValue] {
-        try (0..<11).map { column in
+        try (0..<12).map { column in
             [2, 3, 4, 8, 10].contains(column) ? .text(try row.text(at: column)) : row.value(at: column)
         }
     }
@@ -44,6 +45,8 @@ extension Catalog {
                     keyPlace: Int(row[5].catalogNumber), required: row[6].catalogNumber != 0, fallback: row[7],
                     coding: try row[8].catalogText)
                 column.isDropped = row[9].catalogNumber != 0
+                column.definition = try row[10].catalogText
+                column.origin = UInt32(truncatingIfNeeded: row[11].catalogNumber)
                 entities[parent]?.columns.append(column)
             }
         }
@@ -56,13 +59,14 @@ extension Catalog {
         var rows: [UInt32: [StorageValue]] = [:]
         rows[entity.id] = [
             .integer(Int64(entity.id)), 0, .text(entity.name), .text(entity.stored), "", 0, 0, .null, "",
-            .integer(entity.isDropped ? 1 : 0), .text(entity.definition),
+            .integer(entity.isDropped ? 1 : 0), .text(entity.definition), 0,
         ]
         for column in entity.columns {
             rows[column.id] = [
                 .integer(Int64(column.id)), .integer(Int64(entity.id)), .text(column.name), .text(column.stored),
                 .text(column.type), .integer(Int64(column.keyPlace)), .integer(column.required ? 1 : 0),
-                column.fallback, .text(column.coding), .integer(column.isDropped ? 1 : 0), "",
+                column.fallback, .text(column.coding), .integer(column.isDropped ? 1 : 0),
+                .text(column.definition), .integer(Int64(column.origin)),
             ]
         }
         return rows

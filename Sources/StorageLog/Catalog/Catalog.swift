@@ -103,6 +103,10 @@ package struct CatalogColumn: Sendable, Equatable {
     /// How values are to be understood beyond their storage class; empty for plain columns.
     package var coding: String
     package var isDropped = false
+    /// The column whose values were converted into this one's; 0 where there is none.
+    package var origin: UInt32 = 0
+    /// The title of the conversion.
+    package var definition = ""
 
     package init(
         id: UInt32, name: String, stored: String? = nil, type: String, keyPlace: Int = 0, required: Bool = false,

@@ -17,5 +17,6 @@ extension CatalogEntity {
             CatalogColumn(id: 10, name: "coding", type: "TEXT", required: true),
             CatalogColumn(id: 11, name: "dropped", type: "INTEGER", required: true),
             CatalogColumn(id: 12, name: "definition", type: "TEXT", required: true),
+            CatalogColumn(id: 13, name: "origin", type: "INTEGER", required: true),
         ])
 }

@@ -109,13 +109,14 @@ extension LogWriter {
         let insert = try statement(
             """
             INSERT INTO storage_catalog(id, entity, name, stored, type, key_place, required, fallback, coding, dropped,
-                                        definition, _position)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                                        definition, origin, _position)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             ON CONFLICT(id) DO UPDATE SET name = ?3, stored = ?4, type = ?5, key_place = ?6, required = ?7,
-              fallback = ?8, coding = ?9, dropped = ?10, definition = ?11, _position = ?12
+              fallback = ?8, coding = ?9, dropped = ?10, definition = ?11, origin = ?12,
+              _position = ?13
             """)
         for (index, value) in row.enumerated() { try insert.writer.bind(value, at: Int32(index + 1)) }
-        insert.bind(nextPosition, at: 12)
+        insert.bind(nextPosition, at: 13)
         try insert.execute()
     }
 }

@@ -61,6 +61,7 @@ enum StoreSchema {
               coding TEXT NOT NULL,
               dropped INTEGER NOT NULL,
               definition TEXT NOT NULL,
+              origin INTEGER NOT NULL,
               _position INTEGER NOT NULL
             )
             """

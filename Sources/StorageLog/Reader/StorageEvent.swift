@@ -16,7 +16,7 @@ public struct StorageEvent: Sendable, Hashable {
         package let type: String
         package let coding: String
 
-        package init(column: String, value: StorageValue, type: String, coding: String) {
+        package init(column: String, value: StorageValue, type: String = "", coding: String = "") {
             self.column = column
             self.value = value
             self.type = type

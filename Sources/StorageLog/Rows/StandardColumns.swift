@@ -91,6 +91,13 @@ extension Bool: StorageColumnValue {
         }
     }
     public func write(to row: RowWriter, at index: Int32) { row.bind(Int64(self ? 1 : 0), at: index) }
+    public static func read(from row: RowReader, at index: Int32) throws -> Bool {
+        switch try row.integer(at: index) {
+        case 0: false
+        case 1: true
+        case let value: throw StorageError.unexpected(.integer(value), Bool.self)
+        }
+    }
 }
 
 extension Double: StorageColumnValue {

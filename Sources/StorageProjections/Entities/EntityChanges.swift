@@ -60,9 +60,10 @@ extension LogWriter {
 
     /// Puts a column of another type in the place of one, and each row's value through `convert`.
     ///
-    /// The new column has an id of its own, so that events from before keep meaning what they said.
+    /// The new column has an id of its own, so that events from before keep meaning what they said. It remembers whose
+    /// values it took over, and by which step, so that the past can be read in the shape of now.
     package func convertColumn(
-        _ column: String, of table: String, to schema: ColumnSchema,
+        _ column: String, of table: String, to schema: ColumnSchema, title: String,
         _ convert: (StorageValue) throws -> StorageValue
     ) throws {
         guard let entity = catalog.entity(named: table) else { return }
@@ -92,6 +93,8 @@ extension LogWriter {
             let index = renamed.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == known.stored.folded })
         else { return }
         renamed.columns[index].name = column
+        renamed.columns[index].origin = known.id
+        renamed.columns[index].definition = title
         record(renamed)
     }
 

@@ -59,6 +59,7 @@ extension LogWriter {
     }
 
     private func create(_ definition: EntityDefinition) throws {
+        try checkFree(definition)
         try statement(definition.createTable).execute()
         var next = catalog.nextId
         var entity = CatalogEntity(id: next, name: definition.name, stored: definition.stored, columns: [])
@@ -74,6 +75,20 @@ extension LogWriter {
         }
         record(entity)
         try schemaChanged()
+    }
+
+    /// - Throws: `schema-mismatch` where something that isn't the entity has its table's name.
+    private func checkFree(_ definition: EntityDefinition) throws {
+        let select = try statement("SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE")
+        select.bind(text: definition.stored, at: 1)
+        defer { select.reset() }
+        guard try select.step() else { return }
+        throw StorageError(
+            .schemaMismatch,
+            "There is a \(try select.row.text(at: 0)) \"\(definition.stored)\" that was made with SQL and isn't the entity \"\(definition.name)\".",
+            remedy:
+                "Let autoSchema make the table of an entity; rows that a table made with SQL holds are copied into it by a migration after autoSchema."
+        )
     }
 
     /// Adds a column to an entity's table.

@@ -15,21 +15,31 @@ package final class Fold {
         let table: String
         /// The name of a column in that table, as it stands in SQL.
         let column: (CatalogColumn) -> String
-        /// The table that remembers the last position of deleted rows, of the shape of `storage_tombstone`.
-        let tombstones: String
+        /// The table that remembers the last position of deleted rows, of the shape of `storage_tombstone`; nil where
+        /// nobody asks.
+        let tombstones: String?
     }
 
     private let database: OpaquePointer
     private let targets: [UInt32: Target]
     private let checks: Bool
+    private let direction: Direction
     private var plans: [PlanKey: Plan] = [:]
     private var planOfShape: [Plan?] = []
 
+    package enum Direction {
+        /// Events are done, in the order of the log.
+        case forward
+        /// Events are undone, last first, on the tables as they stand behind them.
+        case backward
+    }
+
     /// - Parameter checks: Whether each event is held to the row that it finds: old values, back-link and presence.
-    package init(_ database: OpaquePointer, targets: [Target], checks: Bool) {
+    package init(_ database: OpaquePointer, targets: [Target], checks: Bool, direction: Direction = .forward) {
         self.database = database
         self.targets = Dictionary(uniqueKeysWithValues: targets.map { ($0.entity.id, $0) })
         self.checks = checks
+        self.direction = direction
     }
 
     /// Whether a row of the log holds anything for the targets.
@@ -48,6 +58,7 @@ package final class Fold {
         let keyCount: Int
         /// Places of the columns that the table still has, among the event's columns.
         let places: [Int]
+        /// What is done to the row, which is the opposite of the event's operation where events are undone.
         let operation: Int
         let entity: UInt32
         /// Takes the tombstone of an inserted row, or leaves that of a deleted one.
@@ -90,7 +101,8 @@ package final class Fold {
         report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
     ) throws {
         planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
-        for index in 0..<view.count {
+        for step in 0..<view.count {
+            let index = direction == .forward ? step : view.count - 1 - step
             let position = first + Int64(index)
             guard positions.contains(position), let plan = planOfShape[Int(view.events[index].shape)] else {
                 continue
@@ -113,12 +125,13 @@ package final class Fold {
         let count = Int(view.shape(of: index).column_count)
         var parameter: Int32 = 1
         if plan.operation != STORAGE_DELETE {
-            let fresh = plan.operation == STORAGE_UPDATE ? values + count : values
+            let isNew = plan.operation == STORAGE_UPDATE && direction == .forward
+            let fresh = isNew ? values + count : values
             for place in plan.places {
                 statement.bind(fresh[place], bytes: view.bytes, at: parameter)
                 parameter += 1
             }
-            statement.bind(position, at: parameter)
+            statement.bind(direction == .forward ? position : view.events[index].previous, at: parameter)
             parameter += 1
         }
         for part in 0..<plan.keyCount {
@@ -201,7 +214,8 @@ package final class Fold {
         }
         let condition = keyNames.map { "\($0) = ?" }.joined(separator: " AND ")
         let sql: String
-        switch Int(shape.operation) {
+        let operation = operation(of: shape)
+        switch operation {
         case STORAGE_INSERT:
             let all = names + ["_position"] + keyNames
             let marks = all.map { _ in "?" }.joined(separator: ", ")
@@ -218,12 +232,20 @@ package final class Fold {
             statement: try Statement(database, sql),
             select: checked
                 ? try Statement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
-            keyCount: keyNames.count, places: places, operation: Int(shape.operation), entity: shape.entity,
-            tombstone: try tombstone(shape.operation, in: target.tombstones))
+            keyCount: keyNames.count, places: places, operation: operation, entity: shape.entity,
+            tombstone: try target.tombstones.flatMap { try tombstone(shape.operation, in: $0) })
         // Updates of wide tables have as many shapes as there are sets of changed columns.
         if plans.count >= 1_024 { plans.removeAll() }
         plans[key] = plan
         return plan
+    }
+
+    private func operation(of shape: storage_shape) -> Int {
+        switch (direction, Int(shape.operation)) {
+        case (.backward, STORAGE_INSERT): STORAGE_DELETE
+        case (.backward, STORAGE_DELETE): STORAGE_INSERT
+        case (_, let operation): operation
+        }
     }
 
     private func tombstone(_ operation: UInt32, in table: String) throws -> Statement? {

@@ -1,102 +1,302 @@
 internal import CSQLite
 package import GRDB
-internal import StorageCore
+package import StorageCore
 package import StorageLog
+internal import Synchronization
 
-/// The tables of a store as they were after one position, made from the log in a temporary database, each when it is asked
-/// for first.
+/// Turns a value that a column held before it was converted into what it would hold now.
+package typealias Upcast = @Sendable (StorageValue) throws -> StorageValue
+
+/// The tables of a store as they were after one position, made in a temporary database, each when it is asked for first.
 ///
 /// Isolation: `Sendable`; its database serialises what is done with it.
 package final class PastState: Sendable {
     package let position: Int64
+    package let schema: PastSchema
+    /// The entities as a reader sees them: of now or of then.
+    package let catalog: Catalog
+    /// The entities as they were.
+    private let then: Catalog
+    private let upcasts: [String: Upcast]
     /// Temporary: SQLite keeps it in memory while it is small, and takes it away when it is closed.
     package let database: DatabaseQueue
-    /// The entities as they were named and shaped then.
-    package let catalog: Catalog
+    private let filled = Mutex<Set<UInt32>>([])
+    private let searchable = Mutex<Set<UInt32>>([])
 
-    package init(at position: Int64, of live: GRDB.Database) throws {
+    /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
+    package init(
+        at position: Int64, of live: GRDB.Database, schema: PastSchema, upcasts: [String: Upcast] = [:]
+    ) throws {
         self.position = position
+        self.schema = schema
+        self.upcasts = upcasts
         var configuration = GRDB.Configuration()
         configuration.label = "StorageKit past"
         configuration.foreignKeysEnabled = false
-        let database = try DatabaseQueue(named: nil, configuration: configuration)
+        // An empty path is a temporary file, which SQLite makes only when memory runs short.
+        let database = try DatabaseQueue(path: "", configuration: configuration)
         self.database = database
-        catalog = try database.writeWithoutTransaction { db in
-            let connection = try Self.connection(db)
-            try Statement(
-                connection,
-                "CREATE TABLE storage_tombstone(entity, key, position, PRIMARY KEY (entity, key)) WITHOUT ROWID"
-            ).execute()
-            guard let text = StoreLayout.objects.first(where: { $0.name == "storage_catalog" })?.sql else {
-                throw StorageError.corruptLog("the catalog has no table")
+        let source = try Self.connection(live)
+        (then, catalog) = try database.writeWithoutTransaction { db in
+            let target = try Self.connection(db)
+            for name in ["storage_catalog", "storage_projection"] {
+                guard let text = StoreLayout.objects.first(where: { $0.name == name })?.sql else {
+                    throw StorageError.corruptLog("\(name) has no table")
+                }
+                try Statement(target, text).execute()
             }
-            try Statement(connection, text).execute()
-            try Self.fold(.catalog, into: connection, from: live, through: position)
-            return try Catalog.load(connection)
+            try Self.replay(Fold.Target(entity: .catalog), into: target, from: source, through: position)
+            try TableCopy(from: source, to: target).run("storage_projection")
+            let then = try Catalog.load(target)
+            guard schema == .now else { return (then, then) }
+            try Statement(target, "DELETE FROM storage_catalog").execute()
+            try TableCopy(from: source, to: target).run("storage_catalog")
+            return (then, try Catalog.load(target))
         }
     }
 
-    /// Runs `body` on the tables of then, after making those of `table`.
+    /// Runs `body` on the tables, after making those of the entities that are named.
     package func read<Result>(
-        _ table: String, from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
+        _ tables: [String], from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
     ) throws -> Result {
         try database.writeWithoutTransaction { db in
-            guard let entity = catalog.entity(named: table) else {
-                throw StorageError(
-                    .notFound, "There was no entity \"\(table)\" at position \(position).",
-                    remedy: "There was \(catalog.live.map(\.name).joined(separator: ", ")).")
-            }
-            // Asked of SQLite itself: GRDB remembers schemas that it hasn't made.
-            let exists = try Statement(
-                Self.connection(db), "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE")
-            exists.bind(text: entity.stored, at: 1)
-            if try !exists.step() { try make(entity, db, from: live) }
-            exists.reset()
+            for table in tables { try fill(entity(named: table), db, from: live) }
             return try body(db)
         }
     }
 
-    private func make(_ entity: CatalogEntity, _ db: GRDB.Database, from live: GRDB.Database) throws {
-        let connection = try Self.connection(db)
-        try Statement(connection, "BEGIN").execute()
-        do {
-            let columns = entity.live.map { column in
-                let type =
-                    column.type.isEmpty || column.type == Double.columnType || !column.coding.isEmpty
-                    ? "" : " \(quoted(column.type))"
-                let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
-                return quoted(column.stored) + type + fallback
+    /// Runs `body` after making an entity's table and its full-text index.
+    package func search<Result>(
+        _ table: String, from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
+    ) throws -> Result {
+        try read([table], from: live) { db in
+            let entity = try entity(named: table)
+            let connection = try Self.connection(db)
+            if !searchable.withLock({ $0.contains(entity.id) }),
+                let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity.id })
+            {
+                try Statement(connection, index.sql(catalog)).execute()
+                let name = quoted(index.table)
+                try Statement(connection, "INSERT INTO \(name)(\(name)) VALUES ('rebuild')").execute()
+                searchable.withLock { _ = $0.insert(entity.id) }
             }
-            let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
-            try Statement(
-                connection,
-                "CREATE TABLE \(quoted(entity.stored)) (\(columns.joined(separator: ", ")), _position, PRIMARY KEY (\(key)))"
-            ).execute()
-            try Self.fold(entity, into: connection, from: live, through: position)
-            try Statement(connection, "COMMIT").execute()
-        } catch {
-            // The error that made it necessary is the one that matters.
-            try? Statement(connection, "ROLLBACK").execute()
-            throw error
+            return try body(db)
         }
     }
 
-    private static func fold(
-        _ entity: CatalogEntity, into connection: OpaquePointer, from live: GRDB.Database, through position: Int64
-    ) throws {
-        guard position > 0 else { return }
-        let target = Fold.Target(
-            entity: entity, table: quoted(entity.stored), column: { quoted($0.stored) }, tombstones: "storage_tombstone"
-        )
-        let fold = Fold(connection, targets: [target], checks: false)
-        try LogReader(Self.connection(live)).forEachBatch(in: 1...position, where: fold.wants) { batch in
-            try fold.apply(batch, in: 1...position)
-            return true
+    private func entity(named name: String) throws -> CatalogEntity {
+        if let entity = catalog.entity(named: name) { return entity }
+        let names = catalog.live.map(\.name).joined(separator: ", ")
+        switch schema {
+        case .now:
+            throw StorageError(
+                .notFound, "There is no entity \"\(name)\".",
+                remedy: "There is \(names); what is gone by now is read with schema .then.")
+        case .then:
+            throw StorageError(
+                .notFound, "There was no entity \"\(name)\" at position \(position).", remedy: "There was \(names).")
         }
     }
 
     private static func connection(_ db: GRDB.Database) throws -> OpaquePointer {
         guard let connection = db.sqliteConnection else { throw StorageError.closed() }
         return connection
+    }
+}
+
+// MARK: Filling
+
+extension PastState {
+    private func fill(_ entity: CatalogEntity, _ db: GRDB.Database, from live: GRDB.Database) throws {
+        if filled.withLock({ $0.contains(entity.id) }) { return }
+        let source = try Self.connection(live)
+        let target = try Self.connection(db)
+        try Statement(target, "BEGIN").execute()
+        do {
+            do {
+                try make(entity, like: source, in: target)
+                try fill(entity, in: target, from: source)
+            } catch let error as StorageError where error.code == .conflict {
+                // A row of the past may break a constraint that its table got later.
+                try Statement(target, "DROP TABLE \(quoted(entity.stored))").execute()
+                try make(entity, in: target)
+                try fill(entity, in: target, from: source)
+            }
+            try Statement(target, "COMMIT").execute()
+        } catch {
+            // The error that made it necessary is the one that matters.
+            try? Statement(target, "ROLLBACK").execute()
+            throw error
+        }
+        // GRDB remembers schemas that it hasn't made.
+        db.clearSchemaCache()
+        filled.withLock { _ = $0.insert(entity.id) }
+    }
+
+    /// An empty table with the very SQL of the live one, so that it compares and sorts like it.
+    private func make(_ entity: CatalogEntity, like source: OpaquePointer, in target: OpaquePointer) throws {
+        let select = try Statement(
+            source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
+        select.bind(text: entity.stored, at: 1)
+        guard schema == .now, try select.step() else { return try make(entity, in: target) }
+        try Statement(target, select.string(0)).execute()
+    }
+
+    /// An empty table of the same columns without constraints.
+    private func make(_ entity: CatalogEntity, in target: OpaquePointer) throws {
+        let columns = entity.live.map { column in
+            let type =
+                column.type.isEmpty || column.type == Double.columnType || !column.coding.isEmpty
+                ? "" : " \(quoted(column.type))"
+            let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
+            return quoted(column.stored) + type + fallback
+        }
+        let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
+        try Statement(
+            target,
+            "CREATE TABLE \(quoted(entity.stored)) (\(columns.joined(separator: ", ")), _position, PRIMARY KEY (\(key)))"
+        ).execute()
+    }
+
+    /// Undoes what happened since, or replays what happened until then: whichever touches less.
+    private func fill(_ entity: CatalogEntity, in target: OpaquePointer, from source: OpaquePointer) throws {
+        guard let past = then.entity(id: entity.id), !past.isDropped, position > 0 else { return }
+        let now = try Catalog.load(source).entity(id: entity.id)
+        let head = try LogReader(source).head().position
+        let rows = now?.stored == entity.stored ? try Self.count(entity, in: source) : 0
+        if now?.columns == past.columns, now?.stored == entity.stored {
+            // Copying a row costs a fraction of decoding and applying an event.
+            if rows / 4 + (head - position) < position {
+                try TableCopy(from: source, to: target).run(entity.stored)
+                return try Self.undo(
+                    Fold.Target(entity: entity), in: target, from: source, positions: position + 1, head)
+            }
+        }
+        let conversions = try conversions(of: entity, past: past)
+        for conversion in conversions {
+            try Statement(
+                target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(conversion.old.stored))"
+            ).execute()
+        }
+        var reading = entity
+        reading.columns += conversions.map(\.old)
+        let isCollected =
+            LastImages.pays(reading, events: position, rows: rows)
+            ? try Self.collect(reading, into: target, from: source, through: position) : false
+        if !isCollected {
+            try Self.replay(Fold.Target(entity: reading), into: target, from: source, through: position)
+        }
+        for conversion in conversions { try convert(conversion, of: entity, in: target) }
+    }
+
+    private static func count(_ entity: CatalogEntity, in database: OpaquePointer) throws -> Int64 {
+        let count = try Statement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+        return try count.step() ? count.integer(0) : 0
+    }
+
+    /// Fills the table with the newest image of each row.
+    ///
+    /// - Returns: Whether it did; not where there are too many rows.
+    private static func collect(
+        _ entity: CatalogEntity, into database: OpaquePointer, from source: OpaquePointer, through position: Int64
+    ) throws -> Bool {
+        let images = try LastImages(database, entity)
+        do {
+            try LogReader(source).forEachBatch(in: 1...position, descending: true, where: images.wants) { batch in
+                try images.apply(batch, through: position)
+                return true
+            }
+        } catch is LastImages.TooManyRows {
+            try images.discard()
+            return false
+        }
+        try images.finish(into: quoted(entity.stored))
+        return true
+    }
+
+    private static func replay(
+        _ target: Fold.Target, into database: OpaquePointer, from source: OpaquePointer, through position: Int64
+    ) throws {
+        guard position > 0 else { return }
+        let fold = Fold(database, targets: [target], checks: false)
+        try LogReader(source).forEachBatch(in: 1...position, where: fold.wants) { batch in
+            try fold.apply(batch, in: 1...position)
+            return true
+        }
+    }
+
+    private static func undo(
+        _ target: Fold.Target, in database: OpaquePointer, from source: OpaquePointer, positions first: Int64,
+        _ last: Int64
+    ) throws {
+        guard first <= last else { return }
+        let fold = Fold(database, targets: [target], checks: false, direction: .backward)
+        try LogReader(source).forEachBatch(in: first...last, descending: true, where: fold.wants) { batch in
+            try fold.apply(batch, in: first...last)
+            return true
+        }
+    }
+}
+
+// MARK: Converting
+
+extension PastState {
+    /// A column of now whose values were those of another column then.
+    private struct Conversion {
+        let column: CatalogColumn
+        /// The column of then, under a name that nothing else has.
+        let old: CatalogColumn
+        /// What leads from then to now.
+        let steps: [Upcast]
+    }
+
+    private func conversions(of entity: CatalogEntity, past: CatalogEntity) throws -> [Conversion] {
+        guard schema == .now else { return [] }
+        var conversions: [Conversion] = []
+        for column in entity.live where !past.live.contains(where: { $0.id == column.id }) {
+            var steps: [Upcast] = []
+            var place = column
+            while place.origin != 0, let origin = entity.columns.first(where: { $0.id == place.origin }) {
+                guard let step = upcasts[place.definition] else {
+                    throw StorageError(
+                        .schemaMismatch,
+                        "\"\(entity.name)\".\"\(column.name)\" was converted since position \(position), and this program doesn't declare how.",
+                        remedy: "Declare the conversion (\(place.definition)) again, or read with schema .then.")
+                }
+                steps.insert(step, at: 0)
+                place = origin
+                guard past.live.contains(where: { $0.id == origin.id }) else { continue }
+                var old = origin
+                old.isDropped = false
+                old.stored = "storage_old_\(origin.id)"
+                conversions.append(Conversion(column: column, old: old, steps: steps))
+                break
+            }
+        }
+        return conversions
+    }
+
+    private func convert(_ conversion: Conversion, of entity: CatalogEntity, in target: OpaquePointer) throws {
+        let table = quoted(entity.stored)
+        let old = quoted(conversion.old.stored)
+        let rowid = entity.rowidName ?? "rowid"
+        let select = try Statement(target, "SELECT \(rowid), \(old) FROM \(table)")
+        let update = try Statement(
+            target, "UPDATE \(table) SET \(quoted(conversion.column.stored)) = ?1 WHERE \(rowid) = ?2")
+        while try select.step() {
+            let value = try conversion.steps.reduce(select.row.value(at: 1)) { try $1($0) }
+            try update.writer.bind(value, at: 1)
+            update.bind(select.integer(0), at: 2)
+            try update.execute()
+        }
+        select.reset()
+        try Statement(target, "ALTER TABLE \(table) DROP COLUMN \(old)").execute()
+    }
+}
+
+extension Fold.Target {
+    /// The entity's table by its own name, with no memory of deleted rows.
+    fileprivate init(entity: CatalogEntity) {
+        self.init(entity: entity, table: quoted(entity.stored), column: { quoted($0.stored) }, tombstones: nil)
     }
 }

@@ -31,11 +31,18 @@ final class ResultOutput {
 
     /// Writes one object: a line of JSON Lines, or an element of the array that a JSON document is.
     func record(_ body: (inout JSONWriter) throws -> Void) throws {
+        try object { json in
+            json.key("v")
+            json.integer(1)
+            try body(&json)
+        }
+    }
+
+    /// Writes one object with nothing but what the user asked for in it.
+    func object(_ body: (inout JSONWriter) throws -> Void) throws {
         if format == .json { try output.write(records == 0 ? "[\n" : ",\n") }
         records += 1
         json.beginObject()
-        json.key("v")
-        json.integer(1)
         try body(&json)
         json.endObject()
         if format == .json {

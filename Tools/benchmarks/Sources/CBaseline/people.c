@@ -124,7 +124,7 @@ bool cb_store_read_people(cb_store *store, size_t *count, int64_t *checksum) {
     *count = 0;
     *checksum = 0;
     sqlite3_stmt *statement =
-        cb_store_prepare(store, "SELECT id, name, email, age, city, active, score, updatedAt FROM person");
+        cb_store_prepare(store, "SELECT id, name, email, age, city, active, score, updatedAt FROM person ORDER BY id");
     if (!statement) return false;
     int result;
     while ((result = sqlite3_step(statement)) == SQLITE_ROW) {

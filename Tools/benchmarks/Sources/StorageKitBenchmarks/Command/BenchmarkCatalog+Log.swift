@@ -92,7 +92,8 @@ extension BenchmarkCatalog {
         return Benchmark(
             id: "as-of",
             title: "A table of \(Format.count(rows)) rows as of a point in \(Format.count(events)) events",
-            method: "Cold: the store is opened before the run, the past has not been asked for.",
+            method:
+                "Every event is one of this table. In the middle of the log, where undoing and replaying have equally far to go, and near its end. Cold: the store is opened before the run, the past has not been asked for.",
             budgets: [
                 Budget(
                     title: "As-of of a table of \(Format.count(rows)) rows among \(Format.count(events)) events, cold",

@@ -71,9 +71,17 @@ extension BenchmarkCatalog {
             id: "read-all",
             title: "Read \(Format.count(workload.savedRows)) rows",
             method: """
-                Just written, so in the system's cache. The C loop touches every column and keeps nothing; the others \
-                return an array.
-                """
+                In the order of the key, just written, so in the system's cache. The C loop touches every column and \
+                keeps nothing; the others return an array.
+                """,
+            budgets: [
+                Budget(
+                    title: "Read many rows, against GRDB Codable records",
+                    quantity: .speedup(over: ContenderName.codableFetch), limit: .atLeast, must: 2, aim: 2.5),
+                Budget(
+                    title: "Read many rows, against GRDB hand-written records",
+                    quantity: .wallRatio(to: ContenderName.handwrittenFetch), limit: .atMost, must: 1, aim: 0.8),
+            ]
         ) { _ in
             let people = generator.people(workload.savedRows)
             return Contest(

@@ -8,7 +8,8 @@ struct BenchmarkCatalog {
     let generator = PersonGenerator(seed: 42)
 
     var benchmarks: [Benchmark] {
-        [saveMany, saveConcurrently, saveOneByOne, readAll] + histories.map(importHistory)
+        [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
+            + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
             + [rebuild, replay, logSize, rowHistory, open, peakMemory, asOf]
     }
 }

@@ -1,6 +1,12 @@
 /// Names that contests and budgets share.
 enum ContenderName {
     static let storageKit = "StorageKit"
+    static let storageKitWithoutIndex = "StorageKit without the index"
+    static let codableFetch = "GRDB fetchAll, Codable"
+    static let handwrittenFetch = "GRDB fetchAll, hand-written"
+    static let codableRecord = "GRDB Codable record"
+    static let handwrittenRecord = "GRDB hand-written record"
+    static let cachedStatementWithoutIndex = "GRDB cached statement without the index"
     static let codableUpsert = "GRDB Codable upsert"
     static let handwrittenUpsert = "GRDB hand-written upsert"
     static let cachedStatement = "GRDB cached statement"

@@ -46,16 +46,16 @@ enum GRDBContenders {
 
     static func readAll(_ people: [Person]) -> [Contender] {
         [
-            reader("GRDB fetchAll, Codable", people) { pool in
-                try await pool.read { try Person.fetchAll($0) }.count
+            reader(ContenderName.codableFetch, people) { pool in
+                try await pool.read { try Person.order(Column("id")).fetchAll($0) }.count
             },
-            reader("GRDB fetchAll, hand-written", people) { pool in
-                try await pool.read { try HandwrittenPerson.fetchAll($0) }.count
+            reader(ContenderName.handwrittenFetch, people) { pool in
+                try await pool.read { try HandwrittenPerson.order(Column("id")).fetchAll($0) }.count
             },
         ]
     }
 
-    private static func contender(
+    static func contender(
         _ name: String, run: @escaping (DatabasePool) async throws -> Void
     ) -> Contender {
         Contender(
@@ -68,7 +68,7 @@ enum GRDBContenders {
             cleanup: { try $0.close() })
     }
 
-    private static func reader(
+    static func reader(
         _ name: String, _ people: [Person], count: @escaping (DatabasePool) async throws -> Int
     ) -> Contender {
         Contender(

@@ -8,13 +8,19 @@ enum GRDBStore {
         city = excluded.city, active = excluded.active, score = excluded.score, updatedAt = excluded.updatedAt
         """
 
-    /// Opens a pool with `synchronous` FULL and an empty person table.
-    static func create(_ path: String) throws -> DatabasePool {
+    /// Opens a pool with `synchronous` FULL.
+    static func open(_ path: String) throws -> DatabasePool {
         let pool = try DatabasePool(path: path)
         // The pool sets NORMAL on its writer itself, after the configuration's own preparation has run.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         let level = try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
         guard level == 2 else { throw BenchmarkError("The pool's synchronous level is not FULL.") }
+        return pool
+    }
+
+    /// Opens a pool with an empty person table.
+    static func create(_ path: String) throws -> DatabasePool {
+        let pool = try open(path)
         try pool.write { db in
             try db.create(table: "person") { table in
                 table.primaryKey("id", .text)

@@ -66,6 +66,26 @@ extension StorageKitContenders {
         ]
     }
 
+    /// The whole table at a point in the middle of its history, where undoing and replaying have equally far to go, and
+    /// near its end.
+    static func asOf(rows: Int, events: Int) -> [Contender] {
+        let log = LargeLog(events: events, versions: events / rows)
+        let places = [
+            (ContenderName.storageKit, events / 2), ("\(ContenderName.storageKit), 1,000 events ago", events - 1_000),
+        ]
+        return places.map { name, position in
+            Contender(
+                name,
+                prepare: { try await StorageKitStore(largeLog: log, in: $0) },
+                run: { store in
+                    let past = try await store.storage.asOf(.position(Int64(position)))
+                    let count = try await past.count(StoredPerson.self)
+                    guard count == rows else { throw BenchmarkError("There were \(count) rows instead of \(rows).") }
+                    return []
+                }, cleanup: { try await $0.close() })
+        }
+    }
+
     /// Decoding everything, then rebuilding the table from it.
     static func peakMemory(_ log: LargeLog) -> [Contender] {
         [
@@ -102,7 +122,7 @@ extension StorageKitStore {
     }
 
     static func largeLogPath(_ log: LargeLog, in workspace: Workspace) async throws -> String {
-        let folder = try await workspace.sharedDirectory("large-log-\(log.events)") { folder in
+        let folder = try await workspace.sharedDirectory("large-log-\(log.events)-\(log.versions)") { folder in
             let store = try StorageKitStore(folder.appendingPathComponent("storage.sqlite").path)
             try await log.forEachBatch { people in try await store.storage.save(people.map(StoredPerson.init)) }
             try await store.storage.seal()
@@ -110,11 +130,4 @@ extension StorageKitStore {
         }
         return folder.appendingPathComponent("storage.sqlite").path
     }
-}
-
-/// Counts on the thread that reads.
-private final class Counter: @unchecked Sendable {
-    // Sound: written by one read at a time, and read after it has ended.
-    private(set) var value = 0
-    func add(_ count: Int) { value += count }
 }

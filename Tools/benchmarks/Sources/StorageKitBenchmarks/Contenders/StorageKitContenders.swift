@@ -86,6 +86,4 @@ enum StorageKitContenders {
                 }, cleanup: { try await $0.close() })
         ]
     }
-
-    static func asOf(rows: Int, events: Int) -> [Contender] { [] }
 }

@@ -25,8 +25,12 @@ extension StoredPerson {
 struct StorageKitStore: Sendable {
     let storage: Storage
 
-    init(_ path: String) throws {
-        storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { $0.autoSchema(StoredPersonRecord.self) }.facade
+    /// - Parameter extend: What the schema has beside the table.
+    init(_ path: String, extend: (inout Schema) -> Void = { _ in }) throws {
+        storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
+            schema.autoSchema(StoredPersonRecord.self)
+            extend(&schema)
+        }.facade
     }
 
     func close() async throws { try await storage.close() }

@@ -2,7 +2,7 @@
 /// version 1, and so on. The versions of one row lie as far apart as they can.
 struct LargeLog: Sendable {
     let events: Int
-    let versions = 10
+    var versions = 10
     let generator = PersonGenerator(seed: 7)
 
     var rows: Int { events / versions }

@@ -11,7 +11,7 @@ struct PersonGenerator: Sendable {
         "Allen", "Backus", "Bartik", "Dijkstra", "Hamilton", "Hoare", "Hopper", "Johnson", "Knuth", "Lamport",
         "Liskov", "Lovelace", "Perlman", "Shannon", "Turing", "Wirth",
     ]
-    private static let cityCount: UInt64 = 2_000
+    static let cityCount: UInt64 = 2_000
     private static let firstUpdate: Int64 = 1_700_000_000_000_000
 
     /// The row with this index, keys rising. Versions of a row differ in `age`, `score` and `updatedAt`.

@@ -9,6 +9,12 @@ struct Workload {
     var largeLog = LargeLog(events: 10_000_000)
     /// Look-ups of one row's history in the large log.
     var historyLookUps = 1_000
+    /// Look-ups of rows by their key among `savedRows`.
+    var lookUps = 10_000
+    var queries = 1_000
+    var documents = 20_000
+    var documentsPerCommit = 1_000
+    var searches = 1_000
     var asOfRows = 5_000
     var asOfEvents = 1_000_000
 
@@ -16,6 +22,7 @@ struct Workload {
     static var quick: Workload {
         Workload(
             savedRows: 2_000, concurrentSaves: 50, consecutiveSaves: 20, updates: 2_000, updatedRows: 200,
-            largeLog: LargeLog(events: 20_000), historyLookUps: 50, asOfRows: 100, asOfEvents: 5_000)
+            largeLog: LargeLog(events: 20_000), historyLookUps: 50, lookUps: 200, queries: 50,
+            documents: 500, documentsPerCommit: 100, searches: 50, asOfRows: 100, asOfEvents: 5_000)
     }
 }

@@ -2,6 +2,9 @@
 enum Quantity {
     case wallRatio(to: String)
     case cpuRatio(to: String)
+    /// What is added to the wall time of another contender, by what a reference adds to another: the price of a
+    /// feature with the rest taken off.
+    case addedWallRatio(over: String, to: String, overPlain: String)
     /// How many times faster than another contender, by wall time.
     case speedup(over: String)
     case operationsPerSecond
@@ -17,6 +20,10 @@ enum Quantity {
             return BenchmarkResult.ratios(subject.wallSeconds, to: result.contender(reference)?.wallSeconds ?? [])
         case .cpuRatio(let reference):
             return BenchmarkResult.ratios(subject.cpuSeconds, to: result.contender(reference)?.cpuSeconds ?? [])
+        case .addedWallRatio(let plain, let reference, let plainReference):
+            let added = Self.added(subject, over: result.contender(plain))
+            let referenceAdded = Self.added(result.contender(reference), over: result.contender(plainReference))
+            return BenchmarkResult.ratios(added, to: referenceAdded)
         case .speedup(let reference):
             return BenchmarkResult.ratios(result.contender(reference)?.wallSeconds ?? [], to: subject.wallSeconds)
         case .operationsPerSecond:
@@ -30,9 +37,13 @@ enum Quantity {
         }
     }
 
+    private static func added(_ contender: ContenderResult?, over plain: ContenderResult?) -> [Double] {
+        zip(contender?.wallSeconds ?? [], plain?.wallSeconds ?? []).map { $0 - $1 }
+    }
+
     var unit: String {
         switch self {
-        case .wallRatio: "× its time"
+        case .wallRatio, .addedWallRatio: "× its time"
         case .cpuRatio: "× its CPU"
         case .speedup: "× faster"
         case .operationsPerSecond: "/s"

@@ -1,0 +1,89 @@
+public import StorageCore
+internal import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// Takes a commit back by a commit of its own, so that the log tells both.
+    ///
+    /// Each column is looked at by itself: where it still holds what the commit left, it gets what it held before. What
+    /// has changed since is a conflict, and by default nothing is done then. Tables and columns that the commit made stay.
+    ///
+    /// ```swift
+    /// let report = try await storage.revert(77, onConflict: .skip, reason: "wrong import")
+    /// print(report.outcome.count, report.outcome.conflicts)
+    /// ```
+    ///
+    /// - Parameter isDryRun: Only tells what would be done.
+    /// - Throws: `conflict` where something stands in the way and the policy is to refuse; `not-found` for a commit that
+    ///   isn't there or changes no rows.
+    @discardableResult
+    public func revert(
+        _ commit: Int64, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil, reason: String? = nil,
+        isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
+    }
+
+    /// Takes the newest commit back that isn't undone yet. Calling it again goes further back.
+    ///
+    /// - Parameters:
+    ///   - author: Whose newest commit; anybody's where nil.
+    ///   - policy: What happens where something has changed since.
+    @discardableResult
+    public func undo(
+        of author: String? = nil, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        reason: String? = nil
+    ) async throws -> RevertReport {
+        try await engine.undo(of: author, policy: policy, metadata: metadata(actor ?? author, reason))
+    }
+
+    /// Takes the newest undo back, as long as nothing else was changed since.
+    @discardableResult
+    public func redo(
+        of author: String? = nil, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        reason: String? = nil
+    ) async throws -> RevertReport {
+        try await engine.redo(of: author, policy: policy, metadata: metadata(actor ?? author, reason))
+    }
+
+    /// Makes an entity's table hold again what it held at a point, by a commit of its own. The history stays whole.
+    ///
+    /// - Throws: `conflict` where rows of other entities would be deleted along with rows that weren't there then, and
+    ///   the policy is to refuse.
+    @discardableResult
+    public func restore<E: RegisteredEntity>(
+        _ type: E.Type, to point: StoragePoint, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        reason: String? = nil, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        try await engine.restore(
+            [E.Record.databaseTableName], to: point, upcasts: pasts.upcasts, policy: policy,
+            metadata: metadata(actor, reason), isDryRun: isDryRun)
+    }
+
+    /// Makes one row hold again what it held at a point; deletes it where it wasn't there.
+    @discardableResult
+    public func restore<E: RegisteredEntity>(
+        _ type: E.Type, id: E.Id, to point: StoragePoint, onConflict policy: ConflictPolicy = .refuse,
+        actor: String? = nil, reason: String? = nil, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        try await engine.restore(
+            [E.Record.databaseTableName], key: [E.Record.key(of: id)], to: point, upcasts: pasts.upcasts,
+            policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
+    }
+
+    /// Makes every entity hold again what it held at a point.
+    @discardableResult
+    public func restore(
+        to point: StoragePoint, actor: String? = nil, reason: String? = nil, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        try await engine.restore(
+            [], to: point, upcasts: pasts.upcasts, policy: .overwrite, metadata: metadata(actor, reason),
+            isDryRun: isDryRun)
+    }
+
+    private func metadata(_ actor: String?, _ reason: String?) -> CommitMetadata {
+        CommitMetadata(
+            actor: actor ?? StorageContext.actor, app: StorageContext.app, reason: reason,
+            correlation: StorageContext.correlation)
+    }
+}

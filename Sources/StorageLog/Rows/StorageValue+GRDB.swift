@@ -1,0 +1,33 @@
+internal import Foundation
+public import GRDB
+public import StorageCore
+
+/// Values in the form in which columns hold them, as arguments and results of SQL.
+///
+/// For a `Date` this is the way to put one into SQL of your own, because GRDB writes dates as text by itself, which is never
+/// what a column of dates holds:
+///
+/// ```swift
+/// try db.execute(sql: "DELETE FROM posts WHERE createdAt < ?", arguments: [limit.storageValue])
+/// ```
+extension StorageValue: DatabaseValueConvertible {
+    public var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .real(let value): value.databaseValue
+        case .text(let value): value.databaseValue
+        case .blob(let value): value.databaseValue
+        }
+    }
+
+    public static func fromDatabaseValue(_ value: DatabaseValue) -> StorageValue? {
+        switch value.storage {
+        case .null: .null
+        case .int64(let value): .integer(value)
+        case .double(let value): .real(value)
+        case .string(let value): .text(value)
+        case .blob(let value): .blob(value)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+/// Makes a table from the newest image of each row: the log is read backwards, and what a later event has superseded is
+/// passed over without touching SQLite.
+///
+/// Worth it where rows have many versions. Memory holds a key for each row, so there is a limit. Not `Sendable`: it
+/// belongs to its connection's thread.
+final class LastImages {
+    /// There are more rows than memory is spent on; the tables must be made by replaying.
+    struct TooManyRows: Error {}
+
+    static let limit = 250_000
+    /// A row's known columns are a bit each.
+    private static let columnLimit = 64
+
+    private struct Row {
+        /// Its number in the collecting table; 0 where it is gone.
+        let number: Int64
+        /// The columns whose value at the end is known.
+        var known: UInt64
+        /// Whether no earlier event can tell anything more.
+        var isDone: Bool
+    }
+
+    private struct ShapeKey: Hashable {
+        let operation: UInt32
+        let columns: [UInt32]
+    }
+
+    /// What events of one shape tell.
+    private struct Telling {
+        let operation: Int
+        /// Places of the table's columns among the event's, and among the entity's.
+        let places: [(event: Int, column: Int)]
+        let mask: UInt64
+    }
+
+    private let database: OpaquePointer
+    private let entity: CatalogEntity
+    private let columns: [CatalogColumn]
+    private let keyCount: Int
+    private var keys = KeyPlaces()
+    private var rows: [Row] = []
+    private var lastNumber: Int64 = 0
+    private var tellings: [ShapeKey: Telling] = [:]
+    private var inserts: [[Int]: Statement] = [:]
+    private var updates: [[Int]: Statement] = [:]
+    private static let table = "temp.storage_images"
+
+    /// Whether it is cheaper than replaying every event.
+    static func pays(_ entity: CatalogEntity, events: Int64, rows: Int64) -> Bool {
+        entity.live.count <= columnLimit && rows <= limit && events > rows * 4
+    }
+
+    init(_ database: OpaquePointer, _ entity: CatalogEntity) throws {
+        self.database = database
+        self.entity = entity
+        keyCount = entity.key.count
+        columns = entity.live.filter { $0.keyPlace == 0 }
+        let definitions =
+            entity.key.map { quoted($0.stored) }
+            + columns.map { column in
+                quoted(column.stored)
+                    + (column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))")
+            } + ["_position"]
+        // One that failed may have left it.
+        try Statement(database, "DROP TABLE IF EXISTS \(Self.table)").execute()
+        try Statement(database, "CREATE TEMP TABLE storage_images(\(definitions.joined(separator: ", ")))").execute()
+    }
+
+    func wants(_ header: SegmentHeader) -> Bool { header.entities.contains(entity.id) }
+
+    /// Takes in the events of a batch up to a position; batches come last first.
+    func apply(_ batch: EventBatch, through position: Int64) throws {
+        try batch.withView { view in
+            let tellings = (0..<view.shapeCount).map { telling(view.shapes[$0]) }
+            for index in (0..<view.count).reversed() {
+                guard batch.header.first + Int64(index) <= position,
+                    let telling = tellings[Int(view.events[index].shape)]
+                else { continue }
+                try apply(view, index, batch.header.first + Int64(index), telling)
+            }
+        }
+    }
+
+    private func apply(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws {
+        let (place, isNew) = keys.place(of: view.key(of: index), count: keyCount, in: view.bytes)
+        if isNew {
+            guard rows.count < Self.limit else { throw TooManyRows() }
+            if telling.operation == STORAGE_DELETE {
+                rows.append(Row(number: 0, known: 0, isDone: true))
+            } else {
+                lastNumber += 1
+                try insert(view, index, position, telling)
+                rows.append(
+                    Row(number: lastNumber, known: telling.mask, isDone: telling.operation == STORAGE_INSERT))
+            }
+            return
+        }
+        let found = rows[place]
+        if found.isDone { return }
+        let missing = telling.mask & ~found.known
+        if missing != 0 { try update(view, index, found.number, telling, missing) }
+        // A row that was there before tells nothing of the one that came after its deletion.
+        rows[place] = Row(
+            number: found.number, known: found.known | telling.mask, isDone: telling.operation != STORAGE_UPDATE)
+    }
+
+    private func telling(_ shape: storage_shape) -> Telling? {
+        guard shape.entity == entity.id else { return nil }
+        let ids = (0..<Int(shape.column_count)).map { shape.columns[$0] }
+        let key = ShapeKey(operation: shape.operation, columns: ids)
+        if let known = tellings[key] { return known }
+        var places: [(event: Int, column: Int)] = []
+        var mask: UInt64 = 0
+        for (place, id) in ids.enumerated() {
+            guard let column = columns.firstIndex(where: { $0.id == id }) else { continue }
+            places.append((place, column))
+            mask |= 1 << UInt64(column)
+        }
+        let telling = Telling(operation: Int(shape.operation), places: places, mask: mask)
+        if tellings.count >= 1_024 { tellings.removeAll() }
+        tellings[key] = telling
+        return telling
+    }
+
+    /// The values that an event leaves.
+    private func values(_ view: EventView, _ index: Int, _ operation: Int) -> UnsafePointer<storage_value> {
+        let values = view.columns(of: index)
+        return operation == STORAGE_UPDATE ? values + Int(view.shape(of: index).column_count) : values
+    }
+
+    private func insert(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws {
+        let places = telling.places.map(\.column)
+        let statement: Statement
+        if let known = inserts[places] {
+            statement = known
+        } else {
+            let names = (entity.key + places.map { columns[$0] }).map { quoted($0.stored) } + ["_position", "rowid"]
+            let marks = names.map { _ in "?" }.joined(separator: ", ")
+            statement = try Statement(
+                database, "INSERT INTO \(Self.table)(\(names.joined(separator: ", "))) VALUES (\(marks))")
+            if inserts.count >= 1_024 { inserts.removeAll() }
+            inserts[places] = statement
+        }
+        var parameter: Int32 = 1
+        let key = view.key(of: index)
+        for part in 0..<keyCount {
+            statement.bind(key[part], bytes: view.bytes, at: parameter)
+            parameter += 1
+        }
+        let values = values(view, index, telling.operation)
+        for place in telling.places {
+            statement.bind(values[place.event], bytes: view.bytes, at: parameter)
+            parameter += 1
+        }
+        statement.bind(position, at: parameter)
+        statement.bind(lastNumber, at: parameter + 1)
+        try statement.execute()
+    }
+
+    private func update(
+        _ view: EventView, _ index: Int, _ number: Int64, _ telling: Telling, _ missing: UInt64
+    ) throws {
+        // The image before a deletion belongs to another life of the row.
+        if telling.operation == STORAGE_DELETE { return }
+        let places = telling.places.filter { missing & (1 << UInt64($0.column)) != 0 }
+        let statement: Statement
+        if let known = updates[places.map(\.column)] {
+            statement = known
+        } else {
+            let assignments = places.map { "\(quoted(columns[$0.column].stored)) = ?" }.joined(separator: ", ")
+            statement = try Statement(database, "UPDATE \(Self.table) SET \(assignments) WHERE rowid = ?")
+            if updates.count >= 1_024 { updates.removeAll() }
+            updates[places.map(\.column)] = statement
+        }
+        let values = values(view, index, telling.operation)
+        for (parameter, place) in places.enumerated() {
+            statement.bind(values[place.event], bytes: view.bytes, at: Int32(parameter + 1))
+        }
+        statement.bind(number, at: Int32(places.count + 1))
+        try statement.execute()
+    }
+
+    /// Puts the rows into the table, in the order of their keys, and takes the collecting table away.
+    func finish(into table: String) throws {
+        let names = (entity.key + columns).map { quoted($0.stored) } + ["_position"]
+        let list = names.joined(separator: ", ")
+        let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
+        try Statement(
+            database, "INSERT INTO \(table)(\(list)) SELECT \(list) FROM \(Self.table) ORDER BY \(keys)"
+        ).execute()
+        try discard()
+    }
+
+    func discard() throws {
+        inserts = [:]
+        updates = [:]
+        try Statement(database, "DROP TABLE IF EXISTS \(Self.table)").execute()
+    }
+}

@@ -1,0 +1,132 @@
+internal import GRDB
+package import StorageCore
+public import StorageLog
+internal import Synchronization
+
+/// What taking back changes did, and the commit that did it.
+public struct RevertReport: Sendable, Equatable {
+    public let outcome: RevertOutcome
+    /// The compensating commit; nil where nothing was to be done, and for a dry run.
+    public let receipt: CommitReceipt?
+}
+
+extension StorageEngine {
+    /// Takes a commit back by a commit of its own, which says so in its attributes.
+    package func revert(
+        _ number: Int64, as relation: String = UndoStack.reverts, policy: ConflictPolicy, metadata: CommitMetadata,
+        isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        let positions = try await read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try LogReader(connection).positions(ofCommit: number)
+        }
+        var metadata = metadata
+        metadata.attributes[relation] = "\(number)"
+        return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
+            try Reversal(writer, policy: policy).run(positions)
+        }
+    }
+
+    /// Takes the newest commit back that isn't undone yet.
+    ///
+    /// - Parameter actor: Whose newest commit; anybody's where nil.
+    package func undo(
+        of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        guard let number = try await undoStack({ try $0.nextUndo(by: actor) }) else {
+            throw StorageError(
+                .notFound, "There is nothing to undo\(actor.map { " of \($0)" } ?? "").",
+                remedy: "Every commit that changes rows is undone already, or there is none.")
+        }
+        return try await revert(
+            number, as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
+    }
+
+    /// Takes the newest undo back, where nothing else came since.
+    package func redo(
+        of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        guard let number = try await undoStack({ try $0.nextRedo(by: actor) }) else {
+            throw StorageError(
+                .notFound, "There is nothing to redo\(actor.map { " of \($0)" } ?? "").",
+                remedy: "An undo can be redone as long as nothing else was changed after it.")
+        }
+        return try await revert(
+            number, as: UndoStack.redoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
+    }
+
+    private func undoStack(_ body: @escaping @Sendable (UndoStack) throws -> Int64?) async throws -> Int64? {
+        try await read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try body(UndoStack(LogReader(connection)))
+        }
+    }
+
+    /// Makes entities hold again what they held at a point, by a commit of its own.
+    ///
+    /// - Parameters:
+    ///   - tables: The entities; all where empty.
+    ///   - key: The only row to restore, of one entity.
+    package func restore(
+        _ tables: [String], key: [StorageValue]? = nil, to point: StoragePoint, upcasts: [String: Upcast] = [:],
+        policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        // What the past was doesn't change, so it needn't be read inside of the commit.
+        let (past, names) = try await read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let position = try LogReader(connection).position(of: point)
+            let past = try PastState(at: position, of: db, schema: .now, upcasts: upcasts)
+            let names = tables.isEmpty ? past.catalog.live.map(\.name) : tables
+            try past.read(names, from: db) { _ in }
+            return (past, names)
+        }
+        return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
+            let entities = names.compactMap { writer.catalog.entity(named: $0) }
+            guard entities == names.compactMap({ past.catalog.entity(named: $0) }) else {
+                throw StorageError(
+                    .conflict, "The schema has changed while the past was being read.", remedy: "Try again.")
+            }
+            return try Restoration(writer, from: past, policy: policy).run(entities, key: key)
+        }
+    }
+
+    /// Runs a commit and hands out what its body says of it.
+    private func reporting(
+        _ metadata: CommitMetadata, isDryRun: Bool,
+        _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> RevertOutcome
+    ) async throws -> RevertReport {
+        let report = Report()
+        do {
+            let receipt = try await commit(metadata) { writer, db in
+                let outcome = try body(writer, db)
+                report.outcome.withLock { $0 = outcome }
+                if isDryRun { throw DryRun() }
+            }
+            let isEmpty = receipt.commit == nil
+            return RevertReport(
+                outcome: report.outcome.withLock { $0 } ?? RevertOutcome(), receipt: isEmpty ? nil : receipt)
+        } catch {
+            guard isDryRun, let outcome = report.outcome.withLock({ $0 }) else { throw error }
+            return RevertReport(outcome: outcome, receipt: nil)
+        }
+    }
+}
+
+/// Ends a commit that was only to be tried.
+private struct DryRun: Error {}
+
+private final class Report: Sendable {
+    let outcome = Mutex<RevertOutcome?>(nil)
+}
+
+extension LogReader {
+    /// The positions of a commit's events.
+    package func positions(ofCommit number: Int64) throws -> ClosedRange<Int64> {
+        let last = try position(of: .commit(number))
+        let first = try position(of: .commit(number - 1)) + 1
+        guard number >= 1, first <= last else {
+            throw StorageError(.notFound, "There is no commit \(number).", remedy: "The first commit is 1.")
+        }
+        return first...last
+    }
+}

@@ -1,0 +1,74 @@
+internal import CSQLite
+internal import StorageCore
+package import StorageLog
+
+/// Finds what is to be undone or redone next. The log itself is the stack: a commit that undoes or redoes another says
+/// so in its attributes.
+package struct UndoStack {
+    package static let undoes = "storagekit.undoes"
+    package static let redoes = "storagekit.redoes"
+    package static let reverts = "storagekit.reverts"
+
+    private let log: LogReader
+
+    package init(_ log: LogReader) { self.log = log }
+
+    /// The newest commit that changes rows and isn't undone yet.
+    ///
+    /// - Parameter actor: Whose commits; anybody's where nil.
+    package func nextUndo(by actor: String?) throws -> Int64? {
+        var settled: Set<Int64> = []
+        return try find { commit in
+            if settled.contains(commit.number) { return nil }
+            if let undone = Self.number(commit, Self.undoes) {
+                settled.insert(undone)
+                return nil
+            }
+            // What a redo brought back is undone by undoing the redo.
+            if let redone = Self.number(commit, Self.redoes) { settled.insert(redone) }
+            return actor == nil || commit.metadata.actor == actor ? commit.number : nil
+        }
+    }
+
+    /// The newest commit that undid another and wasn't redone yet; nil where something else came since.
+    package func nextRedo(by actor: String?) throws -> Int64? {
+        var settled: Set<Int64> = []
+        var isOver = false
+        return try find { commit in
+            if isOver || settled.contains(commit.number) { return nil }
+            if let redone = Self.number(commit, Self.redoes) {
+                settled.insert(redone)
+                return nil
+            }
+            guard actor == nil || commit.metadata.actor == actor else { return nil }
+            if Self.number(commit, Self.undoes) != nil { return commit.number }
+            isOver = true
+            return nil
+        }
+    }
+
+    private static func number(_ commit: CommitInfo, _ name: String) -> Int64? {
+        commit.metadata.attributes[name].flatMap { Int64($0) }
+    }
+
+    /// Goes through the commits that change rows, newest first, until one is chosen.
+    private func find(_ choose: (CommitInfo) -> Int64?) throws -> Int64? {
+        let head = try log.head().position
+        guard head > 0 else { return nil }
+        var found: Int64?
+        var last: Int64?
+        try log.forEachBatch(in: 1...head, descending: true) { batch in
+            for part in batch.commits.reversed() where part.info.number != last {
+                let changesRows = batch.withView { view in
+                    part.events.contains { view.shape(of: $0).entity != CatalogEntity.catalog.id }
+                }
+                guard changesRows else { continue }
+                last = part.info.number
+                found = choose(part.info)
+                if found != nil { return false }
+            }
+            return true
+        }
+        return found
+    }
+}

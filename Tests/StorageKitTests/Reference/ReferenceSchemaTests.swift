@@ -1,0 +1,368 @@
+import StorageKit
+import StorageTesting
+import Synchronization
+import Testing
+
+/// The reference's chapter on migrations: declared tables, indexes, caches and steps of one's own, over the life of a store.
+@Suite struct ReferenceSchemaTests {
+    @StorageEntity
+    struct Member {
+        var id: String
+        var email: String
+    }
+
+    /// The same table one version later.
+    enum Later {
+        @StorageEntity(table: "members")
+        struct Member {
+            var id: String
+            var email: String
+            var phone: String
+            var points: Int
+            var ratio: Double
+            var isPaid: Bool
+            var joinedAt: Date
+            var leftAt: Date?
+        }
+    }
+
+    enum Wrong {
+        @StorageEntity(table: "members")
+        struct Member {
+            var id: String
+            var email: String
+            var token: UUID
+        }
+    }
+
+    @StorageEntity
+    struct Loan {
+        var id: String
+        var item: String
+        var memberId: String
+        var takenAt: Date
+    }
+
+    private let folder: TemporaryFolder
+    private let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = URL(fileURLWithPath: folder.file("club.sqlite"))
+    }
+
+    private func open(_ declare: (inout Schema) throws -> Void) throws -> Storage {
+        try StorageKit.start(at: url, declare).facade
+    }
+
+    private func members(_ emails: String...) -> [Member] {
+        emails.enumerated().map { Member(id: "m\($0)", email: $1) }
+    }
+
+    // MARK: autoSchema
+
+    @Test func tablesAreMadeOnceAndColumnsAreAdded() async throws {
+        let first = try open { $0.autoSchema(MemberRecord.self, LoanRecord.self) }
+        try await first.save(members("a@x"))
+        try await first.close()
+        #expect(try StorageKit.plan(at: url) { $0.autoSchema(MemberRecord.self, LoanRecord.self) }.isEmpty)
+
+        let second = try open { $0.autoSchema(Later.MemberRecord.self) }
+        let member = try #require(try await second.get(Later.Member.self, id: "m0"))
+        #expect(member.email == "a@x" && member.phone == "" && member.points == 0 && member.ratio == 0)
+        #expect(member.isPaid == false && member.leftAt == nil)
+        // Rows from before get the first moment of the reference date, and not the time at which the program was updated.
+        #expect(member.joinedAt == Date(timeIntervalSinceReferenceDate: 0))
+        // A table that is no longer declared stays.
+        #expect(try await second.read { try $0.tableExists("loans") })
+        try await second.close()
+    }
+
+    @Test func aColumnThatNothingCanStandForIsRefused() async throws {
+        let first = try open { $0.autoSchema(MemberRecord.self) }
+        try await first.save(members("a@x"))
+        try await first.close()
+        let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(Wrong.MemberRecord.self) } }
+        #expect(error?.code == .schemaMismatch && error?.message.contains("token") ?? false)
+        let again = try open { $0.autoSchema(MemberRecord.self) }
+        #expect(try await again.count(Member.self) == 1)
+        try await again.close()
+    }
+
+    @Test func nothingIsDroppedByDeclaringLess() async throws {
+        let first = try open { $0.autoSchema(Later.MemberRecord.self) }
+        let now = Date(timeIntervalSinceReferenceDate: 5)
+        try await first.save(
+            Later.Member(
+                id: "m0", email: "a@x", phone: "1", points: 1, ratio: 1, isPaid: true, joinedAt: now, leftAt: nil))
+        try await first.close()
+        let error = #expect(throws: StorageError.self) { try open { $0.autoSchema(MemberRecord.self) } }
+        #expect(error?.code == .schemaMismatch && error?.remedy.contains("dropColumn") ?? false)
+        let again = try open { $0.autoSchema(Later.MemberRecord.self) }
+        #expect(try await again.get(Later.Member.self, id: "m0")?.phone == "1")
+        try await again.close()
+    }
+
+    @Test func aTableThatAMigrationMadeIsNoEntityAndSaysSo() throws {
+        let error = #expect(throws: StorageError.self) {
+            try open { schema in
+                schema.migration("2026-01-15_members") { db in
+                    try db.execute(sql: "CREATE TABLE members (id TEXT PRIMARY KEY, email TEXT, updatedAt DATETIME)")
+                }
+                schema.autoSchema(MemberRecord.self)
+            }
+        }
+        #expect(error?.code == .schemaMismatch && error?.message.contains("members") ?? false)
+        #expect(error?.remedy.contains("autoSchema") ?? false)
+    }
+
+    // MARK: addKVCache
+
+    @Test func aCacheHasItsTableUnderAnyName() async throws {
+        let storage = try open { schema in
+            schema.addKVCache()
+            schema.addKVCache(tableName: "club_cache")
+        }
+        for table in ["kv_cache", "club_cache"] {
+            let (columns, indexes) = try await storage.read { db in
+                (try db.columns(in: table), try db.indexes(on: table).map(\.name))
+            }
+            #expect(columns.map(\.name) == ["key", "blob", "updatedAt", "expiresAt", "size"])
+            #expect(columns.map(\.type) == ["TEXT", "BLOB", "DATETIME", "DATETIME", "INTEGER"])
+            #expect(indexes.contains("idx_\(table)_expiresAt") && indexes.contains("idx_\(table)_updatedAt"))
+        }
+        try await storage.close()
+        try await open { $0.addKVCache() }.close()
+    }
+
+    // MARK: migration
+
+    @Test func eachMigrationRunsOnceInItsOrder() async throws {
+        let runs = Mutex<[String]>([])
+        func declare(_ schema: inout Schema) {
+            schema.autoSchema(MemberRecord.self)
+            schema.migration("2026-01-15_email_index") { db in
+                runs.withLock { $0.append("index") }
+                try db.create(index: "idx_members_email", on: "members", columns: ["email"])
+            }
+            schema.migration("2026-01-20_lower_case") { db in
+                runs.withLock { $0.append("lower") }
+                try db.execute(sql: "UPDATE members SET email = lower(trim(email))")
+            }
+        }
+        let first = try open { $0.autoSchema(MemberRecord.self) }
+        try await first.save(members(" A@X", "b@x"))
+        try await first.close()
+        for _ in 0..<2 { try await open(declare).close() }
+        #expect(runs.withLock { $0 } == ["index", "lower"])
+        let storage = try open(declare)
+        #expect(try await storage.all(Member.self).map(\.email) == ["a@x", "b@x"])
+        // What a migration changes is told by the log, with its name.
+        let change = try await storage.history(Member.self, id: "m0").last
+        #expect(change?.operation == .update && change?.commit.metadata.reason == "migration 2026-01-20_lower_case")
+        #expect(try await storage.history(Member.self, id: "m1").count == 1)
+        let plan = try await storage.query(Member.self).where { $0.email == "a@x" }.explain().plan
+        #expect(plan.contains { $0.contains("idx_members_email") })
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
+    @Test func aColumnThatAMigrationAddsIsPartOfTheHistory() async throws {
+        let storage = try open { schema in
+            schema.autoSchema(MemberRecord.self)
+            schema.migration("2026-01-25_status") { db in
+                try db.execute(sql: "ALTER TABLE members ADD COLUMN status TEXT NOT NULL DEFAULT 'active'")
+            }
+        }
+        try await storage.save(members("a@x"))
+        try await storage.write { try $0.execute("UPDATE members SET status = 'asleep'") }
+        let change = try #require(try await storage.history(Member.self, id: "m0").last)
+        #expect(change.old?.map(\.value) == ["active"] && change.new?.map(\.value) == ["asleep"])
+        // The entity doesn't know the column, and saving leaves it as it is.
+        try await storage.save(members("b@x"))
+        let status = try await storage.read { try String.fetchOne($0, sql: "SELECT status FROM members") }
+        #expect(status == "asleep")
+        try await storage.close()
+    }
+
+    @Test func aMigrationIsSkippedWhereItsTableExists() async throws {
+        let runs = Mutex(0)
+        for name in ["2026-01-15_settings", "2026-02-01_settings_again"] {
+            let storage = try open { schema in
+                schema.retire("2026-01-15_settings")
+                schema.migration(name, skipIfTableExists: "settings") { db in
+                    runs.withLock { $0 += 1 }
+                    try db.create(table: "settings") { table in
+                        table.column("key", .text).primaryKey()
+                        table.column("value", .text).notNull()
+                    }
+                }
+            }
+            try await storage.write { try $0.execute("INSERT OR IGNORE INTO settings VALUES ('theme', 'dark')") }
+            let values = try await storage.read { try String.fetchAll($0, sql: "SELECT value FROM settings") }
+            #expect(values == ["dark"])
+            try await storage.close()
+        }
+        #expect(runs.withLock { $0 } == 1)
+    }
+
+    @Test func aTableIsMadeAnewWithAForeignKey() async throws {
+        func declare(_ schema: inout Schema) { schema.autoSchema(MemberRecord.self, LoanRecord.self) }
+        let first = try open(declare)
+        try await first.save(members("a@x", "b@x"))
+        let taken = Date(timeIntervalSinceReferenceDate: 1)
+        try await first.save((0..<4).map { Loan(id: "l\($0)", item: "saw", memberId: "m\($0 % 2)", takenAt: taken) })
+        try await first.close()
+        let storage = try open { schema in
+            declare(&schema)
+            schema.migration("2026-01-15_loan_key") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE loans_new (
+                          id TEXT PRIMARY KEY NOT NULL, item TEXT NOT NULL, memberId TEXT NOT NULL, takenAt DATETIME NOT NULL,
+                          updatedAt DATETIME NOT NULL, FOREIGN KEY (memberId) REFERENCES members(id) ON DELETE CASCADE);
+                        INSERT INTO loans_new SELECT id, item, memberId, takenAt, updatedAt FROM loans;
+                        DROP TABLE loans;
+                        ALTER TABLE loans_new RENAME TO loans;
+                        """)
+            }
+            schema.migration("2026-01-20_loan_index") { db in
+                try db.create(index: "idx_loans_member_taken", on: "loans", columns: ["memberId", "takenAt"])
+            }
+        }
+        try await storage.delete(Member.self, id: "m0")
+        #expect(try await storage.all(Loan.self).map(\.id) == ["l1", "l3"])
+        #expect(try await storage.history(Loan.self, id: "l0").map(\.operation) == [.insert, .delete])
+        let plan = try await storage.query(Loan.self).where { $0.memberId == "m1" }.orderBy("takenAt", .descending)
+            .explain().plan
+        #expect(plan.contains { $0.contains("idx_loans_member_taken") }, "\(plan)")
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
+    /// `SELECT *` of an entity's table has the position of each row's last event in it; the error says that it doesn't fit,
+    /// and nothing is lost.
+    @Test func copyingATableWithAnAsteriskIsRefusedAndUndone() async throws {
+        let first = try open { $0.autoSchema(MemberRecord.self) }
+        try await first.save(members("a@x"))
+        try await first.close()
+        let error = #expect(throws: StorageError.self) {
+            try open { schema in
+                schema.autoSchema(MemberRecord.self)
+                schema.migration("copy") { db in
+                    try db.execute(
+                        sql: """
+                            CREATE TABLE members_new (id TEXT PRIMARY KEY, email TEXT NOT NULL, updatedAt DATETIME NOT NULL);
+                            INSERT INTO members_new SELECT * FROM members;
+                            """)
+                }
+            }
+        }
+        #expect(error?.code == .migrationFailed && error?.message.contains("3 columns but 4 values") ?? false)
+        let again = try open { $0.autoSchema(MemberRecord.self) }
+        #expect(try await again.count(Member.self) == 1)
+        #expect(try await again.read { try !$0.tableExists("members_new") })
+        try await again.close()
+    }
+
+    @Test func aUniqueIndexRefusesTheSecond() async throws {
+        let storage = try open { schema in
+            schema.autoSchema(MemberRecord.self)
+            schema.migration("2026-01-25_unique_email") { db in
+                try db.create(index: "idx_members_email_unique", on: "members", columns: ["email"], unique: true)
+            }
+        }
+        try await storage.save(members("a@x"))
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.save(Member(id: "other", email: "a@x"))
+        }
+        #expect(error?.message.contains("UNIQUE") ?? false)
+        #expect(try await storage.count(Member.self) == 1)
+        try await storage.close()
+    }
+
+    // MARK: setOptions
+
+    @Test func theLoggerIsToldWhatIsDoneAndNothingOfWhatIsThere() async throws {
+        let lines = Mutex<[String]>([])
+        func declare(_ schema: inout Schema) {
+            schema.setOptions(
+                Options(
+                    eraseDatabaseOnSchemaChange: false,
+                    logger: { line in
+                        lines.withLock { $0.append(line) }
+                    }))
+            schema.addKVCache()
+            schema.autoSchema(MemberRecord.self)
+            schema.migration("2026-01-15_email_index") { db in
+                try db.create(index: "idx_members_email", on: "members", columns: ["email"])
+            }
+        }
+        try await open(declare).close()
+        let told = lines.withLock { $0 }
+        #expect(told.contains { $0.contains("create table \"members\"") }, "\(told)")
+        #expect(told.contains("cache kv_cache: create table \"kv_cache\""), "\(told)")
+        #expect(told.contains { $0.hasPrefix("migration 2026-01-15_email_index") })
+        lines.withLock { $0 = [] }
+        try await open(declare).close()
+        #expect(lines.withLock { $0 } == [])
+        let options = Options()
+        #expect(options.eraseDatabaseOnSchemaChange == false && options.logger == nil)
+    }
+
+    @Test func onRequestAStoreThatDoesNotFitIsBegunAnew() async throws {
+        let first = try open { $0.autoSchema(Later.MemberRecord.self) }
+        try await first.write { try $0.execute("INSERT INTO members VALUES ('m', 'e', '', 0, 0, 0, 0, NULL, 0, 0)") }
+        try await first.close()
+        #expect(throws: StorageError.self) { try open { $0.autoSchema(MemberRecord.self) } }
+        let second = try open { schema in
+            schema.setOptions(Options(eraseDatabaseOnSchemaChange: true))
+            schema.autoSchema(MemberRecord.self)
+        }
+        #expect(try await second.count(Member.self) == 0)
+        #expect(try await second.allEvents().isEmpty)
+        try await second.close()
+    }
+
+    // MARK: All together
+
+    /// Every call answers the schema with its step, for code that hands it on.
+    @Test func everyCallAnswersTheSchemaAsItIsThen() async throws {
+        var schema = AppMigrations()
+        let answers: [Schema] = [
+            schema.setOptions(Options()), schema.addKVCache(tableName: "club_cache"),
+            schema.autoSchema(MemberRecord.self, LoanRecord.self),
+            schema.addFullTextSearch(table: "loans", columns: ["item"], tokenizer: "unicode61"),
+            schema.migration("2026-01-15_nothing") { _ in },
+        ]
+        let counts = try answers.map { answer in
+            try answer.run(on: try StorageKit.inMemory().storage.pool).steps.count
+        }
+        #expect(counts == [0, 1, 2, 3, 4])
+    }
+
+    @Test func aProgramDeclaresAllOfItsStore() async throws {
+        func declare(_ schema: inout Schema) {
+            schema.setOptions(Options(logger: { _ in }))
+            schema.addKVCache()
+            schema.autoSchema(MemberRecord.self, LoanRecord.self)
+            schema.addFullTextSearch(table: "loans", columns: ["item"])
+            schema.migration("2026-01-15_indexes") { db in
+                try db.create(index: "idx_loans_member", on: "loans", columns: ["memberId"])
+                try db.create(index: "idx_members_mail", on: "members", columns: ["email"], unique: true)
+            }
+            schema.migration("2026-01-20_normalize") { db in
+                try db.execute(sql: "UPDATE members SET email = LOWER(TRIM(email))")
+            }
+        }
+        var storage = try open(declare)
+        try await storage.save(members("a@x"))
+        try await storage.save(Loan(id: "l", item: "long ladder", memberId: "m0", takenAt: .distantPast))
+        try await storage.close()
+        storage = try open(declare)
+        #expect(try await storage.search(Loan.self, query: "ladders").map(\.entity.id) == ["l"])
+        try await storage.rebuild()
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import Testing
+
+/// Changes are taken back by changes, and nothing is overwritten in silence.
+@Suite struct RevertTests {
+    @StorageEntity struct Item: Equatable {
+        var id: Int
+        var name: String
+        var count: Int
+        var note: String?
+    }
+    @StorageEntity struct Part: Equatable {
+        var id: Int
+        var itemId: Int
+        @StorageBelongsTo(foreignKey: "itemId", onDelete: .cascade) var item: Item?
+    }
+
+    private func open() throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.segmentLength = 16
+        return try StorageKit.inMemory(configuration: configuration) {
+            $0.autoSchema(ItemRecord.self, PartRecord.self)
+        }.facade
+    }
+
+    private func state(_ storage: Storage) async throws -> [Item] { try await storage.all(Item.self) }
+
+    /// A commit of a few random changes; nil where they changed nothing.
+    private func change(_ storage: Storage, by actor: String? = nil) async throws -> Int64? {
+        try await storage.write(actor: actor) { tx in
+            for _ in 0..<Int.random(in: 1...4) {
+                let id = Int.random(in: 0..<8)
+                switch Int.random(in: 0..<3) {
+                case 0: try tx.delete(Item.self, id: id)
+                case 1: try tx.execute("UPDATE items SET count = count + 1 WHERE id = ?", [id])
+                default:
+                    try tx.save(
+                        Item(
+                            id: id, name: "n\(Int.random(in: 0..<3))", count: Int.random(in: 0..<3),
+                            note: Bool.random() ? nil : "x"))
+                }
+            }
+        }.commit
+    }
+
+    @Test func revertingTheNewestCommitGivesTheStateBeforeAndRevertingThatGivesItBack() async throws {
+        let storage = try open()
+        for _ in 0..<150 {
+            let before = try await state(storage)
+            guard let commit = try await change(storage) else { continue }
+            let after = try await state(storage)
+            let dry = try await storage.revert(commit, isDryRun: true)
+            #expect(dry.receipt == nil)
+            #expect(try await state(storage) == after)
+            let report = try await storage.revert(commit, actor: "anna", reason: "oops")
+            #expect(report.outcome == dry.outcome)
+            #expect(try await state(storage) == before)
+            // A commit may come to nothing, and then there is nothing to take back.
+            guard let again = report.receipt?.commit else { continue }
+            try await storage.revert(again)
+            #expect(try await state(storage) == after)
+        }
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func undoAndRedoWalkThroughTheHistory() async throws {
+        let storage = try open()
+        var states: [[Item]] = []
+        for _ in 0..<25 {
+            let before = try await state(storage)
+            if try await change(storage) != nil { states.append(before) }
+        }
+        for _ in 0..<4 {
+            let steps = Int.random(in: 1...states.count)
+            let end = try await state(storage)
+            for step in 1...steps {
+                try await storage.undo()
+                #expect(try await state(storage) == states[states.count - step])
+            }
+            for step in (1...steps).reversed() {
+                try await storage.redo()
+                let expected = step == 1 ? end : states[states.count - step + 1]
+                #expect(try await state(storage) == expected)
+            }
+            let error = await #expect(throws: StorageError.self) { try await storage.redo() }
+            #expect(error?.code == .notFound)
+        }
+        // A change of another kind ends what can be redone.
+        try await storage.undo()
+        try await storage.save(Item(id: 100, name: "new", count: 0))
+        await #expect(throws: StorageError.self) { try await storage.redo() }
+        try await storage.undo()
+        #expect(try await storage.get(Item.self, id: 100) == nil)
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func undoCanBeOfOnePersonsChanges() async throws {
+        let storage = try open()
+        try await storage.write(actor: "anna") { try $0.save(Item(id: 1, name: "anna's", count: 0)) }
+        try await storage.write(actor: "ben") { try $0.save(Item(id: 2, name: "ben's", count: 0)) }
+        try await storage.undo(of: "anna")
+        #expect(try await state(storage).map(\.id) == [2])
+        try await storage.redo(of: "anna")
+        #expect(try await state(storage).map(\.id) == [1, 2])
+        await #expect(throws: StorageError.self) { try await storage.undo(of: "nobody") }
+    }
+
+    @Test func columnsAreLookedAtOneByOne() async throws {
+        let storage = try open()
+        try await storage.save(Item(id: 1, name: "a", count: 1, note: "old"))
+        let commit = try #require(
+            try await storage.write { try $0.execute("UPDATE items SET name = 'b', count = 2 WHERE id = 1") }.commit)
+        try await storage.write { try $0.execute("UPDATE items SET note = 'later' WHERE id = 1") }
+        try await storage.revert(commit)
+        #expect(try await storage.get(Item.self, id: 1) == Item(id: 1, name: "a", count: 1, note: "later"))
+
+        // The count is changed by somebody else: that is a conflict.
+        let next = try #require(
+            try await storage.write { try $0.execute("UPDATE items SET name = 'c', count = 5 WHERE id = 1") }.commit)
+        try await storage.write { try $0.execute("UPDATE items SET count = 6 WHERE id = 1") }
+        let head = storage.head
+        let error = await #expect(throws: StorageError.self) { try await storage.revert(next) }
+        #expect(error?.code == .conflict && error?.message.contains("items/1#count") ?? false)
+        #expect(storage.head == head)
+        let skipped = try await storage.revert(next, onConflict: .skip)
+        #expect(skipped.outcome.updated == 1)
+        #expect(
+            skipped.outcome.conflicts.map { [$0.column, "\($0.expected ?? .null)", "\($0.found ?? .null)"] }
+                == [["count", "5", "6"]])
+        #expect(try await storage.get(Item.self, id: 1) == Item(id: 1, name: "a", count: 6, note: "later"))
+        try await storage.revert(next, onConflict: .overwrite)
+        #expect(try await storage.get(Item.self, id: 1)?.count == 1)
+    }
+
+    @Test func rowsThatCameOrWentSinceAreConflicts() async throws {
+        let storage = try open()
+        let born = try #require(try await storage.save(Item(id: 1, name: "a", count: 1)).commit)
+        try await storage.write { try $0.execute("UPDATE items SET name = 'b' WHERE id = 1") }
+        await #expect(throws: StorageError.self) { try await storage.revert(born) }
+        let died = try #require(try await storage.delete(Item.self, id: 1).commit)
+        // What is gone already needn't be taken away.
+        #expect(try await storage.revert(born).outcome.count == 0)
+        try await storage.save(Item(id: 1, name: "other", count: 9))
+        let error = await #expect(throws: StorageError.self) { try await storage.revert(died) }
+        #expect(error?.message.contains("again") ?? false)
+        try await storage.revert(died, onConflict: .overwrite)
+        #expect(try await storage.get(Item.self, id: 1) == Item(id: 1, name: "b", count: 1))
+    }
+
+    @Test func rowsThatReferToARowAreNotTakenAlong() async throws {
+        let storage = try open()
+        let commit = try #require(try await storage.save(Item(id: 1, name: "a", count: 1)).commit)
+        try await storage.save(Part(id: 7, itemId: 1))
+        let error = await #expect(throws: StorageError.self) { try await storage.revert(commit) }
+        #expect(error?.code == .conflict)
+        #expect(try await storage.count(Part.self) == 1)
+        try await storage.revert(commit, onConflict: .overwrite)
+        #expect(try await storage.count(Part.self) == 0)
+        // Both come back from one commit, whatever their order.
+        try await storage.undo()
+        #expect(try await storage.count(Part.self) == 1)
+        #expect(try await storage.count(Item.self) == 1)
+    }
+
+    @Test func restoringGivesTheStateOfThePoint() async throws {
+        let storage = try open()
+        var points: [(position: Int64, items: [Item])] = []
+        for _ in 0..<60 {
+            _ = try await change(storage)
+            points.append((storage.head, try await state(storage)))
+        }
+        for point in points.shuffled().prefix(20) {
+            let commits = try await storage.changes(since: 0).reduce(into: 0) { count, _ in count += 1 }
+            try await storage.restore(Item.self, to: .position(point.position), reason: "go back")
+            #expect(try await state(storage) == point.items)
+            let now = try await storage.changes(since: 0).reduce(into: 0) { count, _ in count += 1 }
+            #expect(now >= commits)
+            let id = Int.random(in: 0..<8)
+            let other = try #require(points.randomElement())
+            try await storage.restore(Item.self, id: id, to: .position(other.position))
+            #expect(try await storage.get(Item.self, id: id) == other.items.first { $0.id == id })
+        }
+        try await storage.save(Item(id: 50, name: "late", count: 0))
+        try await storage.save(Part(id: 1, itemId: 50))
+        try await storage.restore(to: .position(points[0].position))
+        #expect(try await state(storage) == points[0].items)
+        #expect(try await storage.count(Part.self) == 0)
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func aCommitOfTheSchemaAloneHasNothingToTakeBack() async throws {
+        let storage = try open()
+        let error = await #expect(throws: StorageError.self) { try await storage.revert(1) }
+        #expect(error?.code == .notFound)
+        await #expect(throws: StorageError.self) { try await storage.revert(99) }
+        await #expect(throws: StorageError.self) { try await storage.undo() }
+    }
+}

@@ -1,0 +1,187 @@
+import ArgumentParser
+import GRDB
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit at`: SQL against the past.
+struct AtCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "at", abstract: "Run a query on the tables as they were at a point.",
+        discussion: """
+            Only the tables that the query names are made, in a temporary database. Without a query, lists the tables \
+            with their rows.
+
+              storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE name LIKE 'A%'"
+              storagekit at -s app.sqlite t:77 "SELECT count(*) FROM users" --each t:1,t:40,head
+              storagekit at -s app.sqlite yesterday "SELECT id, price FROM items" --diff-with head
+
+            --diff-with compares the two answers by their first column, or by those that --key names, and ends with \
+            status 1 where they differ.
+            """)
+
+    @Argument(
+        help: "The point: @1234, t:77, a time, -2h, head~5.", transform: { try PointArgument($0, now: SystemTime.now) })
+    var point: PointArgument
+
+    @Argument(help: "One SELECT.")
+    var sql: String?
+
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "Further points, separated by commas: the query is run at each, in this order.")
+    var each: PointList?
+
+    @Option(
+        help: "Another point: shows how the answer there differs.",
+        transform: { try PointArgument($0, now: SystemTime.now) })
+    var diffWith: PointArgument?
+
+    @Option(help: "The columns of the answer that tell which row is which, separated by commas.")
+    var key: String?
+
+    @Option(help: "Whether tables have the shape of then or of now.")
+    var schema: SchemaChoice = .then
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if each != nil, diffWith != nil { throw ValidationError("--each and --diff-with exclude each other.") }
+        if sql == nil, each != nil || diffWith != nil || key != nil {
+            throw ValidationError("--each, --diff-with and --key need a query.")
+        }
+        if key != nil, diffWith == nil { throw ValidationError("--key is for --diff-with.") }
+    }
+
+    func run() async throws {
+        let command = self
+        let engine = try store.openForReading()
+        let status = try await engine.read { (db: GRDB.Database) in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try PastQueries(command, StoreReader(connection), db).run()
+        }
+        try await engine.close()
+        if let status { throw status }
+    }
+}
+
+enum SchemaChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case then, now
+
+    var schema: PastSchema { self == .then ? .then : .now }
+}
+
+/// Points separated by commas.
+struct PointList: ExpressibleByArgument, Sendable {
+    let points: [(text: String, point: PointArgument)]
+
+    init?(argument: String) {
+        var points: [(String, PointArgument)] = []
+        for text in argument.split(separator: ",").map(String.init) {
+            guard let point = try? PointArgument(text, now: SystemTime.now) else { return nil }
+            points.append((text, point))
+        }
+        if points.isEmpty { return nil }
+        self.points = points
+    }
+}
+
+private final class PastQueries {
+    private let command: AtCommand
+    private let store: StoreReader
+    private let db: GRDB.Database
+    private let output: ResultOutput
+
+    init(_ command: AtCommand, _ store: StoreReader, _ db: GRDB.Database) {
+        self.command = command
+        self.store = store
+        self.db = db
+        output = ResultOutput(command.format)
+    }
+
+    func run() throws -> ExitStatus? {
+        guard let sql = command.sql else { return try list() }
+        if let other = command.diffWith { return try compare(sql, command.point, other) }
+        let printer = QueryPrinter(output)
+        guard let each = command.each else {
+            try forEachRow(of: sql, at: command.point) { try printer.write($0) }
+            try printer.finish()
+            return nil
+        }
+        for (text, point) in [("\(command.point)", command.point)] + each.points {
+            try forEachRow(of: sql, at: point) { try printer.write($0, prefix: [("point", text)]) }
+        }
+        try printer.finish()
+        return nil
+    }
+
+    private func state(_ point: PointArgument) throws -> PastState {
+        try PastState(at: store.points.position(of: point), of: db, schema: command.schema.schema)
+    }
+
+    private func forEachRow(
+        of sql: String, at point: PointArgument, _ body: ([StorageEvent.Field]) throws -> Void
+    ) throws {
+        let state = try state(point)
+        let tables = try tables(of: sql, in: state)
+        try state.read(tables, from: db) { past in
+            guard let connection = past.sqliteConnection else { throw StorageError.closed() }
+            let result = QueryResult(try Statement(connection, sql), catalog: state.catalog)
+            while let row = try result.next() { try body(row) }
+        }
+    }
+
+    private func tables(of sql: String, in state: PastState) throws -> [String] {
+        do {
+            return try ReferencedTables(of: sql, in: state.catalog).names
+        } catch let error as StorageError where error.message.contains("no such table") {
+            let names = state.catalog.live.map(\.name).joined(separator: ", ")
+            throw CommandError(
+                .usage, error.message, why: names.isEmpty ? "There were no tables." : "The tables were \(names).",
+                next: "For the shape of now add --schema now.")
+        }
+    }
+
+    /// The tables of then.
+    private func list() throws -> ExitStatus? {
+        let state = try state(command.point)
+        let printer = QueryPrinter(output)
+        for entity in state.catalog.live {
+            let count = try state.read([entity.name], from: db) { past in
+                try Int64.fetchOne(past, sql: "SELECT count(*) FROM \(quoted(entity.stored))") ?? 0
+            }
+            try printer.write([
+                StorageEvent.Field(column: "table", value: .text(entity.name)),
+                StorageEvent.Field(column: "rows", value: .integer(count)),
+            ])
+        }
+        try printer.finish()
+        return nil
+    }
+}
+
+// MARK: Comparing
+
+extension PastQueries {
+    /// Tells how the answer at one point differs from that at another. The first answer is held, in a temporary table.
+    private func compare(_ sql: String, _ one: PointArgument, _ other: PointArgument) throws -> ExitStatus? {
+        let before = try AnswerTable(keyNames: command.key?.split(separator: ",").map(String.init))
+        try forEachRow(of: sql, at: one) { try before.add($0) }
+        let printer = QueryPrinter(output)
+        func write(_ change: String, _ row: [StorageEvent.Field], _ role: Style.Role) throws {
+            try printer.write(row, prefix: [("change", change)], role: role)
+        }
+        try forEachRow(of: sql, at: other) { row in
+            switch try before.take(row) {
+            case .equal: break
+            case .missing: try write("+", row, .added)
+            case .other(let old):
+                try write("<", old, .removed)
+                try write(">", row, .added)
+            }
+        }
+        try before.forEachLeft { try write("-", $0, .removed) }
+        try printer.finish()
+        return printer.rows == 0 ? nil : .negative
+    }
+}

@@ -1,0 +1,237 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit bisect`: finds the commit that changed an answer.
+struct BisectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bisect", abstract: "Find the commit that changed the answer of a condition, by halving.",
+        discussion: """
+            The condition is a query, true where the first value of its first row is neither zero nor NULL, or a command \
+            with --run, true where it ends with 0. A command finds the point in STORAGEKIT_POINT and the store in \
+            STORAGEKIT_STORE, and ends with 125 for points that can't be judged. The answers at both ends of the range \
+            must differ; where it changes more than once, one of the changes is found.
+
+              storagekit bisect -s app.sqlite "SELECT balance < 0 FROM accounts WHERE id = 42"
+              storagekit bisect -s app.sqlite t:100..t:900 "SELECT count(*) > 0 FROM users WHERE email IS NULL"
+              storagekit bisect -s app.sqlite -7d.. --run './check "$STORAGEKIT_POINT"'
+
+            Ends with status 1 where the answer is the same at both ends, 6 where skipped points leave several commits.
+            """)
+
+    @Argument(help: ArgumentHelp("A range, then one SELECT.", valueName: "range-or-sql"))
+    var words: [String] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "A shell command instead of a query.")
+    var run: String?
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        let (_, sql) = try split()
+        guard (sql == nil) != (run == nil) else {
+            throw ValidationError("Give either a query or --run COMMAND.")
+        }
+    }
+
+    private func split() throws -> (PointRange?, String?) {
+        var words = words
+        var range: PointRange?
+        if let first = words.first, let found = try? PointRange(first, now: SystemTime.now) {
+            range = found
+            words.removeFirst()
+        }
+        guard words.count <= 1 else {
+            throw ValidationError("Write the query as one word, in quotes, with the range before it.")
+        }
+        return (range, words.first)
+    }
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "bisect")
+        let command = self
+        let (range, sql) = try split()
+        let path = try store.path()
+        let engine = try store.openForReading()
+        let status = try await engine.read { (db: GRDB.Database) in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let store = try StoreReader(connection)
+            let condition: (Int64) throws -> Bool?
+            if let sql {
+                condition = { try PastCondition(sql, store, db).holds(afterCommit: $0) }
+            } else {
+                let shell = ShellCondition(command: command.run ?? "", store: path)
+                condition = { try shell.holds(afterCommit: $0) }
+            }
+            return try Bisection(store, ResultOutput(command.format), condition).run(range)
+        }
+        try await engine.close()
+        if let status { throw status }
+    }
+}
+
+/// A query as a condition of the past.
+private struct PastCondition {
+    private let sql: String
+    private let store: StoreReader
+    private let db: GRDB.Database
+
+    init(_ sql: String, _ store: StoreReader, _ db: GRDB.Database) {
+        self.sql = sql
+        self.store = store
+        self.db = db
+    }
+
+    func holds(afterCommit number: Int64) throws -> Bool {
+        let position = try store.points.position(of: .commit(number))
+        let past = try PastState(at: position, of: db, schema: .then)
+        let tables: [String]
+        do {
+            tables = try ReferencedTables(of: sql, in: past.catalog).names
+        } catch let error as StorageError where error.message.contains("no such ") {
+            // A table or column that isn't there yet: nothing can be true of it, unless the name is wrong now, too.
+            _ = try ReferencedTables(of: sql, in: store.catalog)
+            return false
+        }
+        return try past.read(tables, from: db) { past in
+            guard let connection = past.sqliteConnection else { throw StorageError.closed() }
+            let statement = try StorageLog.Statement(connection, sql)
+            guard try statement.step() else { return false }
+            switch statement.row.value(at: 0) {
+            case .null, .integer(0): return false
+            case .real(let value): return value != 0
+            default: return true
+            }
+        }
+    }
+}
+
+/// A shell command as a condition of the past.
+private struct ShellCondition {
+    let command: String
+    let store: String
+
+    /// - Returns: nil where the command can't tell.
+    func holds(afterCommit number: Int64) throws -> Bool? {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        var environment = ProcessInfo.processInfo.environment
+        environment[StoreOption.environmentKey] = store
+        environment["STORAGEKIT_POINT"] = "t:\(number)"
+        process.environment = environment
+        // What the command says is for people; the answer of this tool stays clean.
+        process.standardOutput = FileHandle.standardError
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationReason == .exit else {
+            throw CommandError(
+                .inconclusive, "The command was ended by signal \(process.terminationStatus) at t:\(number).")
+        }
+        return process.terminationStatus == 125 ? nil : process.terminationStatus == 0
+    }
+}
+
+private final class Bisection {
+    private let store: StoreReader
+    private let output: ResultOutput
+    private let condition: (Int64) throws -> Bool?
+    private var steps = 0
+
+    init(_ store: StoreReader, _ output: ResultOutput, _ condition: @escaping (Int64) throws -> Bool?) {
+        self.store = store
+        self.output = output
+        self.condition = condition
+    }
+
+    func run(_ range: PointRange?) throws -> ExitStatus? {
+        var low = try commit(range?.after, orElse: 0)
+        var high = try commit(range?.through, orElse: store.head.commit)
+        guard low < high else {
+            throw CommandError(
+                .usage, "There is no commit between t:\(low) and t:\(high).", next: "Write the older point first.")
+        }
+        guard let before = try answer(low), let after = try answer(high) else {
+            throw CommandError(.inconclusive, "The command can't tell at the ends of the range (status 125).")
+        }
+        guard before != after else {
+            throw CommandError(
+                .negative, "The condition is \(before) at both t:\(low) and t:\(high).",
+                next: "Choose a range at whose ends it differs.")
+        }
+        let bar = ProgressBar("bisect", total: nil, unit: "steps")
+        defer { bar.finish() }
+        while high - low > 1 {
+            guard let (middle, found) = try judge(between: low, and: high) else {
+                throw CommandError(
+                    .inconclusive,
+                    "One of t:\(low + 1) to t:\(high) changes the answer; the points between can't be judged.")
+            }
+            bar.update(steps)
+            if found == before { low = middle } else { high = middle }
+        }
+        bar.finish()
+        try write(high, before: before)
+        return nil
+    }
+
+    private func commit(_ point: PointArgument?, orElse usual: Int64) throws -> Int64 {
+        guard let point else { return usual }
+        let position = try store.points.position(of: point)
+        return position == 0 ? 0 : try store.index.commit(at: position)?.info.number ?? 0
+    }
+
+    private func answer(_ commit: Int64) throws -> Bool? {
+        steps += 1
+        return try condition(commit)
+    }
+
+    /// The answer in the middle, or as near to it as one can be had.
+    private func judge(between low: Int64, and high: Int64) throws -> (Int64, Bool)? {
+        let middle = low + (high - low) / 2
+        for distance in 0..<(high - low) {
+            for candidate in Set([middle + distance, middle - distance]) where low < candidate && candidate < high {
+                if let found = try answer(candidate) { return (candidate, found) }
+            }
+        }
+        return nil
+    }
+
+    private func write(_ number: Int64, before: Bool) throws {
+        guard let commit = try store.index.commit(number) else { return }
+        var entry = CommitEntry(info: commit.info, positions: commit.positions)
+        var query = LogQuery()
+        query.positions = commit.positions
+        query.includesSchema = true
+        var lines: [StyledLine] = []
+        try store.log.forEachEvent(query, catalog: store.catalog) { batch, index, _ in
+            batch.withView { entry.add($0.shape(of: index)) }
+            guard output.format == .human, lines.count < 40 else { return true }
+            let event = batch.event(at: index, catalog: store.catalog, commit: commit.info)
+            lines.append(event.changeLine(indent: 4, showsPosition: true))
+            lines += event.columnLines(indent: 6)
+            return true
+        }
+        if output.format == .human {
+            try output.line(entry.headline)
+            try output.line("    \(before) before, \(!before) since, found in \(steps) steps", .dim)
+            for line in lines { try output.line(line) }
+        } else {
+            try output.document { json in
+                entry.write(to: &json, store.catalog)
+                json.key("before")
+                json.bool(before)
+                json.key("after")
+                json.bool(!before)
+                json.key("steps")
+                json.integer(Int64(steps))
+            }
+        }
+        try output.flush()
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit restore-state`: makes tables hold again what they held.
+struct RestoreStateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore-state", abstract: "Make tables or rows hold again what they held at a point.",
+        discussion: """
+            One commit that inserts, updates and deletes what differs; the history stays whole. Without a target every \
+            table is restored. Where rows of other tables would be deleted along, nothing is done unless \
+            --on-conflict says so.
+
+              storagekit restore-state -s app.sqlite -2h users --dry-run
+              storagekit restore-state -s app.sqlite t:77 users/42 --reason "restored by request" --yes
+            """)
+
+    @Argument(help: "The point: @1234, t:77, a time, -2h.", transform: { try PointArgument($0, now: SystemTime.now) })
+    var point: PointArgument
+
+    @Argument(help: "Tables, or one row: users, users/42.", transform: { try TargetArgument($0) })
+    var targets: [TargetArgument] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "What to do where other rows would go along: refuse, skip or overwrite.")
+    var onConflict: ConflictChoice = .refuse
+
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if targets.contains(where: { $0.column != nil }) {
+            throw ValidationError("Rows are restored as a whole; leave the column out.")
+        }
+        if targets.count > 1, targets.contains(where: { $0.id != nil }) {
+            throw ValidationError("Restore one row at a time, or whole tables.")
+        }
+    }
+
+    func run() async throws {
+        let command = self
+        let (position, tables, key) = try await store.read { store in
+            let position = try store.points.position(of: command.point)
+            if let row = command.targets.first, row.id != nil {
+                let found = try store.row(row)
+                return (position, [found.entity.name], [found.key])
+            }
+            let names = EntityNames(catalog: store.catalog)
+            let tables = try command.targets.map { target in
+                guard let entity = try names.entities(named: target.table).first, !entity.isDropped else {
+                    throw CommandError(
+                        .notFound,
+                        "The table \"\(target.table)\" is gone, and only tables that are there are restored.",
+                        next: "Its rows can be read: storagekit at \(command.point)")
+                }
+                return entity.name
+            }
+            return (position, tables, [])
+        }
+        try await ReversalRun(
+            store: store, change: change, format: format, policy: onConflict.policy,
+            title: "Restore the state of @\(position)"
+        ) { engine, policy, metadata, isDryRun in
+            try await engine.restore(
+                tables, key: key.first, to: .position(position), policy: policy, metadata: metadata, isDryRun: isDryRun)
+        }.run()
+    }
+}

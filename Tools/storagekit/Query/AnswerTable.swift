@@ -1,0 +1,92 @@
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// The rows of one answer by their keys, to hold another answer against. They stand in a temporary table, so that memory
+/// stays small.
+final class AnswerTable {
+    enum Match {
+        case equal
+        case missing
+        /// The row that has the same key.
+        case other([StorageEvent.Field])
+    }
+
+    private let scratch: ScratchTables
+    private let keyNames: [String]?
+    private var fields: [StorageEvent.Field] = []
+    private var keyPlaces: [Int] = []
+    private var insert: Statement?
+    private var find: Statement?
+    private var take: Statement?
+
+    /// - Parameter keyNames: The columns that make the key; the first one where nil.
+    init(keyNames: [String]?) throws {
+        self.keyNames = keyNames
+        scratch = try ScratchTables()
+    }
+
+    func add(_ row: [StorageEvent.Field]) throws {
+        if insert == nil { try prepare(row) }
+        guard let insert else { return }
+        for (place, field) in row.enumerated() { try insert.writer.bind(field.value, at: Int32(place + 1)) }
+        try insert.execute()
+    }
+
+    /// Looks for a row of the same key and takes it out.
+    func take(_ row: [StorageEvent.Field]) throws -> Match {
+        guard let find, let take else {
+            // The first answer had no rows, but its key must be right all the same.
+            if keyPlaces.isEmpty { keyPlaces = try places(in: row) }
+            return .missing
+        }
+        for (place, column) in keyPlaces.enumerated() { try find.writer.bind(row[column].value, at: Int32(place + 1)) }
+        defer { find.reset() }
+        guard try find.step() else { return .missing }
+        let old = held(find)
+        take.bind(find.integer(0), at: 1)
+        try take.execute()
+        return zip(old, row).allSatisfy { $0.value == $1.value } ? .equal : .other(old)
+    }
+
+    func forEachLeft(_ body: ([StorageEvent.Field]) throws -> Void) throws {
+        guard insert != nil else { return }
+        let select = try Statement(scratch.database, "SELECT rowid, * FROM answer ORDER BY rowid")
+        while try select.step() { try body(held(select)) }
+    }
+
+    private func held(_ statement: Statement) -> [StorageEvent.Field] {
+        let row = statement.row
+        return fields.enumerated().map { place, field in
+            StorageEvent.Field(
+                column: field.column, value: row.value(at: Int32(place + 1)), type: field.type, coding: field.coding)
+        }
+    }
+
+    private func prepare(_ row: [StorageEvent.Field]) throws {
+        fields = row
+        keyPlaces = try places(in: row)
+        let columns = row.indices.map { "c\($0)" }
+        let keys = keyPlaces.map { "c\($0)" }
+        let database = scratch.database
+        try Statement(database, "CREATE TABLE answer(\(columns.joined(separator: ", ")))").execute()
+        try Statement(database, "CREATE INDEX answer_key ON answer(\(keys.joined(separator: ", ")))").execute()
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        insert = try Statement(database, "INSERT INTO answer VALUES (\(marks))")
+        let condition = keys.map { "\($0) IS ?" }.joined(separator: " AND ")
+        find = try Statement(database, "SELECT rowid, * FROM answer WHERE \(condition) ORDER BY rowid LIMIT 1")
+        take = try Statement(database, "DELETE FROM answer WHERE rowid = ?")
+    }
+
+    private func places(in row: [StorageEvent.Field]) throws -> [Int] {
+        guard let keyNames else { return [0] }
+        return try keyNames.map { name in
+            guard let place = row.firstIndex(where: { $0.column == name }) else {
+                throw CommandError(
+                    .usage, "The answer has no column \"\(name)\" to compare by.",
+                    why: "Its columns are \(row.map(\.column).joined(separator: ", ")).")
+            }
+            return place
+        }
+    }
+}

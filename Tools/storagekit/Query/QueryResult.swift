@@ -1,0 +1,38 @@
+import CSQLite
+import StorageCore
+import StorageLog
+
+/// The rows of a query of the user's, a row at a time.
+///
+/// Values of columns that come from an entity's table keep the meaning that the catalog gives them.
+final class QueryResult {
+    let columns: [String]
+    private let statement: Statement
+    private let kinds: [(type: String, coding: String)]
+
+    init(_ statement: Statement, catalog: Catalog) {
+        self.statement = statement
+        let count = sqlite3_column_count(statement.pointer)
+        columns = (0..<count).map { String(cString: sqlite3_column_name(statement.pointer, $0)) }
+        kinds = (0..<count).map { place in
+            guard let table = sqlite3_column_table_name(statement.pointer, place),
+                let name = sqlite3_column_origin_name(statement.pointer, place),
+                let entity = catalog.entity(stored: String(cString: table))
+            else { return ("", "") }
+            let stored = String(cString: name).folded
+            guard let column = entity.live.first(where: { $0.stored.folded == stored }) else { return ("", "") }
+            return (column.type, column.coding)
+        }
+    }
+
+    /// The next row; nil at the end.
+    func next() throws -> [StorageEvent.Field]? {
+        guard try statement.step() else { return nil }
+        let row = statement.row
+        return columns.indices.map { place in
+            StorageEvent.Field(
+                column: columns[place], value: row.value(at: Int32(place)), type: kinds[place].type,
+                coding: kinds[place].coding)
+        }
+    }
+}
