@@ -4,7 +4,10 @@ import Testing
 /// How commands behave when their output isn't read to the end, and on a terminal.
 @Suite struct PipeTests {
     @Test(arguments: [
-        "log --format jsonl", "log -p", "history posts/a/1", "stats", "tail", "tail -f --for 60", "export",
+        "log --format jsonl", "log -p", "blame posts/a/1", "blame posts", "grep a --in new", "diff @0",
+        "diff @0 --format sql",
+        "history posts/a/1", "stats", "tail",
+        "tail -f --for 60", "export",
         "completions bash",
     ])
     func aReaderThatLeavesEndsTheCommandQuietly(command: String) async throws {
@@ -33,6 +36,16 @@ import Testing
             #expect(lines.count == 5)
             #expect(lines.allSatisfy { $0.count <= 80 })
             #expect(lines.contains { $0.hasSuffix("…") })
+        }
+
+        @Test(arguments: [
+            ["diff", "@0"], ["diff", "@0", "--stat"], ["blame", "posts/a/1"], ["grep", "a", "--in", "new"],
+        ])
+        func everyLineFitsTheTerminal(command: [String]) async throws {
+            let store = try await SampleStore.shared.value
+            let lines = try terminalOutput(command, store: store.path, noColor: "1").split(separator: "\r\n")
+            #expect(lines.count > 2)
+            #expect(lines.allSatisfy { $0.count <= 80 })
         }
 
         @Test func coloursNeedATerminal() async throws {

@@ -15,8 +15,8 @@ struct StorageKitTool: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
-            AtCommand.self, BisectCommand.self, SQLCommand.self, TailCommand.self, StatsCommand.self,
-            VerifyCommand.self,
+            DiffCommand.self, BlameCommand.self, GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self,
+            TailCommand.self, StatsCommand.self, VerifyCommand.self,
             RebuildCommand.self,
             RevertCommand.self, UndoCommand.self, RedoCommand.self, RestoreStateCommand.self, CompletionsCommand.self,
         ])

@@ -4,39 +4,54 @@ internal import StorageCore
 extension Catalog {
     /// Reads the catalog of an open store.
     package static func load(_ database: OpaquePointer) throws -> Catalog {
-        let select = try Statement(
-            database,
-            """
-            SELECT id, entity, name, stored, type, key_place, required, fallback, coding, dropped, definition, origin
-            FROM storage_catalog ORDER BY entity, id
-            """)
+        let select = try Statement(database, "\(selection) ORDER BY entity, id")
+        var rows: [[StorageValue]] = []
+        while try select.step() { rows.append(try values(of: select.row)) }
+        return try Catalog(rows: rows)
+    }
+
+    /// Selects the columns in the order of ``rows(of:)``, then the position of the row's last event.
+    static let selection = """
+        SELECT id, entity, name, stored, type, key_place, required, fallback, coding, dropped, definition, origin,
+          _position
+        FROM storage_catalog
+        """
+
+    /// - Throws: `invalid-value` for a name that isn't valid UTF-8 text.
+    static func values(of row: RowReader) throws -> [StorageValue] {
+        try (0..<12).map { column in
+            [2, 3, 4, 8, 10].contains(column) ? .text(try row.text(at: column)) : row.value(at: column)
+        }
+    }
+
+    /// The catalog that rows of `storage_catalog` describe, entities before their columns, each by rising id.
+    init(rows: [[StorageValue]]) throws {
+        self.init()
         var entities: [UInt32: CatalogEntity] = [:]
         var order: [UInt32] = []
-        while try select.step() {
-            let row = select.row
-            let id = UInt32(truncatingIfNeeded: select.integer(0))
-            let parent = UInt32(truncatingIfNeeded: select.integer(1))
+        for row in rows {
+            let id = UInt32(truncatingIfNeeded: row[0].catalogNumber)
+            let parent = UInt32(truncatingIfNeeded: row[1].catalogNumber)
             if parent == 0 {
-                var entity = CatalogEntity(id: id, name: try row.text(at: 2), stored: try row.text(at: 3), columns: [])
-                entity.isDropped = select.integer(9) != 0
-                entity.definition = try row.text(at: 10)
+                var entity = CatalogEntity(
+                    id: id, name: try row[2].catalogText, stored: try row[3].catalogText, columns: [])
+                entity.isDropped = row[9].catalogNumber != 0
+                entity.definition = try row[10].catalogText
                 entities[id] = entity
                 order.append(id)
             } else {
                 var column = CatalogColumn(
-                    id: id, name: try row.text(at: 2), stored: try row.text(at: 3), type: try row.text(at: 4),
-                    keyPlace: Int(select.integer(5)), required: select.integer(6) != 0, fallback: row.value(at: 7),
-                    coding: try row.text(at: 8))
-                column.isDropped = select.integer(9) != 0
-                column.definition = try row.text(at: 10)
-                column.origin = UInt32(truncatingIfNeeded: select.integer(11))
+                    id: id, name: try row[2].catalogText, stored: try row[3].catalogText, type: try row[4].catalogText,
+                    keyPlace: Int(row[5].catalogNumber), required: row[6].catalogNumber != 0, fallback: row[7],
+                    coding: try row[8].catalogText)
+                column.isDropped = row[9].catalogNumber != 0
+                column.definition = try row[10].catalogText
+                column.origin = UInt32(truncatingIfNeeded: row[11].catalogNumber)
                 entities[parent]?.columns.append(column)
             }
         }
-        var catalog = Catalog()
-        catalog.add(.catalog)
-        for id in order { if let entity = entities[id] { catalog.add(entity) } }
-        return catalog
+        add(.catalog)
+        for id in order { if let entity = entities[id] { add(entity) } }
     }
 
     /// The rows of `storage_catalog` that describe an entity and its columns, by id.
@@ -55,5 +70,21 @@ extension Catalog {
             ]
         }
         return rows
+    }
+}
+
+extension StorageValue {
+    fileprivate var catalogNumber: Int64 {
+        guard case .integer(let number) = self else { return 0 }
+        return number
+    }
+
+    fileprivate var catalogText: String {
+        get throws {
+            guard case .text(let text) = self else {
+                throw StorageError.corruptLog("the catalog holds \(self) where a name is expected")
+            }
+            return text
+        }
     }
 }

@@ -108,7 +108,8 @@ extension SegmentDecoder {
             var shape = DecodedShape(
                 entity: UInt32(truncatingIfNeeded: reader.varint()),
                 operation: UInt32(truncatingIfNeeded: reader.varint()),
-                keyCount: reader.count(bytesEach: 0), columns: [])
+                // No bytes of the shape stand for the parts of the key; too many of them have no streams.
+                keyCount: Int(min(reader.varint(), UInt64(Limits.columns) + 1)), columns: [])
             var column: Int64 = 0
             for _ in 0..<reader.count(bytesEach: 1) {
                 column &+= unzigzag(reader.varint())

@@ -62,7 +62,8 @@ extension LogWriter {
             if triggers { storage_set_triggers_enabled(database, 0) }
             defer { if triggers { storage_set_triggers_enabled(database, 1) } }
             for (address, position) in stale {
-                guard let entity = catalog.entity(id: address.entity) else { continue }
+                // A table that was dropped after its rows were changed takes its positions along.
+                guard let entity = catalog.entity(id: address.entity), !entity.isDropped else { continue }
                 let rowid = entity.rowidName ?? "rowid"
                 try statement("UPDATE \(quoted(entity.stored)) SET _position = ?1 WHERE \(rowid) = ?2")
                     .run(position, address.rowid)

@@ -189,8 +189,9 @@ extension LogWriter {
         }
         try compareColumns(&entity, with: table)
         entity.definition = table.definition
-        adopt(table, for: entity.id)
+        // First recorded, so that the places of columns that were just added are known when they are renamed.
         record(entity)
+        adopt(table, for: entity.id)
     }
 
     private func compareColumns(_ entity: inout CatalogEntity, with table: FoundTable) throws {

@@ -110,10 +110,14 @@ extension LogReader {
         }
         if !entity.isDropped {
             let condition = columns.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
+            let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
             let select = try Statement(
-                database, "SELECT _position FROM \(quoted(entity.stored)) WHERE \(condition)")
+                database, "SELECT _position, \(names) FROM \(quoted(entity.stored)) WHERE \(condition)")
             for (index, value) in key.enumerated() { try select.writer.bind(value, at: Int32(index + 1)) }
-            if try select.step() { return select.integer(0) }
+            // SQLite finds 1 for 1.0, which is another row in the log.
+            if try select.step(), key.indices.allSatisfy({ select.row.value(at: Int32($0 + 1)) == key[$0] }) {
+                return select.integer(0)
+            }
         }
         let select = try Statement(database, "SELECT position FROM storage_tombstone WHERE entity = ? AND key = ?")
         select.bind(Int64(entity.id), at: 1)

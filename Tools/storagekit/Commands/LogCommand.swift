@@ -54,7 +54,7 @@ struct LogCommand: AsyncParsableCommand {
     }
 
     /// The range, if the first word is one, and the targets after it.
-    private static func split(_ words: [String]) throws -> (PointRange?, [TargetArgument]) {
+    static func split(_ words: [String]) throws -> (PointRange?, [TargetArgument]) {
         var words = words[...]
         var range: PointRange?
         // A row's id may contain two dots.

@@ -7,6 +7,9 @@ enum Overview {
           log          storagekit log -s app.sqlite -2h.. users --actor anna -p
           show         storagekit show -s app.sqlite t:77
           history      storagekit history -s app.sqlite users/42
+          diff         storagekit diff -s app.sqlite -1d users
+          blame        storagekit blame -s app.sqlite users/42
+          grep         storagekit grep -s app.sqlite anna@example.org
           at           storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE id = 42"
           tail         storagekit tail -s app.sqlite -f --format jsonl
           stats        storagekit stats -s app.sqlite

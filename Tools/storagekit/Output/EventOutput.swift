@@ -1,13 +1,27 @@
 import StorageCore
 import StorageLog
 
-/// How single events are shown and written.
-extension StorageEvent {
+/// A change of one row: an event, or the net change between two points.
+protocol RowChange {
+    var operation: StorageEvent.Operation { get }
+    var table: String { get }
+    var key: [StorageEvent.Field] { get }
+    var old: [StorageEvent.Field]? { get }
+    var new: [StorageEvent.Field]? { get }
+}
+
+extension StorageEvent: RowChange {}
+extension RowDifference: RowChange {}
+
+extension RowChange {
     /// The row's id as it is typed: the parts of the key separated by commas.
     var id: String { key.map(\.value.plainText).joined(separator: ",") }
 
     var target: TargetArgument { TargetArgument(table: table, id: id) }
+}
 
+/// How single events are shown and written.
+extension StorageEvent {
     /// The keys of a line of history, after `v`.
     ///
     /// - Parameter column: the only column to tell; all if nil.
@@ -22,6 +36,9 @@ extension StorageEvent {
         writeChange(to: &json, only: column)
     }
 
+}
+
+extension RowChange {
     /// The keys that say what changed.
     func writeChange(to json: inout JSONWriter, only column: String? = nil) {
         json.key("op")
@@ -36,7 +53,7 @@ extension StorageEvent {
         write(new, only: column, to: &json)
     }
 
-    private func write(_ fields: [Field]?, only column: String?, to json: inout JSONWriter) {
+    func write(_ fields: [StorageEvent.Field]?, only column: String?, to json: inout JSONWriter) {
         guard let fields else { return json.null() }
         json.beginObject()
         for field in fields where column.map({ $0.utf8.elementsEqual(field.column.utf8) }) ?? true {
@@ -67,6 +84,11 @@ extension StorageEvent {
             head + [change.column, change.old.map(ValueText.plain) ?? "", change.new.map(ValueText.plain) ?? ""]
         }
     }
+
+}
+
+extension RowChange {
+    typealias Field = StorageEvent.Field
 
     /// Each column that is told, with the value before and the one after.
     func changedColumns(only column: String? = nil) -> [(column: String, old: Field?, new: Field?)] {
@@ -99,7 +121,7 @@ extension StorageEvent.Operation {
     }
 }
 
-extension StorageEvent {
+extension RowChange {
     /// `~ status  open → closed`, a line for each column.
     ///
     /// - Parameter notes: what follows a column's value, in the order of `changedColumns`.
@@ -119,12 +141,20 @@ extension StorageEvent {
         }
     }
 
-    /// `~ posts/42`, for a list of changes inside a commit.
-    func changeLine(indent: Int, showsPosition: Bool) -> StyledLine {
+    /// `~ posts/42`, for a list of changes.
+    func changeLine(indent: Int) -> StyledLine {
         var line = StyledLine(String(repeating: " ", count: indent))
         line.add(operation.sign, operation.role)
         line.add(" ")
         line.add(target.description, .heading)
+        return line
+    }
+}
+
+extension StorageEvent {
+    /// `~ posts/42  @101`, for a list of changes inside a commit.
+    func changeLine(indent: Int, showsPosition: Bool) -> StyledLine {
+        var line = changeLine(indent: indent)
         if showsPosition { line.addWord("@\(position)", .dim) }
         return line
     }

@@ -11,9 +11,11 @@ final class ResultOutput {
     private var records = 0
     private var lastFlush: ContinuousClock.Instant?
 
-    init(_ options: FormatOptions) {
-        format = options.format
-        style = options.style
+    convenience init(_ options: FormatOptions) { self.init(options.format, style: options.style) }
+
+    init(_ format: OutputFormat, style: Style) {
+        self.format = format
+        self.style = style
         width = Terminal(descriptor: 1).width
     }
 

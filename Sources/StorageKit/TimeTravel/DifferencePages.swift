@@ -1,0 +1,47 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+internal import Synchronization
+
+/// A difference that is read a page at a time from any task.
+///
+/// Sound as `@unchecked Sendable`: only `page` touches the difference and its cursor, and the lock lets one call in.
+final class DifferencePages: @unchecked Sendable {
+    private static let pageSize = 256
+
+    let from: Int64
+    let to: Int64
+    private let cursor: NetDifference.Cursor
+    private let lock = Mutex(())
+
+    private init(_ difference: NetDifference) {
+        from = difference.from
+        to = difference.to
+        cursor = difference.makeCursor()
+    }
+
+    static func make(
+        _ engine: StorageEngine, from: StoragePoint, to: StoragePoint, tables: Set<String>
+    ) async throws -> DifferencePages {
+        try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let reader = LogReader(connection)
+            var selection = NetDifference.Selection()
+            selection.tables = tables
+            return DifferencePages(
+                try NetDifference(
+                    connection, from: try reader.position(of: from), to: try reader.position(of: to),
+                    selection: selection))
+        }
+    }
+
+    /// The changes that follow; none at the end.
+    func page() throws -> [NetChange] {
+        try lock.withLock { _ in
+            var changes: [NetChange] = []
+            while changes.count < Self.pageSize, let change = try cursor.next() { changes.append(change) }
+            return changes
+        }
+    }
+}

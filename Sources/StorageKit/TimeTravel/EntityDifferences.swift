@@ -1,0 +1,76 @@
+internal import GRDB
+public import StorageCore
+public import StorageLog
+public import StorageProjections
+
+/// An entity that differs between two points.
+public struct EntityDifference<E: StorageKitEntity>: Sendable {
+    /// The entity at the first point, nil where it wasn't there.
+    public let old: E?
+    /// The entity at the second point, nil where it isn't there.
+    public let new: E?
+
+    /// What leads from one to the other.
+    public var operation: StorageEvent.Operation {
+        switch (old, new) {
+        case (nil, _): .insert
+        case (_, nil): .delete
+        default: .update
+        }
+    }
+}
+
+/// The entities of one type that differ between two points. Made by ``Storage/diff(_:from:to:)``.
+public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
+    public typealias Element = EntityDifference<E>
+    let engine: StorageEngine
+    let from: StoragePoint
+    let to: StoragePoint
+
+    public func makeAsyncIterator() -> Iterator { Iterator(differences: self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let differences: EntityDifferences
+        private var pages: DifferencePages?
+        private var buffer: ArraySlice<EntityDifference<E>> = []
+
+        init(differences: EntityDifferences) { self.differences = differences }
+
+        public mutating func next() async throws -> EntityDifference<E>? {
+            while buffer.isEmpty {
+                let pages: DifferencePages
+                if let known = self.pages {
+                    pages = known
+                } else {
+                    pages = try await DifferencePages.make(
+                        differences.engine, from: differences.from, to: differences.to,
+                        tables: [E.Record.databaseTableName])
+                    self.pages = pages
+                }
+                let changes = try pages.page()
+                guard !changes.isEmpty else { return nil }
+                buffer = try await Self.entities(of: changes, pages, differences.engine)[...]
+            }
+            return buffer.popFirst()
+        }
+
+        /// The whole entities, put together from the rows' own events.
+        private static func entities(
+            of changes: [NetChange], _ pages: DifferencePages, _ engine: StorageEngine
+        ) async throws -> [EntityDifference<E>] {
+            let (from, to) = (pages.from, pages.to)
+            return try await engine.read { db in
+                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                let rows = try PastRows<E.Record>(connection)
+                return try changes.compactMap { change in
+                    let key = change.key.map(\.value)
+                    let old = try change.table.from.flatMap { try rows.row(key, of: $0, at: from) }
+                    let new = try change.table.to.flatMap { try rows.row(key, of: $0, at: to) }
+                    // A column that the entity doesn't have may be all that differs.
+                    if rows.isSame(old, new) { return nil }
+                    return EntityDifference(old: try old.map(rows.entity), new: try new.map(rows.entity))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import GRDB
+public import StorageCore
+public import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// Who set each value of a row, when and why: for each column its value and the event that set it last.
+    ///
+    /// ```swift
+    /// for cell in try await storage.blame(User.self, id: "42") ?? [] {
+    ///     print(cell.field.column, cell.field.value, cell.commit.metadata.actor ?? "")
+    /// }
+    /// ```
+    ///
+    /// The key isn't told, unless there is nothing else. Costs one look-up for each version of the row, back to where every column is explained.
+    ///
+    /// - Parameters:
+    ///   - point: The state to explain.
+    ///   - ignored: Commits to look through, such as a bulk edit: the event before counts instead. The row's insert can't
+    ///     be looked through; ``CellOrigin/isIgnored`` says so.
+    /// - Returns: nil where there was no such row at the point.
+    /// - Throws: `not-found` for a point that isn't in the log.
+    public func blame<E: RegisteredEntity>(
+        _ type: E.Type, id: E.Id, at point: StoragePoint = .head,
+        ignoring ignored: @escaping @Sendable (CommitInfo) -> Bool = { _ in false }
+    ) async throws -> [CellOrigin]? {
+        let key = E.Record.key(of: id)
+        let name = E.Record.databaseTableName
+        return try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let reader = LogReader(connection)
+            let position = try reader.position(of: point)
+            guard let entity = try Catalog.load(connection).entity(named: name) else { return nil }
+            return try reader.origins(of: [key], in: entity, at: position, ignoring: ignored)
+        }
+    }
+}

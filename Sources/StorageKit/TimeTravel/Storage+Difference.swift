@@ -1,0 +1,41 @@
+public import StorageCore
+internal import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// What differs between two points: one net change for each row, however many events it had in between.
+    ///
+    /// ```swift
+    /// for try await change in storage.diff(from: .commit(12)) {
+    ///     print(change.operation, change.table, change.new ?? [])
+    /// }
+    /// ```
+    ///
+    /// Rows that end as they began are left out. Tables come by name, rows in the order of their keys. Columns and tables
+    /// are named as they are at `to`, or as they were at `from` where they are gone. A `to` before `from` gives the way
+    /// back.
+    ///
+    /// The events between the points are read once, when the first change is asked for; memory stays small because what
+    /// doesn't fit goes to a temporary database.
+    ///
+    /// - Parameter tables: Entities by the name that they have at one of the points; all where empty.
+    /// - Throws: While it is read: `not-found` for a point that isn't in the log.
+    public func diff(
+        from: StoragePoint, to: StoragePoint = .head, tables: Set<String> = []
+    ) -> StorageDifference {
+        StorageDifference(engine: engine, from: from, to: to, tables: tables)
+    }
+
+    /// The entities of one type that differ between two points, whole, as they were and as they are.
+    ///
+    /// Both are read as the type is declared now. A property whose column didn't exist at a point has the column's
+    /// default there.
+    ///
+    /// - Throws: While it is read: `not-found` for a point that isn't in the log, `invalid-value` for an entity that
+    ///   the type can't hold.
+    public func diff<E: RegisteredEntity>(
+        _ type: E.Type, from: StoragePoint, to: StoragePoint = .head
+    ) -> EntityDifferences<E> {
+        EntityDifferences(engine: engine, from: from, to: to)
+    }
+}

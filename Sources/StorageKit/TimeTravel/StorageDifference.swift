@@ -1,0 +1,38 @@
+internal import StorageCore
+public import StorageLog
+
+/// What differs between two points of a store, row by row. Made by ``Storage/diff(from:to:tables:)``.
+///
+/// Each iteration compares anew, so one that ends at the head sees what was committed since.
+public struct StorageDifference: AsyncSequence, Sendable {
+    public typealias Element = RowDifference
+    let engine: StorageEngine
+    let from: StoragePoint
+    let to: StoragePoint
+    let tables: Set<String>
+
+    public func makeAsyncIterator() -> Iterator { Iterator(difference: self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let difference: StorageDifference
+        private var pages: DifferencePages?
+        private var buffer: ArraySlice<RowDifference> = []
+
+        init(difference: StorageDifference) { self.difference = difference }
+
+        public mutating func next() async throws -> RowDifference? {
+            if buffer.isEmpty {
+                let pages: DifferencePages
+                if let known = self.pages {
+                    pages = known
+                } else {
+                    pages = try await DifferencePages.make(
+                        difference.engine, from: difference.from, to: difference.to, tables: difference.tables)
+                    self.pages = pages
+                }
+                buffer = try pages.page().map(RowDifference.init)[...]
+            }
+            return buffer.popFirst()
+        }
+    }
+}

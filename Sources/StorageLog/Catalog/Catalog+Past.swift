@@ -1,0 +1,67 @@
+internal import CSQLite
+internal import StorageCore
+
+extension Catalog {
+    /// The catalog as it was after the commit that a position belongs to; 0 is the time before everything.
+    ///
+    /// The end of the commit counts, because a commit tells its rows before it tells what it did to the schema. Rows of
+    /// the catalog are never deleted, so each one is taken back along its own chain of events: the cost is one look-up
+    /// for each change of the schema since then.
+    package static func load(_ database: OpaquePointer, at position: Int64) throws -> Catalog {
+        let reader = LogReader(database)
+        let last = try reader.lastPosition(ofCommitAt: position)
+        let select = try Statement(database, "\(selection) ORDER BY entity, id")
+        var rows: [[StorageValue]] = []
+        while try select.step() {
+            var row = try values(of: select.row)
+            if try takeBack(&row, from: select.integer(12), to: last, reader) { rows.append(row) }
+        }
+        return try Catalog(rows: rows)
+    }
+
+    /// - Returns: Whether the row was there already.
+    private static func takeBack(
+        _ row: inout [StorageValue], from newest: Int64, to last: Int64, _ reader: LogReader
+    ) throws -> Bool {
+        var position = newest
+        while position > last {
+            guard let batch = try reader.batch(containing: position) else {
+                throw StorageError.corruptLog("position @\(position) is missing")
+            }
+            let index = Int(position - batch.header.first)
+            let previous = batch.withView { view -> Int64 in
+                let shape = view.shape(of: index)
+                guard shape.operation == UInt32(STORAGE_UPDATE) else { return 0 }
+                let old = view.columns(of: index)
+                for place in 0..<Int(shape.column_count) {
+                    // The catalog's own columns have the ids 2 to 13, in the order of the row.
+                    let column = Int(shape.columns[place]) - 2
+                    if row.indices.contains(column) { row[column] = view.value(old[place]) }
+                }
+                return view.events[index].previous
+            }
+            guard previous < position else {
+                throw StorageError.corruptLog("event @\(position) points ahead of itself")
+            }
+            if previous == 0 { return false }
+            position = previous
+        }
+        return true
+    }
+}
+
+extension LogReader {
+    /// The last position of the commit that an event belongs to.
+    package func lastPosition(ofCommitAt position: Int64) throws -> Int64 {
+        guard position > 0, var batch = try batch(containing: position) else { return position }
+        var place = Int(position - batch.header.first)
+        while let part = batch.commits.first(where: { $0.events.contains(place) }) {
+            let last = batch.header.first + Int64(part.events.upperBound) - 1
+            guard last == batch.header.last, batch.endsInsideCommit, let next = try self.batch(containing: last + 1)
+            else { return last }
+            batch = next
+            place = 0
+        }
+        return position
+    }
+}

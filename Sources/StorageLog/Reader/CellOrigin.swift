@@ -1,0 +1,49 @@
+package import StorageCore
+
+/// A value of a row, and the event that set it.
+public struct CellOrigin: Sendable, Hashable {
+    /// The column and its value.
+    public let field: StorageEvent.Field
+    /// Position of the event that set the value: the row's insert, or an update of this column.
+    public let position: Int64
+    /// The commit of that event: who, when and why.
+    public let commit: CommitInfo
+    /// Whether the commit was to be looked through, but the row began with it.
+    public let isIgnored: Bool
+}
+
+extension LogReader {
+    /// Where each value of a row comes from, in the order of its columns: one look-up for each version of the row, back
+    /// to where all is known.
+    ///
+    /// - Parameters:
+    ///   - entity: The row's entity as it is now.
+    ///   - position: The state to explain.
+    ///   - wanted: The columns to explain, by their ids; all outside the key where nil. The key comes with the row.
+    ///   - ignored: Commits to look through: the event before counts as the origin.
+    /// - Returns: nil where there was no such row.
+    package func origins(
+        of key: [StorageValue], in entity: CatalogEntity, at position: Int64, columns wanted: Set<UInt32>? = nil,
+        ignoring ignored: (CommitInfo) -> Bool = { _ in false }
+    ) throws -> [CellOrigin]? {
+        let then = try Catalog.load(database, at: position).entity(id: entity.id) ?? entity
+        var columns = then.live.filter { wanted?.contains($0.id) ?? ($0.keyPlace == 0) }
+        // Of a row that is all key, the key is what there is to tell.
+        if columns.isEmpty, wanted == nil { columns = then.key }
+        let image = try image(
+            of: key, in: entity, at: position, columns: Set(columns.map(\.id)), ignoring: ignored)
+        guard let image else { return nil }
+        return try columns.compactMap { column in
+            guard let origin = image.origin(of: column), let batch = try batch(containing: origin.setAt) else {
+                return nil
+            }
+            return CellOrigin(
+                field: StorageEvent.Field(
+                    column: column.name,
+                    value: column.keyPlace > 0 ? key[column.keyPlace - 1] : image.value(of: column).value,
+                    type: column.type, coding: column.coding),
+                position: origin.setAt, commit: batch.commit(ofEvent: Int(origin.setAt - batch.header.first)),
+                isIgnored: origin.isIgnored)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package import CSQLite
+internal import Foundation
+package import StorageCore
+
+/// A value exactly as an event holds it, copied out of the run: text by its bytes, which needn't be valid UTF-8, and
+/// reals by their bits.
+package enum ExactValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(UInt64)
+    case text([UInt8])
+    case blob([UInt8])
+
+    /// The value as Swift knows it. Text that isn't valid UTF-8 comes out repaired.
+    package var value: StorageValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): .integer(value)
+        case .real(let bits): .real(Double(bitPattern: bits))
+        case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+        case .blob(let bytes): .blob(Data(bytes))
+        }
+    }
+
+    package init(_ value: StorageValue) {
+        switch value {
+        case .null: self = .null
+        case .integer(let value): self = .integer(value)
+        case .real(let value): self = .real(value.bitPattern)
+        case .text(let value): self = .text(Array(value.utf8))
+        case .blob(let value): self = .blob(Array(value))
+        }
+    }
+
+    /// About how much memory the value takes beside its own slot.
+    var byteCount: Int {
+        switch self {
+        case .text(let bytes), .blob(let bytes): bytes.count + 32
+        default: 0
+        }
+    }
+}
+
+extension ExactValue {
+    /// A value of an event.
+    package init(_ raw: storage_value, bytes: UnsafePointer<UInt8>) {
+        switch Int32(raw.type) {
+        case SQLITE_INTEGER: self = .integer(Int64(bitPattern: raw.bits))
+        case SQLITE_FLOAT: self = .real(raw.bits)
+        case SQLITE_TEXT:
+            self = .text(Array(UnsafeBufferPointer(start: bytes + Int(raw.bits), count: Int(raw.size))))
+        case SQLITE_BLOB:
+            self = .blob(Array(UnsafeBufferPointer(start: bytes + Int(raw.bits), count: Int(raw.size))))
+        default: self = .null
+        }
+    }
+
+    /// A column of a statement's current row.
+    package init(_ row: Statement, column: Int32) {
+        switch sqlite3_column_type(row.pointer, column) {
+        case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(row.pointer, column))
+        case SQLITE_FLOAT: self = .real(sqlite3_column_double(row.pointer, column).bitPattern)
+        case SQLITE_TEXT:
+            let start = sqlite3_column_text(row.pointer, column)
+            let count = Int(sqlite3_column_bytes(row.pointer, column))
+            self = .text(Array(UnsafeBufferPointer(start: start, count: count)))
+        case SQLITE_BLOB: self = .blob(Array(row.bytes(column)))
+        default: self = .null
+        }
+    }
+
+    package func bind(to statement: Statement, at index: Int32) {
+        switch self {
+        case .null: statement.bindNull(at: index)
+        case .integer(let value): statement.bind(value, at: index)
+        case .real(let bits): sqlite3_bind_double(statement.pointer, index, Double(bitPattern: bits))
+        case .text(let bytes):
+            _ = bytes.withUnsafeBytes {
+                storage_bind_text(
+                    statement.pointer, index, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, $0.count)
+            }
+        case .blob(let bytes): statement.bind(blob: bytes, at: index)
+        }
+    }
+}

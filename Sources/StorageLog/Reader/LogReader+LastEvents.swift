@@ -1,0 +1,62 @@
+internal import CSQLite
+internal import StorageCore
+
+extension LogReader {
+    /// The last event of each row of an entity that was there after a position, newest first, until `body` answers
+    /// false.
+    ///
+    /// Reads the log once, backward. An event is the last one of its row if no later event points back to it, so a bit
+    /// for each position is all that has to be remembered.
+    package func forEachLastEvent(
+        of entity: UInt32, at position: Int64, _ body: (EventBatch, Int) throws -> Bool
+    ) throws {
+        guard position > 0 else { return }
+        var isFollowed = [UInt64](repeating: 0, count: Int(position / 64) + 1)
+        try forEachBatch(
+            in: 1...position, descending: true, where: { $0.entities.contains(entity) }
+        ) { batch in
+            try batch.withView { view in
+                for index in stride(from: view.count - 1, through: 0, by: -1) {
+                    let shape = view.shape(of: index)
+                    let place = batch.header.first + Int64(index)
+                    guard shape.entity == entity, place <= position else { continue }
+                    let previous = view.events[index].previous
+                    if previous > 0, previous < place { isFollowed[Int(previous / 64)] |= 1 << UInt64(previous % 64) }
+                    guard isFollowed[Int(place / 64)] & 1 << UInt64(place % 64) == 0,
+                        Int(shape.operation) != STORAGE_DELETE
+                    else { continue }
+                    if try !body(batch, index) { return false }
+                }
+                return true
+            }
+        }
+    }
+
+    /// Goes back from an event of a row to the one that counts: that sets one of the columns and isn't looked through.
+    ///
+    /// - Returns: The event, and whether it is the row's first one in want of a better.
+    package func origin(
+        _ batch: EventBatch, _ index: Int, columns: Set<UInt32>?, ignoring ignored: (CommitInfo) -> Bool
+    ) throws -> (batch: EventBatch, index: Int, isIgnored: Bool) {
+        var batch = batch
+        var index = index
+        while true {
+            let (isInsert, isTouched, previous) = batch.withView { view in
+                let shape = view.shape(of: index)
+                let names = (0..<Int(shape.column_count)).map { shape.columns[$0] }
+                return (
+                    Int(shape.operation) == STORAGE_INSERT, columns.map { !$0.isDisjoint(with: names) } ?? true,
+                    view.events[index].previous
+                )
+            }
+            let isIgnored = ignored(batch.commit(ofEvent: index))
+            if isInsert { return (batch, index, isIgnored) }
+            if isTouched, !isIgnored { return (batch, index, false) }
+            guard let earlier = try self.batch(containing: previous) else {
+                throw StorageError.corruptLog("position @\(previous) is missing")
+            }
+            batch = earlier
+            index = Int(previous - earlier.header.first)
+        }
+    }
+}

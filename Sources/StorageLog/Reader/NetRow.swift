@@ -1,0 +1,118 @@
+internal import CSQLite
+internal import Foundation
+
+/// What became of one row over a stretch of the log: one change, however many events there were.
+///
+/// A single event is such a change, and two that follow each other make one again (``followed(by:)``), so a stretch can
+/// be folded in pieces of any size.
+package struct NetRow: Hashable, Sendable {
+    package struct Cell: Hashable, Sendable {
+        /// The column's id in the catalog.
+        package let column: UInt32
+        package let value: ExactValue
+
+        package init(column: UInt32, value: ExactValue) {
+            self.column = column
+            self.value = value
+        }
+    }
+
+    /// The entities of the first and of the last event: they differ where a table was dropped and another one took its
+    /// name.
+    package private(set) var firstEntity: UInt32
+    package private(set) var lastEntity: UInt32
+    /// Whether the row was there before the first event, and whether it is after the last one.
+    package private(set) var existed: Bool
+    package private(set) var exists: Bool
+    /// Whether the row began or ended inside the stretch, so that ``new`` is all there is of it and ``old`` all that
+    /// there was.
+    package private(set) var isWhole: Bool
+    /// Columns that were touched, by rising id, as they were before and as they are after.
+    package private(set) var old: [Cell]
+    package private(set) var new: [Cell]
+
+    /// A row that nothing has happened to yet, of which these columns are known.
+    package init(untouched cells: [Cell], of entity: UInt32) {
+        firstEntity = entity
+        lastEntity = entity
+        existed = true
+        exists = true
+        isWhole = false
+        old = Self.sorted(cells)
+        new = old
+    }
+
+    /// One event.
+    package init(_ view: EventView, event: Int) {
+        let shape = view.shape(of: event)
+        let count = Int(shape.column_count)
+        let first = view.columns(of: event)
+        let operation = Int(shape.operation)
+        func cells(_ start: UnsafePointer<storage_value>) -> [Cell] {
+            Self.sorted(
+                (0..<count).map {
+                    Cell(column: shape.columns[$0], value: ExactValue(start[$0], bytes: view.bytes))
+                })
+        }
+        firstEntity = shape.entity
+        lastEntity = shape.entity
+        existed = operation != STORAGE_INSERT
+        exists = operation != STORAGE_DELETE
+        isWhole = operation != STORAGE_UPDATE
+        old = existed ? cells(first) : []
+        new = exists ? cells(operation == STORAGE_UPDATE ? first + count : first) : []
+    }
+
+    init(
+        firstEntity: UInt32, lastEntity: UInt32, existed: Bool, exists: Bool, isWhole: Bool, old: [Cell], new: [Cell]
+    ) {
+        self.firstEntity = firstEntity
+        self.lastEntity = lastEntity
+        self.existed = existed
+        self.exists = exists
+        self.isWhole = isWhole
+        self.old = old
+        self.new = new
+    }
+
+    private static func sorted(_ cells: [Cell]) -> [Cell] {
+        for index in cells.indices.dropFirst() where cells[index - 1].column > cells[index].column {
+            return cells.sorted { $0.column < $1.column }
+        }
+        return cells
+    }
+
+    /// This change and then another one of the same row, as one.
+    package func followed(by later: NetRow) -> NetRow {
+        var result = later
+        result.firstEntity = firstEntity
+        result.existed = existed
+        result.isWhole = isWhole || later.isWhole
+        // What the later change found in columns that this one left alone was there from the beginning.
+        result.old = existed && !isWhole ? Self.merged(later.old, under: old) : old
+        if !later.isWhole { result.new = Self.merged(new, under: later.new) }
+        return result
+    }
+
+    /// The cells of both, those of `upper` where both have one.
+    private static func merged(_ lower: [Cell], under upper: [Cell]) -> [Cell] {
+        var output: [Cell] = []
+        output.reserveCapacity(max(lower.count, upper.count))
+        var next = 0
+        for cell in upper {
+            while next < lower.count, lower[next].column < cell.column {
+                output.append(lower[next])
+                next += 1
+            }
+            if next < lower.count, lower[next].column == cell.column { next += 1 }
+            output.append(cell)
+        }
+        output.append(contentsOf: lower[next...])
+        return output
+    }
+
+    /// About how much memory the change takes.
+    package var byteCount: Int {
+        (old + new).reduce(96) { $0 + MemoryLayout<Cell>.stride + $1.value.byteCount }
+    }
+}

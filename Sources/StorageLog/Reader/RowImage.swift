@@ -1,0 +1,95 @@
+internal import CSQLite
+internal import Foundation
+package import StorageCore
+
+/// A row as it was after a position, each value with the event that set it.
+package struct RowImage: Sendable {
+    package struct Cell: Sendable {
+        package let value: ExactValue
+        /// Position of the event that set the value.
+        package fileprivate(set) var setAt: Int64
+        /// Whether that event belongs to a commit that was to be looked through, but nothing lies behind it.
+        package fileprivate(set) var isIgnored = false
+    }
+
+    /// Position of the row's last event.
+    package let position: Int64
+    /// By the column's id. A column that the row's events don't name is missing.
+    package fileprivate(set) var cells: [UInt32: Cell] = [:]
+    /// The event that made the row, as far as it was looked for.
+    package fileprivate(set) var insert: Cell?
+
+    /// A column's value; its default where the row is older than the column and was never given another value.
+    package func value(of column: CatalogColumn) -> ExactValue {
+        cells[column.id]?.value ?? ExactValue(column.fallback)
+    }
+
+    /// Where a column's value comes from; the row itself where no event names the column.
+    package func origin(of column: CatalogColumn) -> Cell? { cells[column.id] ?? insert }
+}
+
+extension LogReader {
+    /// A row as it was after a position: one look-up for each of its versions, back to where all is known.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns that are wanted; all where nil.
+    ///   - ignored: Commits to look through: a value that they set counts as set by the event before.
+    /// - Returns: nil where there was no such row.
+    package func image(
+        of key: [StorageValue], in entity: CatalogEntity, at position: Int64 = .max, columns: Set<UInt32>? = nil,
+        ignoring ignored: (CommitInfo) -> Bool = { _ in false }
+    ) throws -> RowImage? {
+        var builder = RowImageBuilder(columns: columns)
+        try forEachVersion(of: key, in: entity) { batch, index in
+            guard batch.header.first + Int64(index) <= position else { return true }
+            return builder.add(batch, index, isIgnored: ignored(batch.commit(ofEvent: index)))
+        }
+        return builder.image
+    }
+}
+
+/// Puts a row together from its events, newest first.
+package struct RowImageBuilder {
+    private let columns: Set<UInt32>?
+    package private(set) var image: RowImage?
+    /// Columns whose values are known, but set by commits that are looked through.
+    private var open: Set<UInt32> = []
+
+    package init(columns: Set<UInt32>?) { self.columns = columns }
+
+    /// - Returns: Whether more events are needed.
+    package mutating func add(_ batch: EventBatch, _ index: Int, isIgnored: Bool) -> Bool {
+        let position = batch.header.first + Int64(index)
+        return batch.withView { view in
+            let shape = view.shape(of: index)
+            guard Int(shape.operation) != STORAGE_DELETE else { return false }
+            let isUpdate = Int(shape.operation) == STORAGE_UPDATE
+            var image = image ?? RowImage(position: position)
+            let values = view.columns(of: index) + (isUpdate ? Int(shape.column_count) : 0)
+            for place in 0..<Int(shape.column_count) {
+                let column = shape.columns[place]
+                guard columns?.contains(column) ?? true else { continue }
+                if image.cells[column] == nil {
+                    image.cells[column] = RowImage.Cell(
+                        value: ExactValue(values[place], bytes: view.bytes), setAt: position, isIgnored: isIgnored)
+                    if isIgnored { open.insert(column) }
+                } else if open.contains(column), !isIgnored {
+                    image.cells[column]?.setAt = position
+                    image.cells[column]?.isIgnored = false
+                    open.remove(column)
+                }
+            }
+            if !isUpdate { finish(&image, position, isIgnored) }
+            self.image = image
+            guard isUpdate else { return false }
+            return !open.isEmpty || columns.map { image.cells.count < $0.count } ?? true
+        }
+    }
+
+    /// At the event that made the row: nothing lies behind it.
+    private mutating func finish(_ image: inout RowImage, _ position: Int64, _ isIgnored: Bool) {
+        for column in open { image.cells[column]?.setAt = position }
+        open = []
+        image.insert = RowImage.Cell(value: .null, setAt: position, isIgnored: isIgnored)
+    }
+}

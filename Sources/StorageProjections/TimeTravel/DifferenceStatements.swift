@@ -1,0 +1,131 @@
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// A difference as SQL: statements that turn the tables of the first state into those of the second.
+///
+/// They name tables and columns as SQLite knows them, and leave StorageKit's own columns alone, so that they fit a copy
+/// of the tables in any database.
+package struct DifferenceStatements {
+    private let difference: NetDifference
+
+    /// - Parameter difference: Made `forStatements`.
+    package init(_ difference: NetDifference) { self.difference = difference }
+
+    /// Hands over the statements in the order in which they must run. Rows go before others come, so that neither keys
+    /// nor references are in the way.
+    ///
+    /// - Parameter narrowed: A change without what isn't wanted of it; nil if nothing is.
+    package func forEach(
+        where narrowed: (NetChange) -> NetChange? = { $0 }, _ body: (String) throws -> Void
+    ) throws {
+        for table in difference.tables where table.to == nil {
+            if let from = table.from { try body("DROP TABLE \(quoted(from.stored));") }
+        }
+        for table in difference.tables { try schema(of: table).forEach(body) }
+        for operation in [StorageEvent.Operation.delete, .update, .insert] {
+            try difference.forEachChange([operation]) { change in
+                if let change = narrowed(change), let statement = statement(for: change) { try body(statement) }
+                return true
+            }
+        }
+        // Indexes last, because rows come faster without, and triggers, because they have done their work already.
+        for table in difference.tables where table.from == nil {
+            if let rest = table.to.map(definitions)?.rest { try body(rest) }
+        }
+    }
+
+    // MARK: Tables
+
+    /// What makes, renames and alters a table before any of its rows is touched.
+    private func schema(of table: DifferenceTable) -> [String] {
+        guard let to = table.to else { return [] }
+        guard let from = table.from else { return [definitions(of: to).table] }
+        var statements: [String] = []
+        let name = quoted(to.stored)
+        if ExactText(from.stored) != ExactText(to.stored) {
+            statements.append("ALTER TABLE \(quoted(from.stored)) RENAME TO \(name);")
+        }
+        for column in table.columns {
+            guard let gone = column.from, !column.isSame else { continue }
+            statements.append("ALTER TABLE \(name) DROP COLUMN \(quoted(gone.stored));")
+        }
+        let kept = to.live.compactMap { new in from.live.first { $0.id == new.id }.map { (old: $0, new: new) } }
+        for (old, new) in kept where ExactText(old.stored) != ExactText(new.stored) {
+            statements.append(
+                "ALTER TABLE \(name) RENAME COLUMN \(quoted(old.stored)) TO \(quoted(new.stored));")
+        }
+        for column in table.columns {
+            guard let new = column.to, !column.isSame else { continue }
+            statements.append("ALTER TABLE \(name) ADD COLUMN \(definition(of: new));")
+        }
+        return statements
+    }
+
+    /// The SQL of a table, and that of its indexes and triggers, as the catalog recorded them.
+    private func definitions(of entity: CatalogEntity) -> (table: String, rest: String?) {
+        guard let end = entity.definition.firstRange(of: ";\nCREATE ") else { return (entity.definition + ";", nil) }
+        let rest = entity.definition[entity.definition.index(end.lowerBound, offsetBy: 2)...]
+        return (entity.definition[..<end.lowerBound] + ";", rest + ";")
+    }
+
+    private func definition(of column: CatalogColumn) -> String {
+        let type = column.type.isEmpty || !column.coding.isEmpty ? "" : " \(column.type)"
+        let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
+        return quoted(column.stored) + type + (column.required && !fallback.isEmpty ? " NOT NULL" : "") + fallback
+    }
+
+    // MARK: Rows
+
+    private func statement(for change: NetChange) -> String? {
+        // The rows of a table that is dropped go with it.
+        guard let entity = change.table.to else { return nil }
+        // Columns that are gone in the second state have been dropped already.
+        let cells = change.cells.filter { change.operation != .delete && $0.column.to != nil }
+        let name = quoted(entity.stored)
+        let keys = zip(change.table.key, change.key).map { (quoted($0.stored), Self.literal($1)) }
+        let condition = keys.map { "\($0) = \($1)" }.joined(separator: " AND ")
+        switch change.operation {
+        case .delete: return "DELETE FROM \(name) WHERE \(condition);"
+        case .insert: return insert(into: name, keys, cells)
+        case .update:
+            let assignments = cells.map { "\(quoted($0.column.to?.stored ?? "")) = \(Self.literal($0.new))" }
+            return assignments.isEmpty
+                ? nil : "UPDATE \(name) SET \(assignments.joined(separator: ", ")) WHERE \(condition);"
+        }
+    }
+
+    private func insert(into name: String, _ keys: [(String, String)], _ cells: [NetChange.Cell]) -> String {
+        let names = keys.map(\.0) + cells.map { quoted($0.column.to?.stored ?? "") }
+        let values = keys.map(\.1) + cells.map { Self.literal($0.new) }
+        return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")));"
+    }
+
+    /// A value as SQL that gives back exactly this value, on one line and in printable characters where text isn't.
+    private static func literal(_ value: ExactValue) -> String {
+        switch value {
+        case .null: return "NULL"
+        case .integer(let value):
+            // The digits of the lowest integer alone would be read as a real.
+            return value == .min ? "(-9223372036854775807 - 1)" : String(value)
+        case .real(let bits): return literal(Double(bitPattern: bits))
+        case .text(let bytes):
+            let isPlain =
+                bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && String(validating: bytes, as: UTF8.self) != nil
+            guard isPlain else { return "CAST(x'\(hexadecimal(bytes))' AS TEXT)" }
+            return "'" + String(decoding: bytes, as: UTF8.self).replacing("'", with: "''") + "'"
+        case .blob(let bytes): return "x'\(hexadecimal(bytes))'"
+        }
+    }
+
+    private static func literal(_ value: Double) -> String {
+        if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
+        // SQLite reads -0.0 as 0.0.
+        if value == 0, value.sign == .minus { return "(0.0 * -1)" }
+        return "\(value)"
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { String(format: "%02x", $0) }.joined()
+    }
+}

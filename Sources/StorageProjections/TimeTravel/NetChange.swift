@@ -1,0 +1,84 @@
+internal import StorageCore
+package import StorageLog
+
+/// What differs in one row between two states, value for value as the log has it.
+package struct NetChange: Sendable {
+    package struct Cell: Sendable {
+        package let column: DifferenceTable.Column
+        package let old: ExactValue
+        package let new: ExactValue
+    }
+
+    package let operation: StorageEvent.Operation
+    package let table: DifferenceTable
+    package let key: [ExactValue]
+    /// The columns that differ; for an insert all of the second state, for a delete all of the first.
+    package let cells: [Cell]
+
+    /// Events don't tell the default that a column brings to the rows that are there already. So a column that a state
+    /// lacks counts as holding its default there, and a row differs only where it holds something else.
+    ///
+    /// - Returns: nil where the row ends as it began.
+    init?(_ row: NetRow, key: [ExactValue], table: DifferenceTable, isBackward: Bool) {
+        // A table that isn't there has no rows, whatever events it had.
+        let existed = row.existed && row.firstEntity == (isBackward ? table.to : table.from)?.id
+        let exists = row.exists && row.lastEntity == (isBackward ? table.from : table.to)?.id
+        let (hadRow, hasRow) = isBackward ? (exists, existed) : (existed, exists)
+        guard hadRow || hasRow else { return nil }
+        operation = hadRow ? hasRow ? .update : .delete : .insert
+        self.table = table
+        self.key = key
+        let (from, to) = isBackward ? (row.new, row.old) : (row.old, row.new)
+        cells = table.columns.compactMap { column in
+            guard hadRow && hasRow || (hadRow ? column.from : column.to) != nil else { return nil }
+            let fallback = column.to.map { ExactValue($0.fallback) } ?? .null
+            let before = hadRow ? column.from.map { Self.value(of: $0, in: from) } ?? fallback : .null
+            let after = hasRow ? column.to.map { Self.value(of: $0, in: to) } ?? .null : .null
+            if hadRow, hasRow {
+                if before == after || column.to == nil && before == column.from.map({ ExactValue($0.fallback) }) {
+                    return nil
+                }
+            }
+            return Cell(column: column, old: before, new: after)
+        }
+        if hadRow, hasRow, cells.isEmpty { return nil }
+    }
+
+    private init(_ change: NetChange, cells: [Cell]) {
+        operation = change.operation
+        table = change.table
+        key = change.key
+        self.cells = cells
+    }
+
+    /// The change of some columns only; nil where none of them differs.
+    package func narrowed(to wanted: (DifferenceTable.Column) -> Bool) -> NetChange? {
+        let cells = cells.filter { wanted($0.column) }
+        return cells.isEmpty ? nil : NetChange(self, cells: cells)
+    }
+
+    private static func value(of column: CatalogColumn, in cells: [NetRow.Cell]) -> ExactValue {
+        cells.first { $0.column == column.id }?.value ?? ExactValue(column.fallback)
+    }
+}
+
+extension RowDifference {
+    package init(_ change: NetChange) {
+        // Each state has its own idea of what a column's values are.
+        let old = change.cells.map { Self.field($0, $0.column.from ?? $0.column.to, $0.old) }
+        let new = change.cells.map { Self.field($0, $0.column.to ?? $0.column.from, $0.new) }
+        let key = zip(change.table.key, change.key).map { column, value in
+            StorageEvent.Field(column: column.name, value: value.value, type: column.type, coding: column.coding)
+        }
+        self.init(
+            operation: change.operation, table: change.table.name, key: key,
+            old: change.operation == .insert ? nil : old, new: change.operation == .delete ? nil : new)
+    }
+
+    private static func field(
+        _ cell: NetChange.Cell, _ column: CatalogColumn?, _ value: ExactValue
+    ) -> StorageEvent.Field {
+        StorageEvent.Field(
+            column: cell.column.name, value: value.value, type: column?.type ?? "", coding: column?.coding ?? "")
+    }
+}

@@ -1,0 +1,221 @@
+internal import CSQLite
+internal import Foundation
+package import StorageCore
+package import StorageLog
+
+/// The difference between two states of a store: one net change for each row that differs.
+///
+/// It is folded from the events between the two positions, which are read once; what doesn't fit in memory goes to a
+/// temporary database. Only where a column or a table was dropped in between, the rows that it had are made from the log
+/// before, because no event tells what went with it.
+///
+/// Not `Sendable`: one thread at a time may use it. Once made, it doesn't need the store any more.
+package final class NetDifference {
+    /// Which rows to compare.
+    package struct Selection: Sendable {
+        /// Tables by the name that they have now or in either state; all where there are neither tables nor rows.
+        package var tables: Set<String> = []
+        /// Single rows, found along their own events.
+        package var rows: [Row] = []
+
+        package struct Row: Sendable {
+            let entity: CatalogEntity
+            let key: [StorageValue]
+
+            package init(entity: CatalogEntity, key: [StorageValue]) {
+                self.entity = entity
+                self.key = key
+            }
+        }
+
+        package init() {}
+    }
+
+    package let from: Int64
+    package let to: Int64
+    /// The tables that were compared, by name.
+    package let tables: [DifferenceTable]
+    private let store: NetStore
+    private let isBackward: Bool
+    private let lower: Int64
+    private let upper: Int64
+    /// Place in `tables` of each entity.
+    private var tableOfEntity: [UInt32: Int] = [:]
+
+    /// - Parameters:
+    ///   - database: A connection inside a read, so that it sees one state of the log.
+    ///   - to: May lie before `from`; the difference then leads back.
+    ///   - forStatements: Whether the changes are to be made by SQL: a table or column that was dropped and made again is
+    ///     then two of them.
+    ///   - memoryLimit: Bytes that changes may take before they go to the temporary database.
+    ///   - progress: Called with the position that has been reached.
+    package init(
+        _ database: OpaquePointer, from: Int64, to: Int64, selection: Selection = Selection(),
+        forStatements: Bool = false, memoryLimit: Int = 16 << 20, progress: (Int64) -> Void = { _ in }
+    ) throws {
+        self.from = from
+        self.to = to
+        isBackward = to < from
+        (lower, upper) = (min(from, to), max(from, to))
+        let all = DifferenceTable.all(
+            from: try Catalog.load(database, at: from), to: try Catalog.load(database, at: to),
+            matchesNames: !forStatements)
+        let isWhole = selection.tables.isEmpty && selection.rows.isEmpty
+        let names = Set(selection.tables.map(ExactText.init))
+        let present = try Catalog.load(database)
+        let isNamed = { (table: DifferenceTable) in
+            [table.from, table.to].compactMap { $0 }.contains { entity in
+                let now = present.entity(id: entity.id) ?? entity
+                return names.contains(ExactText(entity.name)) || names.contains(ExactText(now.name))
+            }
+        }
+        tables = all.filter { table in
+            isWhole || isNamed(table)
+                || selection.rows.contains { [table.from?.id, table.to?.id].contains($0.entity.id) }
+        }
+        store = try NetStore(tables, memoryLimit: memoryLimit)
+        for (place, table) in tables.enumerated() {
+            for entity in [table.from, table.to] { if let entity { tableOfEntity[entity.id] = place } }
+        }
+        guard lower < upper else { return }
+        let scanned = Set(tables.indices.filter { isWhole || isNamed(tables[$0]) })
+        try fold(database, scanned, progress)
+        for row in selection.rows {
+            guard let place = tableOfEntity[row.entity.id], !scanned.contains(place) else { continue }
+            let table = tables[place]
+            let before = isBackward ? table.to : table.from
+            let after = isBackward ? table.from : table.to
+            // Where another table took the name, the row has a life in each.
+            if let before { try fold(row.key, of: present.entity(id: before.id) ?? before, place, database) }
+            if let after, after.id != before?.id {
+                try fold(row.key, of: present.entity(id: after.id) ?? after, place, database)
+            }
+        }
+        try store.flush()
+    }
+
+    /// The changes, table by table, in the order of their keys, until `body` answers false.
+    ///
+    /// - Parameter operations: Only these.
+    package func forEachChange(
+        _ operations: Set<StorageEvent.Operation> = Set(StorageEvent.Operation.allCases),
+        _ body: (NetChange) throws -> Bool
+    ) throws {
+        let cursor = makeCursor()
+        while let change = try cursor.next() {
+            if operations.contains(change.operation), try !body(change) { return }
+        }
+    }
+
+    package func makeCursor() -> Cursor { Cursor(self) }
+
+    /// Goes through the changes one at a time.
+    package final class Cursor {
+        private let difference: NetDifference
+        private var table = -1
+        private var rows: Statement?
+
+        init(_ difference: NetDifference) { self.difference = difference }
+
+        package func next() throws -> NetChange? {
+            while table < difference.tables.count {
+                guard let rows, try rows.step() else {
+                    table += 1
+                    rows = table < difference.tables.count ? try difference.store.rows(of: table) : nil
+                    continue
+                }
+                let keys = (0..<difference.tables[table].key.count).map { ExactValue(rows, column: Int32($0 + 1)) }
+                let change = NetChange(
+                    try NetRow(bytes: rows.bytes(0)), key: keys, table: difference.tables[table],
+                    isBackward: difference.isBackward)
+                if let change { return change }
+            }
+            return nil
+        }
+    }
+}
+
+// MARK: Folding
+
+extension NetDifference {
+    private func fold(_ database: OpaquePointer, _ places: Set<Int>, _ progress: (Int64) -> Void) throws {
+        let wanted = tableOfEntity.filter { places.contains($0.value) }
+        guard !wanted.isEmpty else { return }
+        for place in places.sorted() { try addLost(of: place, database) }
+        let positions = lower + 1...upper
+        try LogReader(database).forEachBatch(
+            in: positions, where: { $0.entities.contains { wanted[$0] != nil } }
+        ) { batch in
+            try batch.withView { view in
+                let placeOfShape = (0..<view.shapeCount).map { wanted[view.shapes[$0].entity] }
+                for index in 0..<view.count {
+                    guard let place = placeOfShape[Int(view.events[index].shape)],
+                        positions.contains(batch.header.first + Int64(index))
+                    else { continue }
+                    let key = KeyCoding.encode(
+                        view.key(of: index), count: Int(view.shape(of: index).key_count), bytes: view.bytes)
+                    try store.add(NetRow(view, event: index), key: key, table: place)
+                }
+            }
+            progress(batch.header.last)
+            return true
+        }
+    }
+
+    /// The columns of the earlier state that went with their column or table; no event tells what they held.
+    private func lostColumns(of place: Int) -> (entity: CatalogEntity, columns: [CatalogColumn])? {
+        let table = tables[place]
+        let (before, after) = isBackward ? (table.to, table.from) : (table.from, table.to)
+        guard let before else { return nil }
+        let rest = before.live.filter { $0.keyPlace == 0 }
+        guard let after, after.id == before.id else { return (before, rest) }
+        let lost = rest.filter { column in !after.live.contains { $0.id == column.id } }
+        return lost.isEmpty ? nil : (before, lost)
+    }
+
+    /// Begins with the rows of the earlier state where something of them was lost.
+    private func addLost(of place: Int, _ database: OpaquePointer) throws {
+        guard lower > 0, let (entity, columns) = lostColumns(of: place) else { return }
+        let scratch = try ScratchTables()
+        let fold = Fold(scratch.database, targets: [try scratch.target(for: entity)], checks: false)
+        try Statement(scratch.database, "BEGIN").execute()
+        try LogReader(database).forEachBatch(in: 1...lower, where: fold.wants) { batch in
+            try fold.apply(batch, in: 1...lower)
+            return true
+        }
+        let names = (entity.key + columns).map(ScratchTables.name).joined(separator: ", ")
+        let select = try Statement(scratch.database, "SELECT \(names) FROM \(ScratchTables.table(of: entity))")
+        while try select.step() {
+            let key = entity.key.indices.map { ExactValue(select, column: Int32($0)) }
+            let cells = columns.enumerated().map { index, column in
+                NetRow.Cell(column: column.id, value: ExactValue(select, column: Int32(index + entity.key.count)))
+            }
+            try store.add(
+                NetRow(untouched: cells, of: entity.id), key: KeyCoding.encode(key), table: place)
+        }
+    }
+
+    /// One row, along its own events.
+    private func fold(
+        _ key: [StorageValue], of entity: CatalogEntity, _ place: Int, _ database: OpaquePointer
+    ) throws {
+        let reader = LogReader(database)
+        var net: NetRow?
+        try reader.forEachVersion(of: key, in: entity) { batch, index in
+            let position = batch.header.first + Int64(index)
+            guard position <= upper else { return true }
+            guard position > lower else { return false }
+            let change = batch.withView { NetRow($0, event: index) }
+            net = net.map { change.followed(by: $0) } ?? change
+            return true
+        }
+        if let (loser, columns) = lostColumns(of: place), loser.id == entity.id,
+            let image = try reader.image(of: key, in: entity, at: lower, columns: Set(columns.map(\.id)))
+        {
+            let cells = columns.map { NetRow.Cell(column: $0.id, value: image.value(of: $0)) }
+            let untouched = NetRow(untouched: cells, of: entity.id)
+            net = net.map { untouched.followed(by: $0) } ?? untouched
+        }
+        if let net { try store.add(net, key: KeyCoding.encode(key), table: place) }
+    }
+}

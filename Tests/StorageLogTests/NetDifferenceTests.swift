@@ -1,0 +1,316 @@
+import CSQLite
+import GRDB
+import StorageCore
+import StorageProjections
+import Testing
+
+@testable import StorageLog
+
+/// The net difference between two points leads from the one state to the other, whatever happened to rows, columns and
+/// tables in between.
+@Suite struct NetDifferenceTests {
+    /// The store after one commit.
+    struct State {
+        let position: Int64
+        let catalog: Catalog
+        let dump: StoreDump
+    }
+
+    /// Rows as a reader of differences sees them: by name, NULL being nothing.
+    private typealias Rows = [String: [[Cell]: [String: Cell]]]
+
+    @Test(arguments: TestSettings.seeds(4, from: 5_000))
+    func appliedToOneStateItGivesTheOther(seed: UInt64) async throws {
+        let (engine, states) = try await Self.history(seed)
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<25 {
+            let from = random.pick(states)
+            let to = random.pick(states)
+            // Every change for itself to the temporary database, or none before the end.
+            let limit = random.chance(50) ? 0 : 1 << 20
+            try await engine.withWriter { writer, _ in
+                let difference = try NetDifference(
+                    writer.database, from: from.position, to: to.position, memoryLimit: limit)
+                var rows = Self.rows(of: from, namedAt: to)
+                var faults: [String] = []
+                try difference.forEachChange { change in
+                    Self.apply(change, to: &rows, &faults)
+                    return true
+                }
+                Self.forgetDefaults(of: difference, in: &rows)
+                let wanted = Self.rows(of: to, namedAt: to)
+                let name = "seed \(seed) @\(from.position)..@\(to.position)"
+                #expect(faults.isEmpty, "\(name): \(faults.prefix(3))")
+                for table in Set(rows.keys).union(wanted.keys) where rows[table] ?? [:] != wanted[table] ?? [:] {
+                    Issue.record("\(name): \(table) is \(rows[table] ?? [:]), not \(wanted[table] ?? [:])")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: TestSettings.seeds(3, from: 6_000))
+    func asStatementsItMakesTheOtherTables(seed: UInt64) async throws {
+        let (engine, states) = try await Self.history(seed)
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<20 {
+            let from = random.pick(states)
+            let to = random.pick(states)
+            try await engine.withWriter { writer, _ in
+                let copy = try DatabaseQueue()
+                let difference = try NetDifference(
+                    writer.database, from: from.position, to: to.position, forStatements: true)
+                var statements: [String] = []
+                try DifferenceStatements(difference).forEach { statements.append($0) }
+                try copy.writeWithoutTransaction { db in
+                    try Self.fill(db, with: from)
+                    for statement in statements { try db.execute(sql: statement) }
+                    let tables = try Self.tables(db, like: to)
+                    let wanted = to.dump.filter { $0.key != CatalogEntity.catalog.id }.mapValues { rows in
+                        rows.mapValues(\.cells)
+                    }
+                    #expect(
+                        tables == wanted, "seed \(seed) @\(from.position)..@\(to.position): \(statements)")
+                    let names = try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
+                    #expect(names == Set(to.catalog.live.map(\.stored)))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: TestSettings.seeds(1, from: 7_000))
+    func oneRowAlongItsEventsDiffersAsInAScan(seed: UInt64) async throws {
+        let (engine, states) = try await Self.history(seed)
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<8 {
+            let from = random.pick(states)
+            let to = random.pick(states)
+            try await engine.withWriter { writer, _ in
+                let whole = try NetDifference(writer.database, from: from.position, to: to.position)
+                try whole.forEachChange { change in
+                    // A table that was dropped with its rows leaves no way to them.
+                    guard let entity = writer.catalog.entity(id: change.table.to?.id ?? 0), !entity.isDropped,
+                        change.table.from?.id == entity.id, !change.key.contains(where: Self.isInvalid)
+                    else { return true }
+                    var selection = NetDifference.Selection()
+                    selection.rows = [.init(entity: entity, key: change.key.map(\.value))]
+                    let single = try NetDifference(
+                        writer.database, from: from.position, to: to.position, selection: selection)
+                    var found: [RowDifference] = []
+                    try single.forEachChange {
+                        found.append(RowDifference($0))
+                        return true
+                    }
+                    #expect(found == [RowDifference(change)], "seed \(seed)")
+                    return true
+                }
+            }
+        }
+    }
+
+    @Test(arguments: TestSettings.seeds(2, from: 8_000))
+    func theCatalogOfEveryCommitIsFoundAgain(seed: UInt64) async throws {
+        let (engine, states) = try await Self.history(seed)
+        try await engine.withWriter { writer, _ in
+            for state in states {
+                let found = try Catalog.load(writer.database, at: state.position)
+                #expect(found == state.catalog, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func pointsInsideACommitAreStatesToo() async throws {
+        let engine = try TestStore.inMemory(segmentLength: 2)
+        try await engine.adopt("t", "CREATE TABLE t(k PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        let receipt = try await engine.commit("INSERT INTO t(k, v) VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+        _ = try await engine.commit("UPDATE t SET v = 'd' WHERE k = 2; DELETE FROM t WHERE k = 1")
+        let changes = { (from: Int64, to: Int64) in
+            try await engine.withWriter { writer, _ in
+                var lines: [String] = []
+                try NetDifference(writer.database, from: from, to: to).forEachChange { change in
+                    lines.append("\(change.operation.rawValue) \(change.key[0].value) \(change.cells.map(\.new.value))")
+                    return true
+                }
+                return lines
+            }
+        }
+        #expect(try await changes(receipt.first, receipt.last) == ["insert 2 [\"b\"]", "insert 3 [\"c\"]"])
+        #expect(try await changes(receipt.last, receipt.last + 1) == ["update 2 [\"d\"]"])
+        #expect(
+            try await changes(receipt.first, receipt.last + 2) == [
+                "delete 1 [NULL]", "insert 2 [\"d\"]", "insert 3 [\"c\"]",
+            ])
+        #expect(
+            try await changes(receipt.last + 2, receipt.first) == [
+                "insert 1 [\"a\"]", "delete 2 [NULL]", "delete 3 [NULL]",
+            ])
+        #expect(try await changes(receipt.last, receipt.last) == [])
+    }
+}
+
+// MARK: Histories
+
+extension NetDifferenceTests {
+    static func history(_ seed: UInt64) async throws -> (StorageEngine, [State]) {
+        var generator = HistoryGenerator(seed: seed)
+        let engine = try TestStore.inMemory(segmentLength: [4, 16, 1_024][Int(seed % 3)])
+        var states = [
+            State(position: 0, catalog: try await engine.withWriter { writer, _ in writer.catalog }, dump: [:])
+        ]
+        for round in 0..<60 {
+            for steps in [generator.commit(), round % 5 == 0 ? generator.reuse() : []] where !steps.isEmpty {
+                _ = try await engine.commit(CommitMetadata(actor: "a\(round % 3)")) { writer, db in
+                    for step in steps {
+                        switch step {
+                        case .sql(let sql): try db.execute(sql: sql)
+                        case .table(let name, let sql): try writer.adopt(db, name, sql)
+                        }
+                    }
+                }
+            }
+            if round % 13 == 12 { try await engine.seal() }
+            states.append(
+                try await engine.withWriter { writer, _ in
+                    State(
+                        position: try LogReader(writer.database).head().position, catalog: writer.catalog,
+                        dump: try writer.dump())
+                })
+        }
+        return (engine, states)
+    }
+
+    private static func isInvalid(_ value: ExactValue) -> Bool {
+        guard case .text(let bytes) = value else { return false }
+        return String(validating: bytes, as: UTF8.self) == nil
+    }
+
+    // MARK: Applying
+
+    /// The rows of a state under the names that a difference to another state uses.
+    private static func rows(of state: State, namedAt other: State) -> Rows {
+        var result: Rows = [:]
+        for entity in state.catalog.live {
+            let later =
+                other.catalog.live.first { $0.id == entity.id }
+                ?? other.catalog.live.first { new in
+                    new.name == entity.name && new.key.count == entity.key.count
+                        && !state.catalog.live.contains { $0.id == new.id }
+                }
+            // A column that is new there begins with its default, unless it takes the place of one that is gone.
+            let fresh = (later?.live ?? []).filter { new in
+                !entity.live.contains { old in
+                    old.id == new.id || old.name == new.name && !later!.live.contains { $0.id == old.id }
+                }
+            }
+            var rows: [[Cell]: [String: Cell]] = [:]
+            for (key, row) in state.dump[entity.id] ?? [:] {
+                var cells: [String: Cell] = [:]
+                for column in entity.live where column.keyPlace == 0 {
+                    let heir = later?.live.first { $0.id == column.id }
+                    let isTaken = later?.live.contains { new in
+                        new.name == column.name && entity.live.contains { $0.id == new.id }
+                    }
+                    let name = heir?.name ?? column.name + (isTaken ?? false ? " (gone)" : "")
+                    if let cell = row.cells[column.id], cell != .null { cells[name] = cell }
+                }
+                for column in fresh where column.fallback != .null { cells[column.name] = Cell(column.fallback) }
+                rows[key] = cells
+            }
+            result[later?.name ?? entity.name, default: [:]].merge(rows) { $1 }
+        }
+        return result
+    }
+
+    private static func apply(_ change: NetChange, to rows: inout Rows, _ faults: inout [String]) {
+        let key = change.key.map(Cell.init)
+        let table = change.table.name
+        var row = rows[table]?[key]
+        if (change.operation == .insert) != (row == nil) {
+            return faults.append("\(change.operation) of \(table) \(key) finds \(row.map { "\($0)" } ?? "nothing")")
+        }
+        for cell in change.cells {
+            let old = row?[cell.column.name] ?? .null
+            if old != Cell(cell.old) {
+                faults.append("\(table) \(key) \(cell.column.name) was \(old), not \(cell.old)")
+            }
+            if change.operation == .update, cell.old == cell.new { faults.append("\(table) \(key) changes nothing") }
+            let new = Cell(cell.new)
+            if row == nil { row = [:] }
+            row?[cell.column.name] = new == .null ? nil : new
+        }
+        let fresh = Set(change.table.columns.filter { $0.from == nil }.map(\.name))
+        let rest = (row ?? [:]).filter { !fresh.contains($0.key) }
+        if change.operation == .delete, !rest.isEmpty { faults.append("\(table) \(key) had \(rest) too") }
+        rows[table, default: [:]][key] = change.operation == .delete ? nil : row ?? [:]
+    }
+
+    /// What is left in columns that the second state doesn't have is their default.
+    private static func forgetDefaults(of difference: NetDifference, in rows: inout Rows) {
+        for table in difference.tables {
+            for column in table.columns where column.to == nil {
+                let fallback = Cell(column.from?.fallback ?? .null)
+                rows[table.name] = rows[table.name]?.mapValues { row in
+                    row.filter { $0.key != column.name || $0.value != fallback }
+                }
+            }
+        }
+    }
+
+    // MARK: Tables
+
+    /// Makes the tables of a state in another database.
+    private static func fill(_ db: GRDB.Database, with state: State) throws {
+        for entity in state.catalog.live {
+            try db.execute(sql: entity.definition)
+            let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
+            let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
+            let marks = columns.map { _ in "?" }.joined(separator: ", ")
+            let insert = try StorageLog.Statement(
+                db.sqliteConnection!, "INSERT INTO \(quoted(entity.stored))(\(names)) VALUES (\(marks))")
+            for (key, row) in state.dump[entity.id] ?? [:] {
+                let cells = key + entity.live.filter { $0.keyPlace == 0 }.map { row.cells[$0.id] ?? .null }
+                for (index, cell) in cells.enumerated() { cell.exact.bind(to: insert, at: Int32(index + 1)) }
+                try insert.execute()
+            }
+        }
+    }
+
+    /// Reads the tables that a state has from another database.
+    private static func tables(_ db: GRDB.Database, like state: State) throws -> [UInt32: [[Cell]: [UInt32: Cell]]] {
+        var tables: [UInt32: [[Cell]: [UInt32: Cell]]] = [:]
+        for entity in state.catalog.live {
+            let others = entity.live.filter { $0.keyPlace == 0 }
+            let names = (entity.key + others).map { quoted($0.stored) }.joined(separator: ", ")
+            let select = try StorageLog.Statement(
+                db.sqliteConnection!, "SELECT \(names) FROM \(quoted(entity.stored))")
+            tables[entity.id] = [:]
+            while try select.step() {
+                let cells = (0..<entity.key.count + others.count).map { Cell(select.pointer, Int32($0)) }
+                tables[entity.id]?[Array(cells[..<entity.key.count])] = Dictionary(
+                    uniqueKeysWithValues: zip(others.map(\.id), cells[entity.key.count...]))
+            }
+        }
+        return tables
+    }
+}
+
+extension Cell {
+    init(_ value: ExactValue) {
+        switch value {
+        case .null: self = .null
+        case .integer(let value): self = .integer(value)
+        case .real(let bits): self = .real(bits)
+        case .text(let bytes): self = .text(bytes)
+        case .blob(let bytes): self = .blob(bytes)
+        }
+    }
+
+    var exact: ExactValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): .integer(value)
+        case .real(let bits): .real(bits)
+        case .text(let bytes): .text(bytes)
+        case .blob(let bytes): .blob(bytes)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import ArgumentParser
+import StorageLog
+import StorageProjections
+
+/// `storagekit diff`: what differs between two points.
+struct DiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Show what differs between two points, one net change for each row.",
+        discussion: """
+            Without a second point, the first one is compared with the newest state; A..B names both too. TARGETs are \
+            tables, rows or cells. A word after the first that reads as a point is one: give both points where a table \
+            is named like one.
+
+              storagekit diff -s app.sqlite t:5
+              storagekit diff -s app.sqlite 2024-05-01 head~1 users --stat
+              storagekit diff -s app.sqlite -1d users/42#name --format jsonl
+              storagekit diff -s app.sqlite head~1 head --reverse --format sql
+            """)
+
+    @Argument(help: ArgumentHelp("A point or two, then tables, rows or cells.", valueName: "points-and-targets"))
+    var words: [String] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Flag(name: .long, help: "Only how many rows differ in each table.")
+    var stat = false
+
+    @Flag(name: .long, help: "Only which tables differ, and what became of their columns.")
+    var summary = false
+
+    @Flag(name: .long, help: "Only the keys of rows that came or went.")
+    var skinny = false
+
+    @Flag(name: .long, help: "The way back: from B to A.")
+    var reverse = false
+
+    @Flag(name: .long, help: "End with status 1 if anything differs.")
+    var exitCode = false
+
+    @Option(name: .long, help: "How to write results; sql turns A's tables into B's.")
+    var format: DiffFormat = .human
+
+    @Option(name: .long, help: "When to use colours.")
+    var color: ColorChoice = .auto
+
+    func validate() throws {
+        if words.isEmpty {
+            throw ValidationError("diff needs a point to compare with, such as t:5, -1d or head~1.")
+        }
+        if [stat, summary, skinny].filter({ $0 }).count > 1 {
+            throw ValidationError("--stat, --summary and --skinny exclude each other.")
+        }
+        if format == .sql, stat || summary || skinny {
+            throw ValidationError("SQL is always whole: leave out --stat, --summary and --skinny.")
+        }
+        if skinny, format != .human { throw ValidationError("--skinny is for people only.") }
+    }
+
+    func run() async throws {
+        let command = self
+        let (points, targets) = try Self.split(words)
+        let status = try await store.read { store in
+            var from = try store.points.position(of: points.from)
+            var to = try store.points.position(of: points.to)
+            if command.reverse { swap(&from, &to) }
+            let selection = try DiffSelection(store, targets, from: from, to: to)
+            let bar = ProgressBar("compare", total: Int((from - to).magnitude), unit: "events")
+            let difference = try NetDifference(
+                store.connection, from: from, to: to, selection: selection.selection,
+                forStatements: command.format == .sql
+            ) { bar.update(Int($0 - min(from, to))) }
+            bar.finish()
+            return try DiffPrinter(command, store, difference, selection).run()
+        }
+        if command.exitCode, status { throw ExitStatus.negative }
+    }
+
+    /// The points, and the targets after them.
+    private static func split(
+        _ words: [String]
+    ) throws -> (points: (from: PointArgument, to: PointArgument), targets: [TargetArgument]) {
+        let now = SystemTime.now
+        guard let first = words.first else { return ((.head, .head), []) }
+        var rest = words.dropFirst()
+        if first.contains("..") {
+            let range = try PointRange(first, now: now)
+            return ((range.after ?? .position(0), range.through ?? .head), try rest.map(TargetArgument.init))
+        }
+        let from = try PointArgument(first, now: now)
+        var to = PointArgument.head
+        if let second = rest.first {
+            do throws(GrammarError) {
+                to = try PointArgument(second, now: now)
+                rest = rest.dropFirst()
+            } catch {
+                // Not a point, so it is a target.
+            }
+        }
+        return ((from, to), try rest.map(TargetArgument.init))
+    }
+}
+
+/// The tables, rows and cells that a difference is to tell.
+struct DiffSelection {
+    var selection = NetDifference.Selection()
+    /// For rows of which only some columns are asked for, the ids of these columns.
+    private var columns: [RowKey: Set<UInt32>] = [:]
+
+    private struct RowKey: Hashable {
+        let entity: UInt32
+        let key: [UInt8]
+    }
+
+    init(_ store: StoreReader, _ targets: [TargetArgument], from: Int64, to: Int64) throws {
+        var whole: Set<RowKey> = []
+        for target in targets {
+            guard target.id != nil else {
+                try Self.check(target.table, store, from, to)
+                selection.tables.insert(target.table)
+                continue
+            }
+            let row = try store.row(target)
+            selection.rows.append(NetDifference.Selection.Row(entity: row.entity, key: row.key))
+            let key = RowKey(entity: row.entity.id, key: row.encodedKey)
+            if let column = row.column {
+                let ids = row.entity.columns.filter { $0.name.utf8.elementsEqual(column.utf8) }.map(\.id)
+                columns[key, default: []].formUnion(ids)
+            } else {
+                whole.insert(key)
+            }
+        }
+        for key in whole { columns[key] = nil }
+    }
+
+    /// A name that a table had only at one of the points is as good as one that it has now.
+    private static func check(_ table: String, _ store: StoreReader, _ from: Int64, _ to: Int64) throws {
+        do {
+            _ = try EntityNames(catalog: store.catalog).entities(named: table)
+        } catch {
+            for position in [from, to] {
+                if try Catalog.load(store.connection, at: position).entity(named: table) != nil { return }
+            }
+            throw error
+        }
+    }
+
+    /// A change without the columns that weren't asked for; nil if nothing is left.
+    func narrowed(_ change: NetChange) -> NetChange? {
+        guard !columns.isEmpty else { return change }
+        for entity in [change.table.to, change.table.from] {
+            guard let entity else { continue }
+            let key = RowKey(entity: entity.id, key: KeyCoding.encode(change.key))
+            guard let ids = columns[key] else { continue }
+            return change.narrowed { [$0.from?.id, $0.to?.id].contains { $0.map(ids.contains) ?? false } }
+        }
+        return change
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import StorageLog
+
+/// `storagekit grep`: when values came and went.
+struct GrepCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grep", abstract: "Find when a value came or went, in rows that are gone too.",
+        discussion: """
+            Tells changes after which a value contains the pattern and before which it didn't, or the other way round, \
+            newest first. --in old and --in new tell every change with such a value on that side, --in meta commits whose \
+            actor, app, reason, correlation, key or attributes have it. The pattern is text as it stands, unless -G \
+            makes it a regular expression. A RANGE is A..B, a TARGET a table, a row or a cell.
+
+              storagekit grep -s app.sqlite 'anna@example.org'
+              storagekit grep -s app.sqlite -i refund -30d.. orders --appeared
+              storagekit grep -s app.sqlite -G '^T-[0-9]+$' --in meta
+            """)
+
+    @Argument(help: "What to look for.")
+    var pattern: String
+
+    @Argument(help: ArgumentHelp("A range, then tables, rows or cells.", valueName: "range-or-target"))
+    var words: [String] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Flag(name: [.customShort("F"), .customLong("fixed")], help: "The pattern is text as it stands (the default).")
+    var isFixed = false
+
+    @Flag(name: [.customShort("G"), .customLong("regex")], help: "The pattern is a regular expression.")
+    var isExpression = false
+
+    @Flag(name: [.customShort("i"), .long], help: "Upper and lower case are the same.")
+    var ignoreCase = false
+
+    @Flag(name: .long, help: "Only where the value came.")
+    var appeared = false
+
+    @Flag(name: .long, help: "Only where the value went.")
+    var vanished = false
+
+    @Option(name: .customLong("in"), help: "Where to look: old values, new values, or what commits say (meta).")
+    var place: SearchPlace?
+
+    @OptionGroup var filter: FilterOptions
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Stop after this many changes.")
+    var limit: Int?
+
+    @Flag(name: .long, help: "Oldest first.")
+    var reverse = false
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if pattern.isEmpty { throw ValidationError("The pattern is empty; everything would match.") }
+        if isFixed, isExpression { throw ValidationError("-F and -G exclude each other.") }
+        if appeared, vanished { throw ValidationError("Without --appeared and --vanished both are told.") }
+        if place != nil, appeared || vanished {
+            throw ValidationError("--in looks at one side alone: leave out --appeared and --vanished.")
+        }
+        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+    }
+
+    func run() async throws {
+        let command = self
+        let (range, targets) = try LogCommand.split(words)
+        let status = try await store.read { store in
+            let pattern = try ValuePattern(
+                command.pattern, isExpression: command.isExpression, ignoresCase: command.ignoreCase)
+            let filter = try store.filter(command.filter, range: range, targets: targets)
+            return try GrepPrinter(command, ChangeScan(store: store, filter: filter), pattern).run()
+        }
+        if let status { throw status }
+    }
+}

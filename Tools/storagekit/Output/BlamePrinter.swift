@@ -1,0 +1,199 @@
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// Writes where values come from.
+final class BlamePrinter {
+    private let command: BlameCommand
+    private let store: StoreReader
+    private let position: Int64
+    private let output: ResultOutput
+
+    init(_ command: BlameCommand, _ store: StoreReader, _ position: Int64) {
+        self.command = command
+        self.store = store
+        self.position = position
+        output = ResultOutput(command.format)
+    }
+
+    private func isIgnored(_ commit: CommitInfo) -> Bool { command.ignore.contains { $0.contains(commit) } }
+
+    /// `at @26 (t:7)`, so that a relative point can be repeated exactly.
+    private func heading(_ target: TargetArgument, _ note: String = "") throws -> StyledLine {
+        var line = StyledLine(target.description, .heading)
+        let commit = try store.index.commit(at: position)
+        line.addWord("at @\(position)" + (commit.map { " (t:\($0.info.number))" } ?? "") + note, .dim)
+        return line
+    }
+
+    /// The ids of the columns that were asked for; nil for all.
+    private func columns(of entities: [CatalogEntity], _ names: [String]) throws -> Set<UInt32>? {
+        guard !names.isEmpty else { return nil }
+        for name in names { try EntityNames(catalog: store.catalog).check(column: name, of: entities) }
+        let wanted = entities.flatMap(\.columns).filter { column in
+            names.contains { $0.utf8.elementsEqual(column.name.utf8) }
+        }
+        return Set(wanted.map(\.id))
+    }
+
+    // MARK: A row
+
+    func row(_ row: RowTarget) throws -> ExitStatus? {
+        let columns = try columns(of: [row.entity], row.column.map { [$0] } ?? command.column)
+        guard
+            let cells = try store.log.origins(
+                of: row.key, in: row.entity, at: position, columns: columns, ignoring: isIgnored)
+        else { throw try missing(row) }
+        switch output.format {
+        case .human: try write(cells)
+        case .json, .jsonl: for cell in cells { try output.record { write(cell, row, to: &$0) } }
+        case .csv, .md:
+            try output.titles(["table", "id", "column", "value"] + Self.originTitles)
+            for cell in cells {
+                try output.row(
+                    [row.entity.name, command.target.id ?? "", cell.field.column, ValueText.plain(cell.field)]
+                        + Self.origin(cell.position, cell.commit))
+            }
+        }
+        try output.finish()
+        return nil
+    }
+
+    private func write(_ cells: [CellOrigin]) throws {
+        try output.line(heading(command.target))
+        var layout = TableLayout(
+            [.init(""), .init(""), .init(""), .init(""), .init(""), .init(""), .init("")], width: output.width)
+        for cell in cells {
+            layout.add([
+                TableCell(cell.field.column, .heading), TableCell("@\(cell.position)"),
+                TableCell("t:\(cell.commit.number)"), TableCell(Timestamp.text(cell.commit.time)),
+                TableCell(CommitText.author(cell.commit.metadata)),
+                TableCell((cell.isIgnored ? "(ignored) " : "") + CommitText.reason(cell.commit.metadata), .dim),
+                TableCell(ValueText.text(cell.field), .added),
+            ])
+        }
+        try output.lines(layout.lines(style: output.style))
+    }
+
+    private func write(_ cell: CellOrigin, _ row: RowTarget, to json: inout JSONWriter) {
+        json.key("table")
+        json.text(row.entity.name)
+        json.key("id")
+        json.text(row.key.map(\.plainText).joined(separator: ","))
+        json.key("column")
+        json.text(cell.field.column)
+        json.key("value")
+        StoredValueWriter.write(cell.field.value, type: cell.field.type, coding: cell.field.coding, to: &json)
+        Self.write(cell.position, cell.commit, isIgnored: cell.isIgnored, to: &json)
+    }
+
+    /// A row that isn't there at the point, though it was or will be at another one.
+    private func missing(_ row: RowTarget) throws -> CommandError {
+        let target = TargetArgument(table: command.target.table, id: command.target.id, column: row.column)
+        var last: StorageEvent?
+        var first: StorageEvent?
+        try store.log.forEachVersion(of: row.key, in: row.entity) { batch, index in
+            let event = batch.event(at: index, catalog: store.catalog)
+            first = event
+            if event.position <= position { last = event }
+            return last == nil
+        }
+        if let last {
+            return CommandError(
+                .notFound, "\(target) isn't there at @\(position).",
+                why: "t:\(last.commit.number) deleted it at @\(last.position).",
+                next: "As it was before: storagekit blame \(target) --at @\(last.position)~")
+        }
+        return CommandError(
+            .notFound, "\(target) isn't there yet at @\(position).",
+            why: first.map { "Its first event is @\($0.position)." } ?? "",
+            next: first.map { "As it was then: storagekit blame \(target) --at @\($0.position)" } ?? "")
+    }
+
+    // MARK: A table
+
+    func table() throws -> ExitStatus? {
+        let known = try EntityNames(catalog: store.catalog).entities(named: command.target.table)
+        let then = try Catalog.load(store.connection, at: position)
+        let entity = known.first { then.entity(id: $0.id)?.isDropped == false } ?? known[0]
+        let columns = try columns(of: [entity], command.column)
+        if output.format == .human {
+            try output.line(heading(command.target, ", the last change of each row"))
+        }
+        if output.format == .csv || output.format == .md {
+            try output.titles(["table", "id", "op"] + Self.originTitles)
+        }
+        // At the head the table itself tells after how many rows nothing can follow.
+        let isHead = position == store.head.position && !entity.isDropped
+        let most = min(command.limit ?? .max, isHead ? try count(entity) : .max)
+        var rows = 0
+        if most > 0, then.entity(id: entity.id)?.isDropped == false {
+            try store.log.forEachLastEvent(of: entity.id, at: position) { batch, index in
+                let origin = try store.log.origin(batch, index, columns: columns, ignoring: isIgnored)
+                try write(
+                    origin.batch.event(at: origin.index, catalog: store.catalog), isIgnored: origin.isIgnored)
+                try output.flushIfDue()
+                rows += 1
+                return rows < most
+            }
+        }
+        if rows == 0, output.format == .human { try output.line("No row is there.", .dim) }
+        try output.finish()
+        return rows == 0 ? .negative : nil
+    }
+
+    private func count(_ entity: CatalogEntity) throws -> Int {
+        let select = try Statement(store.connection, "SELECT count(*) FROM \(quoted(entity.stored))")
+        return try select.step() ? Int(select.integer(0)) : 0
+    }
+
+    private func write(_ event: StorageEvent, isIgnored: Bool) throws {
+        switch output.format {
+        case .human:
+            var line = event.headline(showsTarget: true)
+            if isIgnored { line.addWord("(ignored)", .dim) }
+            try output.line(line)
+        case .json, .jsonl:
+            try output.record { json in
+                json.key("table")
+                json.text(event.table)
+                json.key("id")
+                json.text(event.id)
+                json.key("op")
+                json.text(event.operation.rawValue)
+                Self.write(event.position, event.commit, isIgnored: isIgnored, to: &json)
+            }
+        case .csv, .md:
+            try output.row(
+                [event.table, event.id, event.operation.rawValue] + Self.origin(event.position, event.commit))
+        }
+    }
+
+    // MARK: Origins
+
+    private static let originTitles = ["position", "commit", "time", "actor", "app", "reason"]
+
+    private static func origin(_ position: Int64, _ commit: CommitInfo) -> [String] {
+        let metadata = commit.metadata
+        return [
+            "\(position)", "\(commit.number)", Timestamp.text(commit.time), metadata.actor ?? "", metadata.app ?? "",
+            metadata.reason ?? "",
+        ]
+    }
+
+    private static func write(
+        _ position: Int64, _ commit: CommitInfo, isIgnored: Bool, to json: inout JSONWriter
+    ) {
+        json.key("position")
+        json.integer(position)
+        json.key("commit")
+        json.integer(commit.number)
+        json.key("time")
+        json.time(commit.time)
+        commit.metadata.writeNames(to: &json, alwaysReason: false)
+        if isIgnored {
+            json.key("ignored")
+            json.bool(true)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import StorageLog
+import StorageProjections
+
+/// Writes a difference.
+final class DiffPrinter {
+    private struct Counts {
+        var rows = CommitEntry.Counts()
+        var cells = 0
+    }
+
+    private let command: DiffCommand
+    private let store: StoreReader
+    private let difference: NetDifference
+    private let selection: DiffSelection
+    private let output: ResultOutput
+
+    init(_ command: DiffCommand, _ store: StoreReader, _ difference: NetDifference, _ selection: DiffSelection) {
+        self.command = command
+        self.store = store
+        self.difference = difference
+        self.selection = selection
+        let format = command.format.output
+        output = ResultOutput(
+            format, style: format == .human ? Terminal(descriptor: 1).style(command.color) : .plain)
+    }
+
+    /// - Returns: Whether anything differs.
+    func run() throws -> Bool {
+        let differs =
+            if command.format == .sql {
+                try writeStatements()
+            } else if command.stat || command.summary {
+                try writeCounts()
+            } else {
+                try writeChanges()
+            }
+        try output.finish()
+        return differs
+    }
+
+    /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
+    private var heading: String {
+        get throws {
+            let place = { (position: Int64) in
+                let commit = try self.store.index.commit(at: position)
+                return "@\(position)" + (commit.map { " (t:\($0.info.number))" } ?? "")
+            }
+            return "from \(try place(difference.from)) to \(try place(difference.to))"
+        }
+    }
+
+    // MARK: Rows
+
+    private func writeChanges() throws -> Bool {
+        if output.format == .human { try output.line(heading, .dim) }
+        if output.format == .csv || output.format == .md {
+            try output.titles(["op", "table", "id", "column", "old", "new"])
+        }
+        var totals = CommitEntry.Counts()
+        var tables = difference.tables.filter { output.format == .human && $0.hasOtherSchema }[...]
+        try difference.forEachChange { change in
+            guard let change = selection.narrowed(change) else { return true }
+            while let table = tables.first,
+                table.name.utf8.lexicographicallyPrecedes(change.table.name.utf8)
+                    || table.name.utf8.elementsEqual(change.table.name.utf8)
+            {
+                try writeSchema(of: table)
+                tables = tables.dropFirst()
+            }
+            totals.add(change.operation)
+            try write(change)
+            try output.flushIfDue()
+            return true
+        }
+        for table in tables { try writeSchema(of: table) }
+        let rows = totals.insert + totals.update + totals.delete
+        if output.format == .human {
+            var line = StyledLine(
+                rows == 1 ? "1 row differs" : rows == 0 ? "No row differs." : "\(rows) rows differ", .dim)
+            if rows > 0 {
+                line.add("  ")
+                totals.add(to: &line)
+            }
+            try output.line(line)
+        }
+        return rows > 0 || difference.tables.contains(where: \.hasOtherSchema)
+    }
+
+    private func write(_ change: NetChange) throws {
+        let row = RowDifference(change)
+        switch output.format {
+        case .human:
+            try output.line(row.changeLine(indent: 0))
+            guard !command.skinny || row.operation == .update else { return }
+            for line in row.columnLines(indent: 4) { try output.line(line) }
+        case .json, .jsonl:
+            try output.record { json in
+                json.key("table")
+                json.text(row.table)
+                json.key("id")
+                json.text(row.id)
+                json.key("op")
+                json.text(row.operation.rawValue)
+                json.key("old")
+                row.write(row.old, only: nil, to: &json)
+                json.key("new")
+                row.write(row.new, only: nil, to: &json)
+            }
+        case .csv, .md:
+            let head = [row.operation.rawValue, row.table, row.id]
+            let columns = row.changedColumns()
+            for column in columns {
+                try output.row(
+                    head + [
+                        column.column, column.old.map(ValueText.plain) ?? "", column.new.map(ValueText.plain) ?? "",
+                    ])
+            }
+            if columns.isEmpty { try output.row(head + ["", "", ""]) }
+        }
+    }
+
+    /// `table users  new, +name, -age, mail → email`
+    private func writeSchema(of table: DifferenceTable) throws {
+        var line = StyledLine("table ", .dim)
+        line.add(TargetArgument(table: table.name).description, .heading)
+        line.addWord(table.schemaNotes.joined(separator: ", "), .changed)
+        try output.line(line)
+    }
+
+    // MARK: Counts
+
+    private func writeCounts() throws -> Bool {
+        var counts: [String: Counts] = [:]
+        try difference.forEachChange { change in
+            guard let change = selection.narrowed(change) else { return true }
+            counts[change.table.name, default: Counts()].rows.add(change.operation)
+            counts[change.table.name, default: Counts()].cells += change.cells.count
+            return true
+        }
+        let tables = difference.tables.filter { counts[$0.name] != nil || $0.hasOtherSchema }
+        if output.format == .human {
+            try output.line(heading, .dim)
+            try writeLayout(tables, counts)
+            return !tables.isEmpty
+        }
+        let isTable = output.format == .csv || output.format == .md
+        if isTable { try output.titles(["table", "insert", "update", "delete", command.stat ? "cells" : "schema"]) }
+        for table in tables {
+            let count = counts[table.name] ?? Counts()
+            let numbers = [count.rows.insert, count.rows.update, count.rows.delete]
+            if isTable {
+                let last = command.stat ? "\(count.cells)" : table.schemaNotes.joined(separator: ", ")
+                try output.row([table.name] + numbers.map { "\($0)" } + [last])
+                continue
+            }
+            try output.record { json in
+                json.key("table")
+                json.text(table.name)
+                for (name, number) in zip(["insert", "update", "delete"], numbers) {
+                    json.key(name)
+                    json.integer(Int64(number))
+                }
+                if command.stat {
+                    json.key("cells")
+                    json.integer(Int64(count.cells))
+                } else {
+                    json.key("schema")
+                    json.beginArray()
+                    for note in table.schemaNotes { json.text(note) }
+                    json.endArray()
+                }
+            }
+        }
+        return !tables.isEmpty
+    }
+
+    private func writeLayout(_ tables: [DifferenceTable], _ counts: [String: Counts]) throws {
+        guard !tables.isEmpty else { return try output.line("No row differs.", .dim) }
+        var layout = TableLayout(
+            [
+                .init("table"), .init("insert", .right), .init("update", .right), .init("delete", .right),
+                command.stat ? .init("cells", .right) : .init("schema"),
+            ], width: output.width)
+        for table in tables {
+            let count = counts[table.name] ?? Counts()
+            layout.add([
+                TableCell(table.name), TableCell("\(count.rows.insert)", count.rows.insert > 0 ? .added : .dim),
+                TableCell("\(count.rows.update)", count.rows.update > 0 ? .changed : .dim),
+                TableCell("\(count.rows.delete)", count.rows.delete > 0 ? .removed : .dim),
+                TableCell(command.stat ? "\(count.cells)" : table.schemaNotes.joined(separator: ", ")),
+            ])
+        }
+        try output.lines(layout.lines(style: output.style))
+    }
+
+    // MARK: SQL
+
+    private func writeStatements() throws -> Bool {
+        try output.text("-- \(try heading)\n")
+        var hasBegun = false
+        try DifferenceStatements(difference).forEach(where: selection.narrowed) { statement in
+            if !hasBegun { try output.text("BEGIN;\nPRAGMA defer_foreign_keys = ON;\n") }
+            hasBegun = true
+            try output.text(statement + "\n")
+            try output.flushIfDue()
+        }
+        if hasBegun { try output.text("COMMIT;\n") }
+        return hasBegun
+    }
+}
+
+extension DifferenceTable {
+    /// What became of the table and its columns, in words.
+    var schemaNotes: [String] {
+        guard let from else { return ["new"] }
+        guard let to else { return ["dropped"] }
+        if from.id != to.id { return ["made anew"] }
+        var notes: [String] = []
+        if !from.name.utf8.elementsEqual(to.name.utf8) { notes.append("was \(from.name)") }
+        for (old, new) in zip(from.key, to.key) where !old.name.utf8.elementsEqual(new.name.utf8) {
+            notes.append("\(old.name) → \(new.name)")
+        }
+        for column in columns {
+            switch (column.from, column.to) {
+            case (let old?, let new?) where old.id != new.id: notes.append("~\(new.name) \(old.type) → \(new.type)")
+            case (let old?, let new?) where !old.name.utf8.elementsEqual(new.name.utf8):
+                notes.append("\(old.name) → \(new.name)")
+            case (nil, let new?): notes.append("+\(new.name)")
+            case (let old?, nil): notes.append("-\(old.name)")
+            default: break
+            }
+        }
+        return notes
+    }
+}

@@ -1,0 +1,73 @@
+import CSQLite
+import Foundation
+import StorageLog
+
+/// A value of a change that matches a pattern.
+struct ValueMatch {
+    enum Change: String {
+        case appeared, vanished
+        /// Both the old and the new value match.
+        case kept
+    }
+
+    /// Place among the event's columns; negative for the key, -1 being its first part.
+    let place: Int
+    let change: Change
+}
+
+/// Looks for a pattern in the values of events.
+struct ValueSearch {
+    let pattern: ValuePattern
+    let catalog: Catalog
+    /// Which matches count.
+    let isWanted: (ValueMatch.Change) -> Bool
+
+    /// The matching values of an event. Nothing is copied where nothing can match.
+    func matches(_ batch: EventBatch, _ index: Int) -> [ValueMatch] {
+        batch.withView { view in
+            let shape = view.shape(of: index)
+            let count = Int(shape.column_count)
+            let values = view.columns(of: index)
+            let operation = shape.kind
+            var found: [ValueMatch] = []
+            func add(_ place: Int, old: Bool, new: Bool) {
+                guard old || new else { return }
+                let change: ValueMatch.Change = old && new ? .kept : new ? .appeared : .vanished
+                if isWanted(change) { found.append(ValueMatch(place: place, change: change)) }
+            }
+            if operation != .update {
+                for part in 0..<Int(shape.key_count) where isMatch(view, view.key(of: index)[part], nil) {
+                    add(-part - 1, old: operation == .delete, new: operation == .insert)
+                }
+            }
+            for place in 0..<count {
+                let column = shape.columns[place]
+                switch operation {
+                case .insert: add(place, old: false, new: isMatch(view, values[place], column))
+                case .delete: add(place, old: isMatch(view, values[place], column), new: false)
+                case .update:
+                    add(
+                        place, old: isMatch(view, values[place], column),
+                        new: isMatch(view, values[count + place], column))
+                }
+            }
+            return found
+        }
+    }
+
+    private func isMatch(_ view: EventView, _ value: storage_value, _ column: UInt32?) -> Bool {
+        switch Int32(value.type) {
+        case SQLITE_TEXT, SQLITE_BLOB:
+            return pattern.matches(
+                UnsafeRawBufferPointer(start: view.bytes + Int(value.bits), count: Int(value.size)))
+        case SQLITE_INTEGER, SQLITE_FLOAT:
+            guard pattern.canMatchNumbers else { return false }
+            let known = column.flatMap { catalog.column(id: $0) }
+            return pattern.matches(
+                ValueText.plain(
+                    StorageEvent.Field(
+                        column: "", value: view.value(value), type: known?.type ?? "", coding: known?.coding ?? "")))
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// What `grep` looks for in values: text as it stands, or a regular expression (ICU's, as in Foundation).
+///
+/// Not `Sendable`: it is made where it is used.
+final class ValuePattern {
+    private let bytes: [UInt8]
+    private let expression: NSRegularExpression?
+    /// Whether a number or a boolean could match, written as it is shown.
+    let canMatchNumbers: Bool
+
+    /// - Throws: A `usage` for a regular expression that can't be read.
+    init(_ text: String, isExpression: Bool, ignoresCase: Bool) throws(CommandError) {
+        bytes = Array(text.utf8)
+        guard isExpression || ignoresCase else {
+            expression = nil
+            canMatchNumbers = Self.canMatchNumbers(bytes)
+            return
+        }
+        let source = isExpression ? text : NSRegularExpression.escapedPattern(for: text)
+        do {
+            expression = try NSRegularExpression(
+                pattern: source, options: ignoresCase ? [.caseInsensitive, .anchorsMatchLines] : [.anchorsMatchLines])
+        } catch {
+            throw CommandError(
+                .usage, "'\(text)' isn't a regular expression.",
+                why: "Brackets may be open, or a sign such as * stands where nothing can be repeated.",
+                next: "Write a backslash before a sign that is meant as it stands, or leave out -G.")
+        }
+        canMatchNumbers = true
+    }
+
+    /// Whether every byte may stand in a number, in `true`, `false` or `Infinity`.
+    private static func canMatchNumbers(_ bytes: [UInt8]) -> Bool {
+        let signs = Set("0123456789.+-e{}\":$realtrufsInfinityNa".utf8)
+        return bytes.allSatisfy(signs.contains)
+    }
+
+    func matches(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard expression != nil else { return contains(value) }
+        guard let text = String(validating: value, as: UTF8.self) else { return false }
+        return matches(text)
+    }
+
+    /// Goes from one place of the pattern's first byte to the next.
+    private func contains(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard let first = bytes.first, var start = value.baseAddress else { return bytes.isEmpty }
+        var count = value.count
+        while count >= bytes.count, let place = memchr(start, Int32(first), count - bytes.count + 1) {
+            if memcmp(place, bytes, bytes.count) == 0 { return true }
+            count -= UnsafeRawPointer(place) - start + 1
+            start = UnsafeRawPointer(place) + 1
+        }
+        return false
+    }
+
+    func matches(_ text: String) -> Bool { firstRange(in: text) != nil }
+
+    /// The first place that matches.
+    func firstRange(in text: String) -> Range<String.Index>? {
+        guard let expression else {
+            return text.range(of: String(decoding: bytes, as: UTF8.self), options: .literal)
+        }
+        let all = NSRange(text.startIndex..<text.endIndex, in: text)
+        return expression.firstMatch(in: text, range: all).flatMap { Range($0.range, in: text) }
+    }
+}
