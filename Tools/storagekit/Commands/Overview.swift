@@ -5,17 +5,14 @@ enum Overview {
 
           import       storagekit import -s app.sqlite history.jsonl.zst
           log          storagekit log -s app.sqlite -2h.. users --actor anna -p
-          show         storagekit show -s app.sqlite t:77
           history      storagekit history -s app.sqlite users/42
           diff         storagekit diff -s app.sqlite -1d users
           blame        storagekit blame -s app.sqlite users/42
-          grep         storagekit grep -s app.sqlite anna@example.org
           at           storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE id = 42"
+          undo         storagekit undo -s app.sqlite --dry-run
           tail         storagekit tail -s app.sqlite -f --format jsonl
-          stats        storagekit stats -s app.sqlite
           verify       storagekit verify -s app.sqlite
           rebuild      storagekit rebuild -s app.sqlite --compare
-          export       storagekit export -s app.sqlite > history.jsonl
 
         Leave -s out by typing: export STORAGEKIT_STORE=app.sqlite
         Points in history look like @1234, t:77, 2024-05-01T10:00:00Z, -2h, head~5.
