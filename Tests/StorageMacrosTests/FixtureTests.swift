@@ -26,6 +26,13 @@ internal import Testing
         #expect(records == uses || !expansion.identifiers.isEmpty)
     }
 
+    @Test(arguments: MacroFixture.all)
+    func everyReportComesWithARemedy(_ fixture: MacroFixture) throws {
+        let expansion = MacroExpansion(of: try fixture.text(of: fixture.source))
+        let remedies = expansion.diagnostics.components(separatedBy: "\n- ").count - 1
+        #expect(remedies >= expansion.identifiers.count)
+    }
+
     @Test func everyDiagnosticHasAFixture() throws {
         let reported = try MacroFixture.all.flatMap { MacroExpansion(of: try $0.text(of: $0.source)).identifiers }
         let expected = Self.identifiers.map { MessageID(domain: "StorageMacros", id: $0) }

@@ -7,18 +7,21 @@ extension EntityReader {
         for property in properties {
             let folded = property.column.lowercased()
             if let reason = reservation(of: property) {
-                report("column-reserved", at: property.name, "Rename '\(property.column)': \(reason).")
+                report(
+                    "column-reserved", at: property.name, "Rename '\(property.column)': \(reason).",
+                    fixIts: [.rename(property.name)])
             } else if property.column.utf8.count > Self.maximumNameBytes {
                 report(
                     "name-too-long", at: property.name,
                     """
                     Shorten this name: it has \(property.column.utf8.count) bytes, a column's name at most \
                     \(Self.maximumNameBytes).
-                    """)
+                    """, fixIts: [.rename(property.name)])
             } else if let earlier = seen[folded] {
                 report(
                     "column-duplicate", at: property.name,
-                    "Rename '\(property.column)': for SQLite it is the same column as '\(earlier)'.")
+                    "Rename '\(property.column)': for SQLite it is the same column as '\(earlier)'.",
+                    fixIts: [.rename(property.name)])
             }
             seen[folded] = seen[folded] ?? property.column
         }

@@ -58,7 +58,11 @@ extension EntityReader {
         guard let found = search.found else { return }
         report(
             "type-captured", at: found,
-            "Write '\(found.bareText)' with its module or the type around it: the record has a type of that name.")
+            "Write '\(found.bareText)' with its module or the type around it: the record has a type of that name.",
+            fixIts: [
+                MacroFixIt.replace(
+                    found, with: "<#Module#>.\(found.bareText)", id: "qualify", "Write what it belongs to before it")
+            ])
     }
 
     private mutating func checkModifiers(of variable: VariableDeclSyntax) {

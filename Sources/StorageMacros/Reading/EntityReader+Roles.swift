@@ -51,7 +51,10 @@ extension EntityReader {
         if let conditional = variable.conditionalRole {
             report(
                 "conditional-role", at: conditional.clauses.first?.poundKeyword ?? conditional.poundEndif,
-                "Move the attribute out of '#if': a property is stored the same way in every build.")
+                "Move the attribute out of '#if': a property is stored the same way in every build.",
+                fixIts: conditional.clauses.first?.elements.map {
+                    [MacroFixIt.replaceNode(conditional, with: $0.trimmedDescription, id: "unwrap", "Remove the '#if'")]
+                } ?? [])
             return nil
         }
         let attributes = variable.roleAttributes

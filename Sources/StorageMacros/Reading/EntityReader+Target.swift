@@ -15,7 +15,12 @@ extension EntityReader {
                 "not-a-struct", at: type.enumKeyword,
                 "Keep '\(type.name.bareText)' as a property of a struct: \(because).")
         } else if let type = declaration.as(ActorDeclSyntax.self) {
-            report("not-a-struct", at: type.actorKeyword, "Make '\(type.name.bareText)' a struct: \(because).")
+            report(
+                "not-a-struct", at: type.actorKeyword, "Make '\(type.name.bareText)' a struct: \(because).",
+                fixIts: [
+                    MacroFixIt.replace(
+                        type.actorKeyword, with: "struct", id: "to-struct", "Change 'actor' to 'struct'")
+                ])
         } else {
             report("not-a-struct", at: attribute.attributeName, "Attach it to a struct: \(because).")
         }
@@ -40,12 +45,14 @@ extension EntityReader {
         if let parameters = structure.genericParameterClause {
             report(
                 "generic", at: parameters,
-                "Remove the generic parameters of '\(name)': an entity is one table, with one type for each column.")
+                "Remove the generic parameters of '\(name)': an entity is one table, with one type for each column.",
+                fixIts: [MacroFixIt.remove(parameters, id: "remove-generics", "Remove '\(parameters.trimmed)'")])
         }
         if name == "E" {
             report(
                 "entity-name", at: structure.name,
-                "Rename 'E': every record calls its entity 'E', and a name can't stand for itself.")
+                "Rename 'E': every record calls its entity 'E', and a name can't stand for itself.",
+                fixIts: [.rename(structure.name)])
         }
         if lexicalContext.contains(where: isCode) {
             report(

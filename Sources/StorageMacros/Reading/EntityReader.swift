@@ -39,10 +39,14 @@ struct EntityReader {
             properties: properties)
     }
 
+    /// - Parameter fixIts: Remedies that an editor can apply; where there is none, the attribute can always go.
     mutating func report(
         _ id: String, at node: some SyntaxProtocol, _ message: String, fixIts: [FixIt] = []
     ) {
-        diagnostics.append(Diagnostic(node: node, message: MacroDiagnostic(id, message), fixIts: fixIts))
+        let remedies =
+            fixIts.isEmpty
+            ? [MacroFixIt.remove(attribute, id: "remove-entity", "Remove '@\(attribute.bareName)'")] : fixIts
+        diagnostics.append(Diagnostic(node: node, message: MacroDiagnostic(id, message), fixIts: remedies))
     }
 
     /// Inside an extension with an access level, that level is the default.
