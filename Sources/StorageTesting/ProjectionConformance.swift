@@ -83,9 +83,10 @@ public struct ProjectionConformance: Sendable {
     ) async throws -> [String] {
         let storage = try StorageKit.start(at: store.url) { schema in
             declare(&schema)
+            // A commit that is cut into many batches is undone once for each of them.
+            let policy = FailurePolicy.retry(watched?.stumbles == true ? 1_000 : 0, delaySeconds: 0)
             schema.addProjection(
-                watched ?? projection, mode: .async, onFailure: .retry(1, delaySeconds: 0),
-                onReplayFailure: .retry(1, delaySeconds: 0), batchSize: size)
+                watched ?? projection, mode: .async, onFailure: policy, onReplayFailure: policy, batchSize: size)
         }.facade
         do {
             if watched != nil {

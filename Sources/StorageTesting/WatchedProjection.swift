@@ -7,7 +7,8 @@ internal import Synchronization
 /// A projection with somebody who looks over its shoulder: sees that batches follow one another, and makes trouble.
 final class WatchedProjection: Projection {
     private let base: any Projection
-    private let stumbles: Bool
+    /// Whether it throws once after each batch.
+    let stumbles: Bool
     private let stopsAfter: Int64?
     private let state = Mutex((last: Int64(0), stumbled: Set<Int64>(), findings: [String]()))
 

@@ -16,6 +16,7 @@ struct StorageKitTool: AsyncParsableCommand {
         subcommands: [
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
             AtCommand.self, TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self,
+            ProjectionsCommand.self,
             CompletionsCommand.self,
         ])
 

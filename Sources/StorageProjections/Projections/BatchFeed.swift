@@ -50,6 +50,9 @@ struct BatchFeed {
                         ? RowEvent(view, at: index, position: position, commit: part.info) : nil
                 }
                 guard let event else { continue }
+                if let earliest = slice.first, earliest.position <= limits.border, position > limits.border {
+                    try flush(through: limits.border, body)
+                }
                 slice.append(event)
                 taken += 1
                 if slice.count >= limits.slice { try flush(through: position, body) }

@@ -118,7 +118,9 @@ package final class ProjectionRuntime: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    private func note(_ name: String, _ checkpoint: Checkpoint) {
+    /// - Parameter checkpoint: Nil where it can't be read, which whoever needs it next is told.
+    private func note(_ name: String, _ checkpoint: Checkpoint?) {
+        guard let checkpoint else { return }
         let stands = checkpoint.state == .running ? nil : checkpoint.error ?? "it is paused"
         changed { $0[name] = Progress(position: checkpoint.position, stands: stands) }
     }
@@ -147,7 +149,6 @@ extension ProjectionRuntime {
                 if checkpoint.position > position { attempts = 0 }
                 position = checkpoint.position
                 tell(name, outcome.told)
-                note(name, checkpoint)
                 if isDone || checkpoint.state != .running { return }
             } catch let failure as ApplyFailure {
                 if !isSingle, singleThrough < failure.positions.upperBound {
@@ -182,17 +183,15 @@ extension ProjectionRuntime {
         attempts = 0
         switch policy.outcome {
         case .pause:
-            let checkpoint = try await onWriter(name) { projections, _, writer, db in
-                try projections.change(name, writer, db) { $0.fail(failure) }
+            try await onWriter(name) { projections, _, writer, db in
+                _ = try projections.change(name, writer, db) { $0.fail(failure) }
             }
-            note(name, checkpoint)
             return false
         case .deadLetter:
             let outcome = try await onWriter(name) { projections, slot, writer, db in
                 try projections.stepLayingAside(slot, writer, db)
             }
             tell(name, outcome.told)
-            if let checkpoint = outcome.checkpoint { note(name, checkpoint) }
             return true
         }
     }
@@ -260,6 +259,8 @@ extension ProjectionRuntime {
             guard let projections = writer.userProjections, let slot = projections.slot(name) else {
                 throw StorageError.noProjection(name)
             }
+            // Noted here, on the writer, so that what is known is never older than what somebody else has just done.
+            defer { self.note(name, try? Checkpoint.load(name, writer.database)) }
             return try body(projections, slot, writer, db)
         }
     }
@@ -272,12 +273,10 @@ extension ProjectionRuntime {
     }
 
     package func pause(_ name: String) async throws {
-        let checkpoint = try await onWriter(name) { projections, slot, writer, db in
-            let checkpoint = try projections.change(name, writer, db) { if $0.state == .running { $0.state = .paused } }
+        try await onWriter(name) { projections, slot, writer, db in
+            _ = try projections.change(name, writer, db) { if $0.state == .running { $0.state = .paused } }
             slot.isInStep = false
-            return checkpoint
         }
-        note(name, checkpoint)
     }
 
     package func resume(_ name: String) async throws {
@@ -287,7 +286,6 @@ extension ProjectionRuntime {
             try Self.catchUpNow(slot, projections, writer, db)
             return try Checkpoint.load(name, writer.database) ?? checkpoint
         }
-        note(name, checkpoint)
         try checkRunning(name, checkpoint)
         wake(name)
     }
@@ -299,19 +297,16 @@ extension ProjectionRuntime {
             if slot.registration.mode == .inline { try Self.catchUpNow(slot, projections, writer, db) }
             return try Checkpoint.load(name, writer.database) ?? Checkpoint()
         }
-        note(name, checkpoint)
         try checkRunning(name, checkpoint)
         wake(name)
     }
 
     package func rebuild(_ name: String) async throws {
         do {
-            let checkpoint = try await onWriter(name) { projections, slot, writer, db in
+            try await onWriter(name) { projections, slot, writer, db in
                 try writer.group(db) { try projections.rebuild(slot, writer) }
                 slot.isInStep = slot.registration.mode == .inline
-                return try Checkpoint.load(name, writer.database) ?? Checkpoint()
             }
-            note(name, checkpoint)
         } catch let failure as ApplyFailure {
             throw StorageError.projectionFailed(name, failure.positions, failure.cause)
         }

@@ -247,6 +247,8 @@ struct BatchLimits {
     var slice: Int
     /// Whether the transaction ends after the first commit with events of the projection's.
     var isSingle = false
+    /// No slice reaches across this position: what lies before is only read again.
+    var border: Int64 = 0
 }
 
 /// What one step of catching up has done.
@@ -286,13 +288,15 @@ extension UserProjections {
         var outcome = BatchOutcome()
         let started = ContinuousClock.now
         let wanted = wanted(slot, writer.catalog)
+        var limits = limits
+        limits.border = checkpoint.replayed
         var feed = BatchFeed(first: first, limits: limits)
         let isTold = slot.projection is any ReactingProjection
         let replayed = checkpoint.replayed
         let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, positions in
             let applied: [RowEvent]
             do {
-                let isReplay = positions.lowerBound <= replayed
+                let isReplay = events[0].position <= replayed
                 applied = try run(slot, events, positions, isReplay: isReplay, isBehind: true, writer)
             } catch {
                 guard !error.isOfTheStore else { throw error }
@@ -478,5 +482,34 @@ extension Checkpoint {
         let took = (ContinuousClock.now - start).components
         microseconds += took.seconds * 1_000_000 + took.attoseconds / 1_000_000_000_000
         time = writer.configuration.clock.microseconds
+    }
+}
+
+// MARK: Without the program
+
+/// What can be asked of a projection without knowing its rules.
+package enum ProjectionInstruction: Sendable {
+    case pause, resume, reset
+}
+
+extension UserProjections {
+    /// Changes what the store remembers of a projection that isn't registered here, in a transaction of its own.
+    ///
+    /// A reset only marks it as one of no version, so that the program that knows its rules makes it anew.
+    package func instruct(
+        _ name: String, _ instruction: ProjectionInstruction, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws {
+        _ = try change(name, writer, db) { checkpoint in
+            switch instruction {
+            case .pause: if checkpoint.state == .running { checkpoint.state = .paused }
+            case .resume, .reset: checkpoint.resume()
+            }
+        }
+        guard instruction == .reset else { return }
+        try writer.group(db) {
+            let update = try writer.statement("UPDATE storage_projection SET version = 0 WHERE name = ?1")
+            update.bind(text: name, at: 1)
+            try update.execute()
+        }
     }
 }
