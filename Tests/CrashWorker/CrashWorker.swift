@@ -28,7 +28,7 @@ struct CrashWorker {
         }
         let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
             $0.autoSchema(MarkRecord.self)
-            if arguments[2] == "projecting" { $0.addProjection(MarkCounts(), mode: .async, batchSize: 20) }
+            if arguments[2] == "projecting" { $0.addProjection(MarkCounts(), mode: .async, batchSize: 7) }
         }
         let worker = CrashWorker(storage: context.facade, prefix: arguments[3])
         say("ready")

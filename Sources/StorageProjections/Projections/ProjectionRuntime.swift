@@ -343,6 +343,11 @@ extension ProjectionRuntime {
     /// - Throws: `projection-failed` where one of them stands before it.
     package func settled(_ names: [String], through position: Int64) async throws {
         for name in names where registrations[name] == nil { throw StorageError.noProjection(name) }
+        guard registrations.isEmpty || !engine.configuration.isReadOnly else {
+            throw StorageError(
+                .readOnly, "The store was opened for reading only, and its projections follow in the process that writes.",
+                remedy: "Wait in that process, or compare the position in `storage.projections.status()`.")
+        }
         let names = names.isEmpty ? registrations.values.filter { $0.mode == .async }.map(\.name) : names
         while true {
             try Task.checkCancellation()
