@@ -26,6 +26,13 @@ public struct ProjectionConformance: Sendable {
     /// About how many events a batch holds, one try for each.
     public var batchSizes = [1, 2, 7, 1_000]
 
+    /// Nothing here is about the loss of power, so no write waits for the disk.
+    private var configuration: StorageConfiguration {
+        var configuration = StorageConfiguration()
+        configuration.durability = .normal
+        return configuration
+    }
+
     /// - Parameters:
     ///   - declare: Declares what the history needs, without the projection.
     ///   - history: Writes to the store; called once.
@@ -44,7 +51,7 @@ public struct ProjectionConformance: Sendable {
         var findings: [String] = []
         let projection = projection
         let declare = declare
-        let store = try TemporaryStore {
+        let store = try TemporaryStore(configuration: configuration) {
             declare(&$0)
             $0.addProjection(projection, mode: .inline)
         }
@@ -81,7 +88,7 @@ public struct ProjectionConformance: Sendable {
     private func again(
         _ store: TemporaryStore, _ watched: WatchedProjection?, _ size: Int, _ expected: [String]?, _ what: String
     ) async throws -> [String] {
-        let storage = try StorageKit.start(at: store.url) { schema in
+        let storage = try StorageKit.start(at: store.url, configuration: configuration) { schema in
             declare(&schema)
             // A commit that is cut into many batches is undone once for each of them.
             let policy = FailurePolicy.retry(watched?.stumbles == true ? 1_000 : 0, delaySeconds: 0)

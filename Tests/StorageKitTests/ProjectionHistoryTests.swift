@@ -63,10 +63,10 @@ struct ProjectionHistoryTests {
     }
 
     @Test func appliedIsRebuiltOnRandomHistories() async throws {
-        let rounds = max(2, Int(4 * testScale))
+        let rounds = max(2, Int(3 * testScale))
         for round in 0..<rounds {
             let seed = UInt64.random(in: 0...UInt64.max)
-            try await run(seed: seed, commits: round == 0 ? 120 : 30)
+            try await run(seed: seed, commits: round == 0 ? 60 : 20)
         }
     }
 

@@ -4,8 +4,8 @@ internal import StorageCore
 package import StorageLog
 internal import Synchronization
 
-/// Keeps the projections of an open store going: catches inline ones up when the store is opened, follows the log with the
-/// others, each in a task of its own, and does what is asked of them.
+/// Keeps the projections of an open store going: catches inline ones up when the store is opened, follows the log with
+/// the others, each in a task of its own, and does what is asked of them.
 ///
 /// Isolation: `Sendable`, its state behind a mutex. What touches tables runs on the store's writer.
 package final class ProjectionRuntime: Sendable {
@@ -345,7 +345,8 @@ extension ProjectionRuntime {
         for name in names where registrations[name] == nil { throw StorageError.noProjection(name) }
         guard registrations.isEmpty || !engine.configuration.isReadOnly else {
             throw StorageError(
-                .readOnly, "The store was opened for reading only, and its projections follow in the process that writes.",
+                .readOnly,
+                "The store was opened for reading only: its projections follow in the process that writes.",
                 remedy: "Wait in that process, or compare the position in `storage.projections.status()`.")
         }
         let names = names.isEmpty ? registrations.values.filter { $0.mode == .async }.map(\.name) : names
