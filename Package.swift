@@ -49,7 +49,12 @@ let package = Package(
                 "StorageProjections", "StorageLog", "StorageCore", "StorageMacros", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .target(name: "StorageTesting", dependencies: ["StorageKit", "StorageLog", "StorageCore"]),
+        .target(
+            name: "StorageTesting",
+            dependencies: [
+                "StorageKit", "StorageProjections", "StorageLog", "StorageCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .target(
             name: "StorageKitTool",
             dependencies: [

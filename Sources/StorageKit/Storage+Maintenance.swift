@@ -15,7 +15,7 @@ extension Storage {
         }
     }
 
-    /// Makes every entity table again from the log and puts the result in the place of the old ones, in one
+    /// Makes every entity table, full-text index and inline projection again from the log and puts the result in the place of the old ones, in one
     /// transaction. Writes wait meanwhile.
     public func rebuild() async throws {
         _ = try await engine.withWriter { writer, db in try Rebuilder(writer, db).run([], mode: .swap) }

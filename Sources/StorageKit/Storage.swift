@@ -16,15 +16,23 @@ public struct Storage: Sendable {
     let caches = EntityCaches()
     let pasts: PastStates
     let searchIndexes = SearchIndexes()
+    let runtime: ProjectionRuntime
 
-    package init(engine: StorageEngine, config: StorageConfig = StorageConfig(), upcasts: [String: Upcast] = [:]) {
+    package init(
+        engine: StorageEngine, runtime: ProjectionRuntime, config: StorageConfig = StorageConfig(),
+        upcasts: [String: Upcast] = [:]
+    ) {
         self.engine = engine
+        self.runtime = runtime
         self.config = config
         pasts = PastStates(upcasts: upcasts)
     }
 
-    /// Closes the store after the writes under way; later calls throw `closed`.
-    public func close() async throws { try await engine.close() }
+    /// Closes the store after the writes and the projections' batches under way; later calls throw `closed`.
+    public func close() async throws {
+        await runtime.stop()
+        try await engine.close()
+    }
 
     /// The position of the last event that this store object has committed or seen at opening.
     public var head: Int64 { engine.committed.position }

@@ -115,11 +115,13 @@ public enum StorageKit {
     ) throws -> Context {
         do {
             _ = try SchemaRun(schema: schema, engine: engine).apply()
+            let runtime = try ProjectionRuntime(engine, schema.projections, upcasts: schema.upcasts)
+            return Context(
+                facade: Storage(engine: engine, runtime: runtime, config: settings, upcasts: schema.upcasts))
         } catch {
             engine.closeNow()
             throw error
         }
-        return Context(facade: Storage(engine: engine, config: settings, upcasts: schema.upcasts))
     }
 }
 

@@ -10,7 +10,7 @@ struct Mark {
 
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
-/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast` or `hold`, or `checkpoint` or
+/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting` or `hold`, or `checkpoint` or
 /// `checkpoint-unasked`, which don't write but do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
@@ -28,6 +28,7 @@ struct CrashWorker {
         }
         let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
             $0.autoSchema(MarkRecord.self)
+            if arguments[2] == "projecting" { $0.addProjection(MarkCounts(), mode: .async, batchSize: 7) }
         }
         let worker = CrashWorker(storage: context.facade, prefix: arguments[3])
         say("ready")
@@ -36,6 +37,7 @@ struct CrashWorker {
         case "batch": try await worker.saveBatches()
         case "group": try await worker.saveConcurrently()
         case "sealing": try await worker.saveAndSeal()
+        case "projecting": try await worker.saveAndProject()
         default: try await Task.sleep(for: .seconds(600))
         }
     }
@@ -108,6 +110,16 @@ struct CrashWorker {
             try await storage.save((0..<50).map { Mark(id: "\(batch)-\($0)", batch: batch, number: $0) })
             say("50 \(batch)")
             try await storage.seal()
+        }
+    }
+
+    /// Now and then the projection begins anew, so that it is always catching up when the process dies.
+    private func saveAndProject() async throws {
+        for number in 0... {
+            if number % 10 == 3 { try await storage.projections.reset("mark_counts") }
+            let batch = "\(prefix)-\(number)"
+            try await storage.save((0..<10).map { Mark(id: "\(batch)-\($0)", batch: batch, number: $0) })
+            say("10 \(batch)")
         }
     }
 

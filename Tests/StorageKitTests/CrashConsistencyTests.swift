@@ -44,4 +44,37 @@ import Testing
         for (name, rows) in counts { #expect([1, 10, 50].contains(rows), "round \(round): \(name) is half done") }
         try await storage.close()
     }
+
+    /// A projection that was catching up is as of a whole commit, in all its tables, and goes on from there.
+    @Test func aKilledProjectionIsOldOrNewNeverMixed() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("projecting.sqlite")
+        var wasBehind = 0
+        let rounds = max(4, Int(12 * testScale))
+        for round in 0..<rounds {
+            let worker = try Worker(store: path, mode: "projecting", prefix: "r\(round)")
+            #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...120)))
+            _ = worker.kill()
+            // Opened without the projection, so that it stays where it was.
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
+            let report = try await storage.verify()
+            #expect(report.isSound, "round \(round): \(report.findings)")
+            let status = try #require(try await storage.projections.status().first)
+            if status.lag > 0 { wasBehind += 1 }
+            try await storage.read { db in
+                // What lies in the log up to the checkpoint is what the tables hold: commits have ten rows each.
+                let expected = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM marks WHERE _position <= ?", arguments: [status.position])
+                let counts = try Int.fetchAll(db, sql: "SELECT marks FROM mark_counts")
+                let total = try Int.fetchOne(db, sql: "SELECT marks FROM mark_total")
+                let last = try Int64.fetchOne(db, sql: "SELECT last FROM mark_total") ?? 0
+                #expect(counts.allSatisfy { $0 == 10 }, "round \(round): a commit is there by half")
+                #expect(counts.reduce(0, +) == total && total == expected, "round \(round)")
+                #expect(last <= status.position, "round \(round)")
+            }
+            try await storage.close()
+        }
+        #expect(wasBehind > 0, "the projection was never caught while it was behind")
+    }
 }

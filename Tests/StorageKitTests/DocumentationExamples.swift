@@ -74,7 +74,8 @@ enum TourExample {
         }
         _ = (second, essays)
         let address = Address(street: "Main 1", city: "Kyiv")
-        try await storage.save(["1", "2"].map { Writer(id: $0, name: "w", home: address, settings: [:], articles: []) })
+        let writers = ["1", "2"].map { Writer(id: $0, name: "w", home: address, settings: [:], articles: []) }
+        try await storage.save(writers)
         try await storage.save(Essay(id: 1, title: "t", text: "x", writerId: "2"))
         let receipt = try await storage.write(actor: "ben", reason: "merge") { tx in
             try tx.query(Essay.self).where { $0.writerId == "2" }.updateAll { $0.writerId.set(to: "1") }
@@ -97,5 +98,63 @@ enum TourExample {
             return .integer(age)
         }
         schema.dropColumn("fax", from: "users")
+    }
+}
+
+enum ProjectionExample {
+    @StorageEntity
+    struct Order {
+        var id: Int
+        var customer: String
+        var cents: Int
+    }
+
+    struct OrderTotals: Projection {
+        let name = "order_totals"
+        let version = 1
+        let entities = ["orders"]
+
+        func prepare(_ db: Database) throws {
+            try db.execute(
+                sql: """
+                    CREATE TABLE order_totals(
+                      customer TEXT PRIMARY KEY, orders INTEGER NOT NULL, cents INTEGER NOT NULL)
+                    """)
+        }
+
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+            for change in try batch.changes(of: Order.self) {
+                if let old = change.old { try add(-1, -old.cents, to: old.customer, db) }
+                if let new = change.new { try add(1, new.cents, to: new.customer, db) }
+            }
+        }
+
+        private func add(_ orders: Int, _ cents: Int, to customer: String, _ db: Database) throws {
+            try db.execute(
+                sql: """
+                    INSERT INTO order_totals VALUES (?1, ?2, ?3)
+                    ON CONFLICT(customer) DO UPDATE SET orders = orders + ?2, cents = cents + ?3
+                    """,
+                arguments: [customer, orders, cents])
+            try db.execute(sql: "DELETE FROM order_totals WHERE customer = ? AND orders = 0", arguments: [customer])
+        }
+    }
+
+    static func run(_ url: URL) async throws {
+        let storage = try StorageKit.start(at: url) { schema in
+            schema.autoSchema(OrderRecord.self)
+            schema.addProjection(OrderTotals(), mode: .async, onFailure: .retry(3))
+        }.facade
+        let receipt = try await storage.save(Order(id: 1, customer: "anna", cents: 500))
+        try await storage.settled(after: receipt)
+        let cents = try await storage.read { db in
+            try Int.fetchOne(db, sql: "SELECT cents FROM order_totals WHERE customer = ?", arguments: ["anna"])
+        }
+        for projection in try await storage.projections.status() {
+            print(projection.name, projection.state, projection.lag, projection.deadLetters)
+        }
+        try await storage.projections.reset("order_totals")
+        _ = cents
+        try await storage.close()
     }
 }

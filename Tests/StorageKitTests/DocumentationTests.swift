@@ -42,6 +42,7 @@ import Testing
         let folder = try TemporaryFolder()
         try await ReadmeExample.run(URL(fileURLWithPath: folder.file("readme.sqlite")))
         try await TourExample.run(URL(fileURLWithPath: folder.file("tour.sqlite")))
+        try await ProjectionExample.run(URL(fileURLWithPath: folder.file("projections.sqlite")))
         // On a store without such a table the declared changes have nothing to do.
         _ = try StorageKit.inMemory { TourExample.declare(&$0) }
     }

@@ -132,7 +132,7 @@ int storage_capture_ended(const storage_capture *capture);
 void storage_capture_set_logged(storage_capture *capture, int logged);
 // While set, changes aren't captured: the engine writes derived state.
 void storage_capture_set_suppressed(storage_capture *capture, int suppressed);
-// While set, the SQL function storage_engine() answers 1, which opens the guarded tables to the engine.
+// What the SQL function storage_engine() answers: 1 opens the guarded tables to the engine, 2 those of projections to them.
 void storage_capture_set_engine(storage_capture *capture, int engine);
 
 #endif

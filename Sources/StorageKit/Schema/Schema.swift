@@ -34,6 +34,7 @@ public struct Schema: Sendable {
     private(set) var options = SchemaOptions()
     /// What the declared conversions of columns do, by their titles.
     var upcasts: [String: Upcast] = [:]
+    private(set) var projections: [ProjectionRegistration] = []
     /// A declaration that can't be right, told when the schema is applied.
     private var mistake: StorageError?
 
@@ -82,6 +83,19 @@ public struct Schema: Sendable {
                     .misuse, "\"\(once)\" is declared twice.", remedy: "Give each migration a name of its own.")
         }
         steps.append(Step(title: title, once: once, run: run))
+    }
+
+    /// Adds a projection to those that are declared already.
+    mutating func addProjection(_ registration: ProjectionRegistration) {
+        if projections.contains(where: { $0.name == registration.name }) {
+            mistake =
+                mistake
+                ?? StorageError(
+                    .misuse, "The projection \(registration.name) is declared twice.",
+                    remedy: "Give each projection a name of its own.")
+        }
+        do { try registration.validate() } catch { mistake = mistake ?? error as? StorageError }
+        projections.append(registration)
     }
 
     func checkMistakes() throws { if let mistake { throw mistake } }

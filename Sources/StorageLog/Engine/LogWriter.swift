@@ -37,6 +37,7 @@ package final class LogWriter {
     /// First position that may not be sealed yet; nil until somebody looked.
     var sealedThrough: Int64?
     private(set) var isInGroup = false
+    private var role = WriterRole()
 
     init(database: OpaquePointer, capture: OpaquePointer, configuration: StorageConfiguration) throws {
         self.database = database
@@ -59,7 +60,7 @@ package final class LogWriter {
     /// - Throws: Where the store has derived state that nobody would keep.
     func install(_ projections: [any InlineProjection]) throws {
         self.projections = projections
-        let select = try statement("SELECT name FROM storage_projection LIMIT 1")
+        let select = try statement("SELECT name FROM storage_projection WHERE kind = 'full-text' LIMIT 1")
         defer { select.reset() }
         guard projections.isEmpty, try select.step() else { return }
         throw StorageError(
@@ -121,6 +122,7 @@ extension LogWriter {
             head = pending
             catalogIsDirty = false
             if !observers.isEmpty { observers.tell(committedChanges()) }
+            for projection in projections { projection.committed(in: self) }
             storage_capture_reset(capture)
             return result
         } catch {
@@ -210,14 +212,14 @@ extension LogWriter {
         try checkReferences()
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
-        try project(start..<end)
         let clock = max(time ?? configuration.clock.microseconds, pending.time)
+        let info = CommitInfo(number: pending.commit + 1, time: clock, metadata: metadata)
+        try project(start..<end, info)
         guard end > start else {
             let receipt = CommitReceipt(commit: nil, first: pending.position + 1, last: pending.position, time: clock)
             try remember(metadata.idempotencyKey, receipt)
             return receipt
         }
-        let info = CommitInfo(number: pending.commit + 1, time: clock, metadata: metadata)
         open.append((info, start..<end))
         let receipt = CommitReceipt(
             commit: info.number, first: pending.position + 1, last: pending.position + Int64(end - start), time: clock)
@@ -227,7 +229,7 @@ extension LogWriter {
     }
 
     /// Lets derived state follow the commit under way.
-    private func project(_ events: Range<Int>) throws {
+    private func project(_ events: Range<Int>, _ commit: CommitInfo) throws {
         guard !projections.isEmpty else { return }
         try asEngine {
             if catalogMoved {
@@ -236,7 +238,7 @@ extension LogWriter {
             }
             guard !events.isEmpty else { return }
             let view = captured
-            for projection in projections { try projection.apply(events, of: view, in: self) }
+            for projection in projections { try projection.apply(events, of: view, commit: commit, in: self) }
         }
         catalogMoved = false
         renumbered = []
@@ -397,14 +399,34 @@ extension LogWriter {
 
     /// Runs `body` with the guards of the engine's tables open and nothing captured.
     package func asEngine<Result>(_ body: () throws -> Result) rethrows -> Result {
-        storage_capture_set_engine(capture, 1)
-        storage_capture_set_suppressed(capture, 1)
-        defer {
-            storage_capture_set_engine(capture, 0)
-            storage_capture_set_suppressed(capture, 0)
-        }
+        try with(WriterRole(engine: 1, isSuppressed: 1), body)
+    }
+
+    /// Runs `body` with the guards of projections' own tables open. Changes of entities are captured, so that they can be
+    /// seen and refused.
+    package func asProjection<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try with(WriterRole(engine: 2, isSuppressed: 0), body)
+    }
+
+    private func with<Result>(_ wanted: WriterRole, _ body: () throws -> Result) rethrows -> Result {
+        let before = role
+        take(wanted)
+        defer { take(before) }
         return try body()
     }
+
+    private func take(_ wanted: WriterRole) {
+        role = wanted
+        storage_capture_set_engine(capture, wanted.engine)
+        storage_capture_set_suppressed(capture, wanted.isSuppressed)
+    }
+}
+
+/// In whose name the writer works.
+private struct WriterRole {
+    /// What the SQL function storage_engine() answers: 1 for the engine, 2 for a projection.
+    var engine: Int32 = 0
+    var isSuppressed: Int32 = 0
 }
 
 extension EventView {

@@ -40,7 +40,11 @@ package final class WriterLock: Sendable {
     /// Lets another writer have the store.
     package func release() {
         descriptor.withLock { descriptor in
-            if let open = descriptor { close(open) }
+            if let open = descriptor {
+                // Said aloud, because a child process that is just being made holds the file open for another moment.
+                flock(open, LOCK_UN)
+                close(open)
+            }
             descriptor = nil
         }
     }

@@ -97,6 +97,37 @@ enum StoreSchema {
             ) WITHOUT ROWID
             """
         ),
+        (
+            "storage_checkpoint",
+            """
+            CREATE TABLE storage_checkpoint(
+              projection TEXT PRIMARY KEY,
+              position INTEGER NOT NULL,
+              replayed INTEGER NOT NULL,
+              state TEXT NOT NULL,
+              error TEXT,
+              failed INTEGER,
+              events INTEGER NOT NULL,
+              microseconds INTEGER NOT NULL,
+              time INTEGER
+            ) WITHOUT ROWID
+            """
+        ),
+        (
+            "storage_dead_letter",
+            """
+            CREATE TABLE storage_dead_letter(
+              projection TEXT NOT NULL,
+              position INTEGER NOT NULL,
+              entity INTEGER NOT NULL,
+              key BLOB NOT NULL,
+              error TEXT NOT NULL,
+              attempts INTEGER NOT NULL,
+              time INTEGER NOT NULL,
+              PRIMARY KEY (projection, position)
+            ) WITHOUT ROWID
+            """
+        ),
         ("storage_log_insert", guarding("INSERT")),
         ("storage_log_update", guarding("UPDATE")),
         ("storage_log_delete", guarding("DELETE")),

@@ -39,6 +39,20 @@ public struct StorageEvent: Sendable, Hashable {
     /// Position of the row's previous event; 0 for its first.
     public let previous: Int64
 
+    package init(
+        position: Int64, commit: CommitInfo, operation: Operation, table: String, key: [Field], old: [Field]?,
+        new: [Field]?, previous: Int64
+    ) {
+        self.position = position
+        self.commit = commit
+        self.operation = operation
+        self.table = table
+        self.key = key
+        self.old = old
+        self.new = new
+        self.previous = previous
+    }
+
     /// Whether the change is one of the schema rather than of users' rows.
     public var isSchemaChange: Bool { table == CatalogEntity.catalog.name }
 }

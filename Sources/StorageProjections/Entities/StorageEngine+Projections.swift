@@ -13,7 +13,7 @@ extension StorageEngine {
 
     private static func withProjections(_ configuration: StorageConfiguration) -> StorageConfiguration {
         var configuration = configuration
-        configuration.makeProjections = { [try FullTextProjection($0)] }
+        configuration.makeProjections = { [try FullTextProjection($0), UserProjections()] }
         return configuration
     }
 }

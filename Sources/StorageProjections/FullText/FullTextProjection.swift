@@ -19,7 +19,9 @@ package final class FullTextProjection: InlineProjection {
         }
     }
 
-    package func apply(_ events: Range<Int>, of view: EventView, in writer: LogWriter) throws {
+    package func apply(
+        _ events: Range<Int>, of view: EventView, commit: CommitInfo, in writer: LogWriter
+    ) throws {
         guard !indexes.isEmpty else { return }
         let rows = RowChanges(events, of: view) { indexes[$0] != nil }
         for (row, changes) in rows.changes {
@@ -91,7 +93,9 @@ package final class FullTextProjection: InlineProjection {
     }
 
     /// Makes the indexes of these entities again from their tables.
-    package func rebuild(_ entities: [CatalogEntity]) throws {
+    package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {
         for entity in entities { try indexes[entity.id]?.rebuild() }
     }
+
+    package func committed(in writer: LogWriter) {}
 }

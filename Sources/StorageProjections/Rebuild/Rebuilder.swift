@@ -65,9 +65,7 @@ package struct Rebuilder {
             }
             if mode == .swap {
                 try swapTombstones(entities)
-                for case let projection as FullTextProjection in writer.projections {
-                    try projection.rebuild(entities)
-                }
+                for projection in writer.projections { try projection.rebuild(entities, in: writer) }
             }
             return outcome
         }

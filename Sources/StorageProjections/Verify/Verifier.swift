@@ -62,10 +62,17 @@ extension Verifier {
             report.add("schema", "\(name) isn't what StorageKit made")
         }
         let indexes = try FullTextIndex.load(database).flatMap { [$0.table] + $0.shadowTables }
-        for name in found.keys.sorted() where !expected.contains(where: { $0.name == name }) && !indexes.contains(name)
-        {
+        let projections = try ProjectionTables.load(database)
+        for projection in projections {
+            for finding in try projection.tables.findings(database) {
+                report.add("schema", table: projection.name, finding)
+            }
+        }
+        let known = Set(expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys })
+        for name in found.keys.sorted() where !known.contains(name) {
             report.add("schema", "\(name) isn't one of StorageKit's tables")
         }
+        guarded("schema") { try $0.checkCheckpoints(projections.map(\.name)) }
         let meta = try Statement(database, "SELECT count(*) FROM storage_meta")
         if try meta.step(), meta.integer(0) != 1 { report.add("schema", "storage_meta has \(meta.integer(0)) rows") }
     }
@@ -74,6 +81,28 @@ extension Verifier {
 // MARK: Log
 
 extension Verifier {
+    /// Every projection has come to a position that there is, and nothing is remembered of others.
+    private mutating func checkCheckpoints(_ names: [String]) throws {
+        let head = try LogHead.load(database).position
+        let select = try Statement(database, "SELECT projection, position FROM storage_checkpoint")
+        var missing = Set(names)
+        while try select.step() {
+            let name = select.string(0)
+            if missing.remove(name) == nil { report.add("projection", "\(name) has a checkpoint, but isn't there") }
+            if !(0...head).contains(select.integer(1)) {
+                report.add("projection", table: name, "is at @\(select.integer(1)), and the log ends at @\(head)")
+            }
+        }
+        for name in missing.sorted() { report.add("projection", table: name, "has no checkpoint") }
+        let letters = try Statement(database, "SELECT projection, position FROM storage_dead_letter")
+        while try letters.step() {
+            guard !names.contains(letters.string(0)) || !(1...max(head, 1)).contains(letters.integer(1)) else {
+                continue
+            }
+            report.add("projection", table: letters.string(0), "has a dead letter @\(letters.integer(1)) of nothing")
+        }
+    }
+
     private mutating func checkLog(_ catalog: Catalog) throws {
         let scratch = try ScratchTables()
         let entities = [CatalogEntity.catalog] + catalog.live

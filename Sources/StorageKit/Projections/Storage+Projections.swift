@@ -1,0 +1,67 @@
+public import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// The projections that this program has declared: how they are doing, and what can be done with them.
+    public var projections: Projections { Projections(runtime: runtime) }
+
+    /// Waits until the projections that follow behind have taken in a commit: reads see it there then.
+    ///
+    /// ```swift
+    /// let receipt = try await storage.save(order)
+    /// try await storage.settled(after: receipt)
+    /// ```
+    ///
+    /// Inline projections and full-text indexes are settled with the commit itself.
+    ///
+    /// - Parameter names: The projections to wait for; all where none is named.
+    /// - Throws: ``StorageError`` with `projection-failed` where one of them stands before the commit, so that waiting would
+    ///   have no end; `CancellationError` where the task is cancelled.
+    public func settled(after receipt: CommitReceipt, of names: String...) async throws {
+        try await runtime.settled(names, through: receipt.position)
+    }
+}
+
+/// What can be done with the projections of an open store.
+///
+/// ```swift
+/// for projection in try await storage.projections.status() {
+///     print(projection.name, projection.state, projection.lag)
+/// }
+/// ```
+///
+/// Calls with a name throw `not-found` for a projection that this program doesn't declare.
+public struct Projections: Sendable {
+    let runtime: ProjectionRuntime
+
+    /// How every projection of the store is doing, full-text indexes and those that this program doesn't declare among them.
+    public func status() async throws -> [ProjectionStatus] { try await runtime.status() }
+
+    /// Lets a projection stand where it is, until it is resumed, also when the store is opened again. An inline one is not
+    /// part of commits meanwhile.
+    public func pause(_ name: String) async throws { try await runtime.pause(name) }
+
+    /// Lets a projection go on where it stands, whoever stopped it. An inline one has caught up when this returns.
+    ///
+    /// - Throws: `projection-failed` where an inline one can't be caught up.
+    public func resume(_ name: String) async throws { try await runtime.resume(name) }
+
+    /// Empties a projection, drops its dead letters, and lets it take in all of history again: an inline one before this
+    /// returns, another one in the background, batch by batch, so that readers see it grow.
+    public func reset(_ name: String) async throws { try await runtime.reset(name) }
+
+    /// Makes a projection again from the log in one transaction, so that readers see the old one or the new one. Commits wait
+    /// meanwhile.
+    ///
+    /// - Throws: `projection-failed` where it throws; it stays as it was then.
+    public func rebuild(_ name: String) async throws { try await runtime.rebuild(name) }
+
+    /// The events that a projection has laid aside, in the order of the log; those of all projections where none is named.
+    public func deadLetters(_ name: String? = nil) async throws -> [DeadLetter] { try await runtime.deadLetters(name) }
+
+    /// Tries a projection's dead letters again, in the order of the log.
+    ///
+    /// - Returns: How many it has taken in; the others go on waiting.
+    @discardableResult
+    public func replayDeadLetters(_ name: String) async throws -> Int { try await runtime.replayDeadLetters(name) }
+}

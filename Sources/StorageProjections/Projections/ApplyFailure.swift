@@ -1,0 +1,34 @@
+internal import StorageCore
+internal import StorageLog
+
+/// A projection threw while it followed the log.
+struct ApplyFailure: Error {
+    let cause: any Error
+    /// The batch that it was given.
+    let positions: ClosedRange<Int64>
+}
+
+extension Error {
+    /// Whether the store itself is in trouble, so that it isn't the projection's fault.
+    var isOfTheStore: Bool {
+        guard let error = StorageError.wrapping(self) as? StorageError else { return false }
+        return [.inputOutput, .corrupt, .failed, .closed, .busy, .readOnly].contains(error.code)
+    }
+}
+
+extension StorageError {
+    static func projectionFailed(_ name: String, _ positions: ClosedRange<Int64>, _ cause: any Error) -> StorageError {
+        let known = StorageError.wrapping(cause)
+        let code = cause.isOfTheStore ? (known as? StorageError)?.code ?? .projectionFailed : .projectionFailed
+        return StorageError(
+            code,
+            "The projection \(name) can't take in @\(positions.lowerBound)…@\(positions.upperBound): \((known as? StorageError)?.message ?? "\(known)")",
+            remedy: "Correct the projection or what was written; the commit wasn't made.", cause: cause)
+    }
+
+    static func noProjection(_ name: String) -> StorageError {
+        StorageError(
+            .notFound, "There is no projection \(name).",
+            remedy: "`storage.projections.status()` lists those that there are.")
+    }
+}

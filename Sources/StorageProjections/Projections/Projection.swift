@@ -1,0 +1,62 @@
+public import GRDB
+public import StorageLog
+
+/// Derived state of your own: tables that follow the log, such as totals, denormalised lists or exports.
+///
+/// ```swift
+/// struct OrderTotals: Projection {
+///     let name = "order_totals"
+///     let version = 1
+///     let entities = ["orders"]
+///
+///     func prepare(_ db: Database) throws {
+///         try db.execute(sql: "CREATE TABLE order_totals(customer TEXT PRIMARY KEY, cents INTEGER NOT NULL)")
+///     }
+///
+///     func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+///         for change in try batch.changes(of: Order.self) { … }
+///     }
+/// }
+/// ```
+///
+/// It is declared when the store is opened: `schema.addProjection(OrderTotals(), mode: .async)`.
+///
+/// What it holds must follow from the events alone, so that it can be made again at any time: no clock, no network, no
+/// reading of entity tables, which may be ahead of the batch. The same history must give the same rows however it is cut
+/// into batches; `ProjectionConformance` in `StorageTesting` tries that.
+///
+/// Isolation: `Sendable`; ``prepare(_:)`` and ``apply(_:_:)`` are called on the store's writer, one at a time, and are
+/// given its connection. They hold up every commit while they run.
+public protocol Projection: Sendable {
+    /// The name under which the store knows it. Never another one for the same projection.
+    var name: String { get }
+    /// Goes up whenever tables or rules change: the old tables are dropped then, and everything is made again from the log.
+    var version: Int { get }
+    /// The tables of the entities whose events it reads, by their names of now; all where empty.
+    var entities: [String] { get }
+
+    /// Makes its tables, with indexes and first rows. They become its own: nobody else can write to them, and the store
+    /// drops them when the projection is made anew, so there is nothing to be undone here.
+    ///
+    /// Names that begin with `storage_` are refused.
+    func prepare(_ db: GRDB.Database) throws
+    /// Takes in a batch of events that follows the one before. It is there wholly, together with the mark of how far the
+    /// projection has come, or, if this throws, not at all.
+    ///
+    /// - Parameter db: The connection, for the projection's own tables. A change of an entity's table is refused.
+    func apply(_ batch: ProjectionBatch, _ db: GRDB.Database) throws
+}
+
+extension Projection {
+    public var entities: [String] { [] }
+}
+
+/// A projection that also does something outside of the store, such as sending a message.
+///
+/// The store calls it once what it tells is durable, and at most once: a crash in between loses the call. It never calls it
+/// for history that is only read again, in a rebuild, after a reset, or when the projection is new to a store.
+public protocol ReactingProjection: Projection {
+    /// Called after events have been applied and committed, in their order, one call at a time. Closing the store waits for
+    /// it to return.
+    func committed(_ events: [StorageEvent]) async
+}

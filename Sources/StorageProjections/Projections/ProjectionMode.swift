@@ -1,0 +1,37 @@
+/// When a projection takes in a commit.
+public enum ProjectionMode: String, Sendable, Hashable {
+    /// In the commit's own transaction: who reads the one reads the other. A projection that throws fails the commit.
+    case inline
+    /// Behind the commits, by a task of its own. ``StorageKit/Storage/settled(after:)`` waits until it has come far enough.
+    case async
+}
+
+/// What becomes of a projection that throws while it follows the log by itself.
+///
+/// An event that a projection can't take in never stops the store or another projection. Nothing is skipped in silence.
+public struct FailurePolicy: Sendable, Hashable {
+    /// What is done when trying again hasn't helped.
+    public enum Outcome: Sendable, Hashable {
+        /// The projection stands still before the commit, until somebody resumes it.
+        case pause
+        /// The event is laid aside as a dead letter, and with it every later one of the same row, so that they keep their
+        /// order; the others go on.
+        case deadLetter
+    }
+
+    /// How often it is tried again.
+    public var retries: Int
+    /// Seconds before it is tried again; twice as many each time.
+    public var delaySeconds: Double
+    public var outcome: Outcome
+
+    /// Stands still at once: the default.
+    public static let pause = FailurePolicy(retries: 0, delaySeconds: 0, outcome: .pause)
+    /// Lays the event aside at once.
+    public static let deadLetter = FailurePolicy(retries: 0, delaySeconds: 0, outcome: .deadLetter)
+    /// Tries again some times first.
+    public static func retry(_ times: Int, delaySeconds: Double = 0.1, then outcome: Outcome = .pause) -> FailurePolicy
+    {
+        FailurePolicy(retries: times, delaySeconds: delaySeconds, outcome: outcome)
+    }
+}

@@ -1,0 +1,62 @@
+public import StorageLog
+
+/// How a projection is doing.
+public struct ProjectionStatus: Sendable, Hashable {
+    public enum State: String, Sendable, Hashable {
+        /// It follows the log.
+        case running
+        /// Somebody has stopped it.
+        case paused
+        /// It threw, and stands before the commit that it couldn't take in.
+        case failed
+    }
+
+    public let name: String
+    public let version: Int
+    /// `inline`, `async` or, for a full-text index, `full-text`.
+    public let kind: String
+    public let state: State
+    /// The last position that it has taken in.
+    public let position: Int64
+    /// The last position of the log.
+    public let head: Int64
+    /// Up to here history is only read again, and nothing is told to a ``ReactingProjection``.
+    public let replayedThrough: Int64
+    /// Why it failed, in words, and the commit's first position.
+    public let error: String?
+    public let failedPosition: Int64?
+    /// Events that were laid aside.
+    public let deadLetters: Int
+    /// Events that it has taken in since it was made or reset.
+    public let events: Int64
+    /// Seconds that this took altogether.
+    public let seconds: Double
+    /// Microseconds since 1970 UTC of its last batch; nil before the first.
+    public let lastBatch: Int64?
+    /// Bytes of its tables and indexes in the file.
+    public let bytes: Int64
+    /// The tables that are its own.
+    public let tables: [String]
+
+    /// How many positions it is behind.
+    public var lag: Int64 { head - position }
+    /// Seconds per event, over all it has taken in; nil before the first.
+    public var secondsPerEvent: Double? { events > 0 ? seconds / Double(events) : nil }
+    /// Events per second of its working time, over all it has taken in; nil before the first.
+    public var eventsPerSecond: Double? { seconds > 0 ? Double(events) / seconds : nil }
+}
+
+/// An event that a projection couldn't take in, or that waits behind such a one of the same row.
+public struct DeadLetter: Sendable, Hashable {
+    public let projection: String
+    /// The event's position in the log.
+    public let position: Int64
+    /// Why it is here, in words.
+    public let error: String
+    /// Microseconds since 1970 UTC when it was laid aside, or tried last.
+    public let time: Int64
+    /// How often it was tried.
+    public let attempts: Int
+    /// The event itself.
+    public let event: StorageEvent
+}

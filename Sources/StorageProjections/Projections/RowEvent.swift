@@ -1,0 +1,77 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+/// An event with its values read out, columns by their ids, so that it can be looked at under any names.
+struct RowEvent: Sendable {
+    struct Row: Hashable, Sendable {
+        let entity: UInt32
+        /// The key in its canonical form.
+        let key: [UInt8]
+    }
+
+    let position: Int64
+    let commit: CommitInfo
+    let operation: StorageEvent.Operation
+    let row: Row
+    let key: [StorageValue]
+    let columns: [UInt32]
+    /// One value per column: of an update those before it, of a delete the row; empty for an insert.
+    let old: [StorageValue]
+    /// One value per column, after; empty for a delete.
+    let new: [StorageValue]
+    let previous: Int64
+
+    init(_ view: EventView, at index: Int, position: Int64, commit: CommitInfo) {
+        let shape = view.shape(of: index)
+        let key = view.key(of: index)
+        let values = view.columns(of: index)
+        let count = Int(shape.column_count)
+        self.position = position
+        self.commit = commit
+        columns = (0..<count).map { shape.columns[$0] }
+        row = Row(
+            entity: shape.entity, key: KeyCoding.encode(key, count: Int(shape.key_count), bytes: view.bytes))
+        self.key = (0..<Int(shape.key_count)).map { view.value(key[$0]) }
+        previous = view.events[index].previous
+        let first = (0..<count).map { view.value(values[$0]) }
+        switch Int(shape.operation) {
+        case STORAGE_INSERT:
+            operation = .insert
+            old = []
+            new = first
+        case STORAGE_DELETE:
+            operation = .delete
+            old = first
+            new = []
+        default:
+            operation = .update
+            old = first
+            new = (0..<count).map { view.value(values[count + $0]) }
+        }
+    }
+
+    /// The event as users see it, under the names of now.
+    func event(_ catalog: Catalog) -> StorageEvent {
+        let entity = catalog.entity(id: row.entity)
+        let keys = entity?.key ?? []
+        func fields(_ values: [StorageValue]) -> [StorageEvent.Field] {
+            zip(columns, values).map { id, value in
+                let column = entity?.columns.first { $0.id == id }
+                return StorageEvent.Field(
+                    column: column?.name ?? "column \(id)", value: value, type: column?.type ?? "",
+                    coding: column?.coding ?? "")
+            }
+        }
+        let key = self.key.enumerated().map { place, value in
+            let column = place < keys.count ? keys[place] : nil
+            return StorageEvent.Field(
+                column: column?.name ?? "key \(place + 1)", value: value, type: column?.type ?? "",
+                coding: column?.coding ?? "")
+        }
+        return StorageEvent(
+            position: position, commit: commit, operation: operation, table: entity?.name ?? "entity \(row.entity)",
+            key: key, old: operation == .insert ? nil : fields(old), new: operation == .delete ? nil : fields(new),
+            previous: previous)
+    }
+}

@@ -1,0 +1,167 @@
+internal import StorageCore
+internal import StorageLog
+
+/// Finds whole rows before and after a batch. Events tell of an update only what changed.
+///
+/// Of an insert or a delete the event itself holds the row. Of an update the row is taken from its table as it is now, and
+/// what happened since is undone. While much of the log is read in one go, the rows that were found are kept aside: each is
+/// good as long as the next event of the row points back to it, so nothing has to be kept in step.
+///
+/// Isolation: used on the writer's thread only.
+final class RowImages {
+    /// Values by the ids of their columns, without the key.
+    typealias Image = [UInt32: StorageValue]
+
+    struct Change {
+        let entity: CatalogEntity
+        let key: [StorageValue]
+        let before: Image?
+        let after: Image?
+        let position: Int64
+    }
+
+    private let writer: LogWriter
+    private let upcasts: [String: Upcast]
+    /// Whether tables may be ahead of the batch.
+    private let isBehind: Bool
+    private let kept: KeptImages?
+    private let reader: LogReader
+
+    init(_ writer: LogWriter, upcasts: [String: Upcast], isBehind: Bool, kept: KeptImages?) {
+        self.writer = writer
+        self.upcasts = upcasts
+        self.isBehind = isBehind
+        self.kept = kept
+        reader = LogReader(writer.database)
+    }
+
+    /// - Parameter events: All events of one row in the batch.
+    /// - Returns: Nil where the row came and went.
+    func change(_ events: [RowEvent]) throws -> Change? {
+        let first = events[0]
+        let last = events[events.count - 1]
+        guard let entity = writer.catalog.entity(id: first.row.entity) else {
+            throw StorageError.corruptLog(
+                "event @\(first.position) is of entity \(first.row.entity), which isn't there")
+        }
+        var before: Image?
+        var after: Image?
+        if first.operation == .insert {
+            after = replayed(events, from: nil)
+        } else if let known = try kept?.image(of: first.row, at: first.previous) {
+            before = known
+            after = replayed(events, from: known)
+        } else {
+            after = last.operation == .delete ? nil : try rowAfter(last, entity)
+            before = after
+            for event in events.reversed() { undo(event, &before, entity) }
+        }
+        try kept?.keep(after, of: last.row, at: last.position)
+        if before == nil, after == nil { return nil }
+        return Change(entity: entity, key: first.key, before: before, after: after, position: last.position)
+    }
+
+    private func replayed(_ events: [RowEvent], from image: Image?) -> Image? {
+        var image = image
+        for event in events {
+            switch event.operation {
+            case .insert: image = Dictionary(zip(event.columns, event.new)) { $1 }
+            case .delete: image = nil
+            case .update: for (column, value) in zip(event.columns, event.new) { image?[column] = value }
+            }
+        }
+        return image
+    }
+
+    private func undo(_ event: RowEvent, _ image: inout Image?, _ entity: CatalogEntity) {
+        switch event.operation {
+        case .insert: image = nil
+        case .delete: image = Dictionary(zip(event.columns, event.old)) { $1 }
+        case .update:
+            for (column, value) in zip(event.columns, event.old) {
+                // What a conversion has filled in counts as having been there.
+                if value == .null, entity.columns.contains(where: { $0.id == column && $0.origin != 0 && $0.required })
+                {
+                    continue
+                }
+                image?[column] = value
+            }
+        }
+    }
+
+    /// The row as it was after an event that isn't a delete.
+    private func rowAfter(_ event: RowEvent, _ entity: CatalogEntity) throws -> Image? {
+        var image: Image?
+        if !entity.isDropped { image = try rowNow(event.key, entity) }
+        guard isBehind, try reader.lastPosition(of: event.key, in: entity) != event.position else { return image }
+        try reader.forEachVersion(of: event.key, in: entity) { batch, index in
+            let position = batch.header.first + Int64(index)
+            guard position > event.position else { return false }
+            let later = batch.withView { RowEvent($0, at: index, position: position, commit: event.commit) }
+            undo(later, &image, entity)
+            return true
+        }
+        return image
+    }
+
+    private func rowNow(_ key: [StorageValue], _ entity: CatalogEntity) throws -> Image? {
+        let columns = entity.live.filter { $0.keyPlace == 0 }
+        let names = columns.map { quoted($0.stored) } + ["_position"]
+        let condition = entity.key.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
+        let select = try writer.statement(
+            "SELECT \(names.joined(separator: ", ")) FROM \(quoted(entity.stored)) WHERE \(condition)")
+        for (place, value) in key.enumerated() { try select.writer.bind(value, at: Int32(place + 1)) }
+        defer { select.reset() }
+        guard try select.step() else { return nil }
+        var image: Image = [:]
+        for (place, column) in columns.enumerated() { image[column.id] = select.row.value(at: Int32(place)) }
+        return image
+    }
+}
+
+// MARK: Reading images
+
+extension RowImages {
+    /// The row by the names that its columns have now.
+    func named(_ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]) throws -> [String: StorageValue] {
+        var row: [String: StorageValue] = [:]
+        for column in entity.live { row[column.name] = try value(of: column, image, entity, key) }
+        return row
+    }
+
+    func entity<E: RegisteredEntity>(
+        _ type: E.Type, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
+    ) throws -> E {
+        let columns = E.Record.schemaColumns
+        let marks = columns.indices.map { "?\($0 + 1) AS \(quoted(columns[$0].name))" }.joined(separator: ", ")
+        let select = try writer.statement("SELECT \(marks)")
+        for (place, declared) in columns.enumerated() {
+            guard let column = entity.columns.last(where: { $0.name.utf8.elementsEqual(declared.name.utf8) }) else {
+                throw StorageError(
+                    .schemaMismatch, "\"\(entity.name)\" has no column \"\(declared.name)\".",
+                    remedy: "Declare the entity with autoSchema when the store is opened.")
+            }
+            try select.writer.bind(value(of: column, image, entity, key), at: Int32(place + 1))
+        }
+        defer { select.reset() }
+        guard try select.step() else { throw StorageError.corruptLog("a row of \"\(entity.name)\" can't be read") }
+        return try E.Record(reading: select.row).asEntity()
+    }
+
+    private func value(
+        of column: CatalogColumn, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
+    ) throws -> StorageValue {
+        if column.keyPlace > 0 { return column.keyPlace <= key.count ? key[column.keyPlace - 1] : .null }
+        if let value = image[column.id] { return value }
+        guard column.origin != 0, let origin = entity.columns.first(where: { $0.id == column.origin }) else {
+            return column.fallback
+        }
+        guard let step = upcasts[column.definition] else {
+            throw StorageError(
+                .schemaMismatch,
+                "\"\(entity.name)\".\"\(column.name)\" was converted, and this program doesn't declare how.",
+                remedy: "Declare the conversion (\(column.definition)) again.")
+        }
+        return try step(value(of: origin, image, entity, key))
+    }
+}

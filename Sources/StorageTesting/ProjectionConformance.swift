@@ -1,0 +1,162 @@
+public import StorageKit
+internal import StorageLog
+internal import StorageProjections
+
+/// Tries whether a projection keeps what ``StorageKit`` asks of every projection: that its tables follow from the events alone.
+///
+/// ```swift
+/// let kit = ProjectionConformance(OrderTotals()) { schema in
+///     schema.autoSchema(OrderRecord.self)
+/// } history: { storage in
+///     try await storage.save(Order(id: 1, customer: "anna", cents: 500))
+///     …
+/// }
+/// #expect(try await kit.run() == [])
+/// ```
+///
+/// The history is made once, with the projection as part of every commit. Then the same rows must come out when it is read
+/// again: rebuilt twice, in batches of several sizes, stopped and opened again after each commit, and with every batch
+/// undone once before it is taken in. Give it a history that inserts, changes and deletes what the projection reads.
+public struct ProjectionConformance: Sendable {
+    private let projection: any Projection
+    private let declare: @Sendable (inout Schema) -> Void
+    private let history: @Sendable (Storage) async throws -> Void
+    /// After how many commits it is stopped at the most, spread over the history.
+    public var restarts = 20
+    /// About how many events a batch holds, one try for each.
+    public var batchSizes = [1, 2, 7, 1_000]
+
+    /// Nothing here is about the loss of power, so no write waits for the disk.
+    private var configuration: StorageConfiguration {
+        var configuration = StorageConfiguration()
+        configuration.durability = .normal
+        return configuration
+    }
+
+    /// - Parameters:
+    ///   - declare: Declares what the history needs, without the projection.
+    ///   - history: Writes to the store; called once.
+    public init(
+        _ projection: any Projection, declare: @escaping @Sendable (inout Schema) -> Void,
+        history: @escaping @Sendable (Storage) async throws -> Void
+    ) {
+        self.projection = projection
+        self.declare = declare
+        self.history = history
+    }
+
+    /// - Returns: What isn't as it should be, in words; empty where all is well.
+    /// - Throws: What the history or the projection throws.
+    public func run() async throws -> [String] {
+        var findings: [String] = []
+        let projection = projection
+        let declare = declare
+        let store = try TemporaryStore(configuration: configuration) {
+            declare(&$0)
+            $0.addProjection(projection, mode: .inline)
+        }
+        try await history(store.storage)
+        let expected = try await rows(store.storage)
+        let commits = try await commitEnds(store.storage)
+        if commits.isEmpty { findings.append("the history has no event that the projection reads") }
+        if !(try await store.storage.verify().isSound) { findings.append("the store isn't sound after the history") }
+        for round in 1...2 {
+            try await store.storage.projections.rebuild(projection.name)
+            findings += try await difference(store.storage, expected, "rebuilt for the \(round). time")
+        }
+        try await store.storage.rebuild()
+        findings += try await difference(store.storage, expected, "rebuilt with the store")
+        try await store.storage.close()
+        for size in batchSizes {
+            let watched = WatchedProjection(projection)
+            findings += try await again(store, watched, size, expected, "in batches of \(size)")
+            findings += watched.findings
+        }
+        let stumbling = WatchedProjection(projection, stumbles: true)
+        findings += try await again(store, stumbling, 3, expected, "with each batch undone once")
+        let stride = max(1, commits.count / max(restarts, 1))
+        for index in Swift.stride(from: 0, to: commits.count, by: stride) where commits[index] < (commits.last ?? 0) {
+            let position = commits[index]
+            let stopping = WatchedProjection(projection, stopsAfter: position)
+            _ = try await again(store, stopping, 1, nil, "")
+            findings += try await again(store, nil, 1, expected, "stopped at @\(position) and resumed")
+        }
+        return findings
+    }
+
+    /// Opens the store with the projection behind the commits; lets it take in everything again, or go on where it stands.
+    private func again(
+        _ store: TemporaryStore, _ watched: WatchedProjection?, _ size: Int, _ expected: [String]?, _ what: String
+    ) async throws -> [String] {
+        let storage = try StorageKit.start(at: store.url, configuration: configuration) { schema in
+            declare(&schema)
+            // A commit that is cut into many batches is undone once for each of them.
+            let policy = FailurePolicy.retry(watched?.stumbles == true ? 1_000 : 0, delaySeconds: 0)
+            schema.addProjection(
+                watched ?? projection, mode: .async, onFailure: policy, onReplayFailure: policy, batchSize: size)
+        }.facade
+        do {
+            if watched != nil {
+                try await storage.projections.reset(projection.name)
+            } else {
+                try await storage.projections.resume(projection.name)
+            }
+            let end = CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0)
+            do {
+                try await storage.settled(after: end)
+            } catch let error as StorageError where error.code == .projectionFailed && expected == nil {}
+            var findings: [String] = []
+            if let expected { findings = try await difference(storage, expected, what) }
+            try await storage.close()
+            return findings
+        } catch {
+            // The error that ended it is the one that matters.
+            try? await storage.close()
+            throw error
+        }
+    }
+
+    private func difference(_ storage: Storage, _ expected: [String], _ what: String) async throws -> [String] {
+        let found = try await rows(storage)
+        guard found != expected else { return [] }
+        let missing = expected.filter { !found.contains($0) }.prefix(3)
+        let extra = found.filter { !expected.contains($0) }.prefix(3)
+        return [
+            "\(projection.name) differs when it is \(what): "
+                + (missing.map { "missing \($0)" } + extra.map { "not expected \($0)" }).joined(separator: "; ")
+        ]
+    }
+
+    /// Everything in the projection's tables, as text.
+    private func rows(_ storage: Storage) async throws -> [String] {
+        let tables = try await storage.projections.status().first { $0.name == projection.name }?.tables ?? []
+        return try await storage.read { db in
+            var rows: [String] = []
+            for table in tables {
+                let kind = try String.fetchOne(
+                    db, sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [table]
+                )
+                // What FTS5 keeps for itself depends on how it came about.
+                guard kind != "shadow" else { continue }
+                let columns = try String.fetchAll(
+                    db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [table])
+                let values = columns.map { "quote(\"\($0.replacing("\"", with: "\"\""))\")" }.joined(
+                    separator: " || '|' || ")
+                let name = "\"\(table.replacing("\"", with: "\"\""))\""
+                rows += try String.fetchAll(db, sql: "SELECT \(values) FROM \(name)").map { "\(table): \($0)" }.sorted()
+            }
+            return rows
+        }
+    }
+
+    /// The last positions of the commits with events that the projection reads.
+    private func commitEnds(_ storage: Storage) async throws -> [Int64] {
+        var ends: [(commit: Int64, position: Int64)] = []
+        for event in try await storage.allEvents()
+        where projection.entities.isEmpty || projection.entities.contains(event.table) {
+            if ends.last?.commit == event.commit.number { ends.removeLast() }
+            ends.append((event.commit.number, event.position))
+        }
+        return ends.map(\.position)
+    }
+}

@@ -1,0 +1,404 @@
+import Foundation
+import GRDB
+import StorageKit
+import StorageTesting
+import Synchronization
+import Testing
+
+/// Counts what it is handed, and throws where it is told to.
+final class Tally: ReactingProjection {
+    let name: String
+    let version: Int
+    let entities: [String]
+    /// Positions that it can't take in.
+    let poison = Mutex<Set<Int64>>([])
+    let reactions = Mutex<[Int64]>([])
+    let replays = Mutex<[Bool]>([])
+
+    init(_ name: String = "tally", version: Int = 1, entities: [String] = ["notes"], poison: Set<Int64> = []) {
+        self.name = name
+        self.version = version
+        self.entities = entities
+        self.poison.withLock { $0 = poison }
+    }
+
+    struct Poisoned: Error, CustomStringConvertible {
+        let position: Int64
+        var description: String { "poison at @\(position)" }
+    }
+
+    func prepare(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE \(name)(position INTEGER PRIMARY KEY, operation TEXT NOT NULL, key TEXT NOT NULL);
+                CREATE INDEX \(name)_key ON \(name)(key);
+                """)
+    }
+
+    func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+        replays.withLock { $0.append(batch.isReplay) }
+        for event in batch.events {
+            try db.execute(
+                sql: "INSERT INTO \(name) VALUES (?, ?, ?)",
+                arguments: [event.position, event.operation.rawValue, "\(event.key[0].value)"])
+            if poison.withLock({ $0.contains(event.position) }) { throw Poisoned(position: event.position) }
+        }
+    }
+
+    func committed(_ events: [StorageEvent]) async { reactions.withLock { $0 += events.map(\.position) } }
+}
+
+/// Projections of users: what they are handed and when, what becomes of those that throw, and who may touch their tables.
+struct ProjectionTests {
+    private func store(
+        _ projections: [any Projection], mode: ProjectionMode, onFailure: FailurePolicy = .pause, batchSize: Int = 1_000
+    ) throws -> TemporaryStore {
+        try TemporaryStore { schema in
+            schema.autoSchema(NoteRecord.self, PersonRecord.self)
+            for projection in projections {
+                schema.addProjection(
+                    projection, mode: mode, onFailure: onFailure, onReplayFailure: onFailure, batchSize: batchSize)
+            }
+        }
+    }
+
+    private func tallied(_ storage: Storage, _ name: String = "tally") async throws -> [Int64] {
+        try await storage.read { try Int64.fetchAll($0, sql: "SELECT position FROM \(name) ORDER BY position") }
+    }
+
+    private func positions(_ storage: Storage, _ table: String = "notes") async throws -> [Int64] {
+        try await storage.allEvents().filter { $0.table == table }.map(\.position)
+    }
+
+    private func status(_ storage: Storage, _ name: String = "tally") async throws -> ProjectionStatus {
+        try #require(try await storage.projections.status().first { $0.name == name })
+    }
+
+    private func settle(_ storage: Storage) async throws {
+        try await storage.settled(after: try await storage.save(Note(id: -1, text: UUID().uuidString)))
+    }
+
+    /// Waits for a failure, which nobody else tells of.
+    private func waitUntilFailed(_ storage: Storage, _ name: String = "tally") async throws {
+        for _ in 0..<1_000 {
+            if try await status(storage, name).state == .failed { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("it didn't fail")
+    }
+
+    // MARK: Following
+
+    @Test func anInlineProjectionIsPartOfTheCommit() async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: .inline)
+        try await store.storage.write { tx in
+            try tx.save(Note(id: 1, text: "a"))
+            try tx.save(Person(id: "p", name: "b", score: 1))
+            try tx.save(Note(id: 1, text: "c"))
+        }
+        #expect(try await tallied(store.storage) == positions(store.storage))
+        #expect(try await tallied(store.storage).count == 2)
+        let status = try await status(store.storage)
+        #expect(status.lag == 0 && status.kind == "inline" && status.events == 2 && status.bytes > 0)
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    @Test func anInlineProjectionThatThrowsFailsThatCommitOnly() async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: .inline)
+        let storage = store.storage
+        try await storage.save(Note(id: 1, text: "a"))
+        tally.poison.withLock { $0 = [storage.head + 1] }
+        // Concurrent commits share a transaction: only the poisoned position fails.
+        let error = await #expect(throws: StorageError.self) { try await storage.save(Note(id: 2, text: "b")) }
+        #expect(error?.code == .projectionFailed)
+        #expect(error?.message.contains("poison at") == true)
+        tally.poison.withLock { $0 = [] }
+        try await storage.save(Note(id: 3, text: "c"))
+        #expect(try await storage.count(Note.self) == 2)
+        #expect(try await tallied(storage) == positions(storage))
+        try await storage.close()
+        #expect(tally.reactions.withLock { $0 }.count == 2)
+    }
+
+    @Test func anAsyncProjectionFollowsAndCanBeWaitedFor() async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: .async)
+        for number in 0..<20 {
+            let receipt = try await store.storage.save(Note(id: number, text: "n"))
+            try await store.storage.settled(after: receipt)
+            #expect(try await tallied(store.storage).last == receipt.position)
+        }
+        let status = try await status(store.storage)
+        #expect(status.lag == 0 && status.events == 20 && status.kind == "async" && status.secondsPerEvent ?? 0 > 0)
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    @Test(arguments: [ProjectionMode.inline, .async])
+    func whatWasWrittenWithoutItIsCaughtUpAfterOpening(mode: ProjectionMode) async throws {
+        let store = try store([Tally()], mode: mode)
+        try await store.storage.save(Note(id: 1, text: "a"))
+        try await store.storage.close()
+        // A program that doesn't know of the projection.
+        let other = try StorageKit.start(at: store.url) { $0.autoSchema(NoteRecord.self) }.facade
+        try await other.save(Note(id: 2, text: "b"))
+        #expect(try await other.verify().isSound)
+        let kept = try #require(try await other.projections.status().first)
+        #expect(mode == .async || kept.lag > 0)
+        try await other.close()
+        try await store.reopen()
+        try await settle(store.storage)
+        #expect(try await tallied(store.storage) == positions(store.storage))
+    }
+
+    @Test func anotherVersionIsMadeAnewFromTheLog() async throws {
+        let store = try store([Tally()], mode: .inline)
+        for number in 0..<5 { try await store.storage.save(Note(id: number, text: "a")) }
+        try await store.storage.close()
+        let again = Tally(version: 2, entities: ["persons"])
+        let storage = try StorageKit.start(at: store.url) {
+            $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.addProjection(again)
+        }.facade
+        #expect(try await tallied(storage) == [])
+        try await storage.save(Person(id: "p", name: "b", score: 1))
+        #expect(try await tallied(storage) == [storage.head])
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+        let third = Tally(version: 3, entities: ["persons"])
+        let raised = try StorageKit.start(at: store.url) {
+            $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.addProjection(third)
+        }.facade
+        #expect(third.replays.withLock { $0 } == [true])
+        #expect(try await status(raised).version == 3)
+        try await raised.close()
+        let without = try StorageKit.start(at: store.url) {
+            $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.dropProjection("tally")
+        }.facade
+        #expect(try await without.projections.status().isEmpty)
+        #expect(try await without.read { try $0.tableExists("tally") } == false)
+        #expect(try await without.verify().isSound)
+        try await without.close()
+    }
+
+    @Test func sideEffectsAreForNewHistoryOnly() async throws {
+        let before = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await before.storage.save(Note(id: 1, text: "old"))
+        try await before.storage.close()
+        for mode in [ProjectionMode.inline, .async] {
+            let tally = Tally("tally_\(mode)")
+            let storage = try StorageKit.start(at: before.url) {
+                $0.autoSchema(NoteRecord.self)
+                $0.addProjection(tally, mode: mode)
+            }.facade
+            let first = try await storage.save(Note(id: 2, text: "new \(mode)"))
+            try await storage.settled(after: first)
+            try await storage.projections.reset(tally.name)
+            let second = try await storage.save(Note(id: 3, text: "newer \(mode)"))
+            try await storage.settled(after: second)
+            try await storage.projections.rebuild(tally.name)
+            try await storage.rebuild()
+            try await storage.close()
+            #expect(tally.reactions.withLock { $0 } == [first.position, second.position], "\(mode)")
+            #expect(tally.replays.withLock { $0.contains(true) && $0.contains(false) })
+        }
+    }
+
+    @Test func pausedMeansPausedAlsoAfterReopening() async throws {
+        for mode in [ProjectionMode.inline, .async] {
+            let store = try store([Tally()], mode: mode)
+            try await settle(store.storage)
+            try await store.storage.projections.pause("tally")
+            try await store.storage.save(Note(id: 1, text: "a"))
+            try await store.reopen()
+            try await store.storage.save(Note(id: 2, text: "b"))
+            let paused = try await status(store.storage)
+            #expect(paused.state == .paused && paused.lag == 2 && paused.events == 1, "\(mode)")
+            if mode == .async {
+                await #expect(throws: StorageError.self) { try await settle(store.storage) }
+            }
+            try await store.storage.projections.resume("tally")
+            try await settle(store.storage)
+            #expect(try await tallied(store.storage) == positions(store.storage), "\(mode)")
+        }
+    }
+
+    // MARK: Throwing
+
+    @Test func aProjectionThatThrowsPausesAloneAndResumesAfterAFix() async throws {
+        let bad = Tally("bad")
+        let good = Tally("good")
+        let store = try store([bad, good], mode: .async)
+        let storage = store.storage
+        let first = storage.head + 1
+        let poisoned = first + 7
+        bad.poison.withLock { $0 = [poisoned] }
+        // One transaction at a time, so that the poison lies amid a batch when it catches up.
+        try await storage.projections.pause("bad")
+        for number in 0..<20 { try await storage.save(Note(id: number, text: "n")) }
+        try await storage.projections.resume("bad")
+        try await waitUntilFailed(storage, "bad")
+        let failed = try await status(storage, "bad")
+        #expect(failed.position == poisoned - 1 && failed.failedPosition == poisoned)
+        #expect(failed.error?.contains("poison at @\(poisoned)") == true)
+        #expect(try await tallied(storage, "bad") == Array(first..<poisoned))
+        try await storage.settled(after: try await storage.save(Note(id: 99, text: "n")), of: "good")
+        #expect(try await tallied(storage, "good") == positions(storage))
+        let error = await #expect(throws: StorageError.self) { try await settle(storage) }
+        #expect(error?.code == .projectionFailed)
+        bad.poison.withLock { $0 = [] }
+        try await storage.projections.resume("bad")
+        try await settle(storage)
+        #expect(try await tallied(storage, "bad") == positions(storage))
+        #expect(try await status(storage, "bad").error == nil)
+    }
+
+    @Test func retriesComeBeforeThePause() async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: .async, onFailure: .retry(1_000, delaySeconds: 0.001))
+        let storage = store.storage
+        tally.poison.withLock { $0 = [storage.head + 1] }
+        let receipt = try await storage.save(Note(id: 1, text: "a"))
+        try await Task.sleep(for: .milliseconds(30))
+        #expect(try await status(storage).state == .running)
+        tally.poison.withLock { $0 = [] }
+        try await storage.settled(after: receipt)
+        #expect(try await tallied(storage) == [receipt.position])
+    }
+
+    @Test func deadLettersLoseNothingAndKeepEachRowsOrder() async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: .async, onFailure: .deadLetter)
+        let storage = store.storage
+        let poisoned = storage.head + 3
+        tally.poison.withLock { $0 = [poisoned] }
+        let receipts = try await withSequentialSaves(storage)
+        try await storage.settled(after: receipts[receipts.count - 1])
+        // Row 2 was poisoned: its later change waits, in its order; row 1's goes on.
+        let letters = try await storage.projections.deadLetters("tally")
+        let ofTheRow = try await storage.history(Note.self, id: 2).map(\.position)
+        try #require(letters.map(\.position) == ofTheRow)
+        #expect(letters[0].error.contains("poison") && letters[1].error.contains("waits behind @\(poisoned)"))
+        #expect(letters[1].event.operation == .update && letters[1].event.table == "notes")
+        #expect(try await tallied(storage) == positions(storage).filter { !ofTheRow.contains($0) })
+        #expect(try await status(storage).deadLetters == 2)
+        #expect(try await storage.verify().isSound)
+        // It fails again: nothing is lost.
+        #expect(try await storage.projections.replayDeadLetters("tally") == 0)
+        #expect(try await storage.projections.deadLetters().map(\.attempts) == [2, 0])
+        try await store.reopen()
+        tally.poison.withLock { $0 = [] }
+        #expect(try await store.storage.projections.replayDeadLetters("tally") == 2)
+        #expect(try await tallied(store.storage) == positions(store.storage))
+        #expect(try await store.storage.projections.deadLetters().isEmpty)
+        try await store.storage.close()
+        #expect(Set(tally.reactions.withLock { $0 }).count == receipts.count)
+    }
+
+    private func withSequentialSaves(_ storage: Storage) async throws -> [CommitReceipt] {
+        var receipts: [CommitReceipt] = []
+        for (id, text) in [(0, "a"), (1, "a"), (2, "a"), (1, "b"), (2, "b"), (3, "a")] {
+            receipts.append(try await storage.save(Note(id: id, text: text)))
+        }
+        return receipts
+    }
+
+    // MARK: Tables
+
+    @Test func onlyTheProjectionWritesToItsTables() async throws {
+        let store = try store([Tally()], mode: .inline)
+        let storage = store.storage
+        try await storage.save(Note(id: 1, text: "a"))
+        for sql in ["DELETE FROM tally", "UPDATE tally SET key = 'x'", "INSERT INTO tally VALUES (99, 'x', 'y')"] {
+            let error = await #expect(throws: StorageError.self) { try await storage.write { try $0.execute(sql) } }
+            #expect(error?.message.contains("only the projection tally") == true)
+        }
+        try await storage.close()
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { db in
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "DELETE FROM tally") }
+            try db.execute(sql: "DROP INDEX tally_key")
+        }
+        try foreign.close()
+        try await store.reopen()
+        let findings = try await store.storage.verify().findings.map(\.description)
+        #expect(findings.contains { $0.contains("tally_key is gone") })
+        try await store.storage.projections.rebuild("tally")
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    /// Does one thing that a projection may not do.
+    private struct Meddling: Projection {
+        let name = "meddling"
+        let version = 1
+        var preparing = "CREATE TABLE meddled(x)"
+        var applying = "INSERT INTO meddled VALUES (1)"
+        func prepare(_ db: Database) throws { try db.execute(sql: preparing) }
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws { try db.execute(sql: applying) }
+    }
+
+    @Test(arguments: [
+        "UPDATE notes SET text = 'forged'", "DELETE FROM storage_log", "INSERT INTO notes VALUES (9, 'x', 0, 0)",
+    ])
+    func aProjectionCannotWriteElsewhere(sql: String) async throws {
+        for mode in [ProjectionMode.inline, .async] {
+            let store = try store([Meddling(applying: sql)], mode: mode)
+            if mode == .inline {
+                await #expect(throws: StorageError.self) { try await store.storage.save(Note(id: 1, text: "a")) }
+                #expect(try await store.storage.count(Note.self) == 0)
+            } else {
+                try await store.storage.save(Note(id: 1, text: "a"))
+                try await waitUntilFailed(store.storage, "meddling")
+                #expect(try await store.storage.get(Note.self, id: 1)?.text == "a")
+            }
+            #expect(try await store.storage.verify().isSound)
+        }
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE storage_mine(x)", "DROP TABLE notes", "CREATE TABLE notes(x)", "CREATE INDEX more ON notes(text)",
+        "INSERT INTO notes VALUES (1, 'x', 0, 0)",
+    ])
+    func tablesThatCannotBeMadeRefuseTheOpening(sql: String) async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await store.storage.save(Note(id: 7, text: "a"))
+        try await store.storage.close()
+        #expect(throws: StorageError.self) {
+            try StorageKit.start(at: store.url) {
+                $0.autoSchema(NoteRecord.self)
+                $0.addProjection(Meddling(preparing: sql))
+            }
+        }
+        try await store.reopen()
+        #expect(try await store.storage.verify().isSound)
+        try await store.storage.save(Note(id: 8, text: "b"))
+        #expect(try await store.storage.count(Note.self) == 2)
+    }
+
+    @Test func namesAreChecked() {
+        for name in ["", "a b", "ü", "x'y", String(repeating: "x", count: 101)] {
+            #expect(throws: StorageError.self) { try StorageKit.inMemory { $0.addProjection(Tally(name)) } }
+        }
+        #expect(throws: StorageError.self) {
+            try StorageKit.inMemory {
+                $0.addProjection(Tally())
+                $0.addProjection(Tally(), mode: .async)
+            }
+        }
+    }
+
+    @Test func aStoreThatIsNoLongerUsedIsLetGo() async throws {
+        let store = try TemporaryStore()
+        for _ in 0..<2 {
+            // Not closed: the task of the projection mustn't keep the file open.
+            _ = try StorageKit.start(at: store.url.deletingLastPathComponent().appendingPathComponent("other.sqlite")) {
+                $0.autoSchema(NoteRecord.self)
+                $0.addProjection(Tally(), mode: .async)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}

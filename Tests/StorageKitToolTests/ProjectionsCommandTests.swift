@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageKit
+import StorageLog
+import Testing
+
+/// `storagekit projections`: what it shows of a store with projections, and what it changes for the program to find.
+struct ProjectionsCommandTests {
+    @StorageEntity(table: "articles")
+    struct Article {
+        var id: Int
+        var title: String
+    }
+
+    /// Remembers titles; can't take in one of them.
+    private struct Titles: Projection {
+        var name = "titles"
+        let version = 3
+        let entities = ["articles"]
+        var poison = "poison"
+
+        struct Poisoned: Error, CustomStringConvertible {
+            var description: String { "it is poison" }
+        }
+
+        func prepare(_ db: Database) throws {
+            try db.execute(sql: "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, title TEXT)")
+        }
+
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+            for change in try batch.changes(of: Article.self) {
+                guard let new = change.new else { continue }
+                if new.title == poison { throw Poisoned() }
+                try db.execute(sql: "INSERT OR REPLACE INTO \(name) VALUES (?, ?)", arguments: [new.id, new.title])
+            }
+        }
+    }
+
+    private func open(_ folder: TestFolder, poison: String = "poison") throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.clock = StillClock(microseconds: SampleStore.start)
+        return try StorageKit.start(at: URL(fileURLWithPath: folder.path()), configuration: configuration) { schema in
+            schema.autoSchema(ArticleRecord.self)
+            schema.addFullTextSearch(table: "articles", columns: ["title"])
+            schema.addProjection(Titles(name: "inline_titles", poison: "-"), mode: .inline)
+            schema.addProjection(Titles(poison: poison), mode: .async)
+            schema.addProjection(Titles(name: "patient", poison: poison), mode: .async, onFailure: .deadLetter)
+        }.facade
+    }
+
+    @Test func everyStateIsShownAndChanged() async throws {
+        let folder = try TestFolder()
+        let storage = try open(folder)
+        for (id, title) in [(1, "one"), (2, "poison"), (2, "two"), (3, "three")] {
+            let receipt = try await storage.save(Article(id: id, title: title))
+            try await storage.settled(after: receipt, of: "patient")
+        }
+        // The one that pauses fails in its own time.
+        await #expect(throws: StorageError.self) {
+            try await storage.settled(
+                after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0), of: "titles")
+        }
+        try await storage.close()
+        let path = folder.path()
+        func check(_ name: String, _ arguments: String...) throws {
+            try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: path)
+        }
+        try check("projections", "projections")
+        try check("projections-jsonl", "projections", "--format", "jsonl")
+        try check("projections-dead-letters", "projections", "dead-letters")
+        try check("projections-dead-letters-json", "projections", "dead-letters", "patient", "--format", "json")
+        try check("projections-unknown", "projections", "pause", "title")
+        try check("projections-unnamed", "projections", "pause")
+        try check("projections-full-text", "projections", "pause", "full-text/32")
+        try check("projections-pause", "projections", "pause", "inline_titles")
+        try check("projections-resume", "projections", "resume", "titles")
+        try check("projections-reset", "projections", "reset", "patient")
+        try check("projections-verify", "verify")
+        // The program finds it so.
+        let again = try open(folder, poison: "-")
+        try await again.settled(after: try await again.save(Article(id: 4, title: "four")))
+        let titles = try await again.read { db in
+            try ["inline_titles", "titles", "patient"].map { try String.fetchAll(db, sql: "SELECT title FROM \($0)") }
+        }
+        #expect(titles[0] == ["one", "two", "three"] && titles[1].count == 4 && titles[2].count == 4)
+        #expect(try await again.projections.deadLetters().isEmpty)
+        try await again.close()
+    }
+}

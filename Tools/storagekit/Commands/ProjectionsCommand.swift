@@ -1,0 +1,225 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit projections`: how the projections of a store are doing.
+struct ProjectionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "projections", abstract: "Show the projections of a store, and pause or resume them.",
+        discussion: """
+            Full-text indexes and the projections of the program, with how far each has come. The rules of a projection are \
+            code of the program, so only the program can rebuild one or take in its dead letters; a reset empties the tables \
+            when the program opens the store next.
+
+              storagekit projections -s app.sqlite
+              storagekit projections -s app.sqlite dead-letters order_totals
+              storagekit projections -s app.sqlite pause order_totals
+              storagekit projections -s app.sqlite resume order_totals
+            """)
+
+    enum Action: String, ExpressibleByArgument, CaseIterable {
+        case list
+        case deadLetters = "dead-letters"
+        case pause, resume, reset
+    }
+
+    @Argument(help: "What to do: \(Action.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var action = Action.list
+
+    @Argument(help: "The projection.")
+    var name: String?
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "projections")
+        switch action {
+        case .list: try await list()
+        case .deadLetters: try await listDeadLetters()
+        case .pause, .resume, .reset: try await change()
+        }
+    }
+
+    private func list() async throws {
+        let found = try await projections().filter { name == nil || $0.name == name }
+        let output = ResultOutput(format)
+        if output.format == .human {
+            try writeText(found, to: output)
+        } else {
+            for projection in found { try output.record { Self.write(projection, to: &$0) } }
+            try output.finish()
+        }
+        try output.flush()
+    }
+
+    private func projections() async throws -> [ProjectionStatus] {
+        let engine = try store.openForReading()
+        let found = try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try ProjectionOverview.load(connection)
+        }
+        try await engine.close()
+        if let name, !found.contains(where: { $0.name == name }) { throw Self.unknown(name, found) }
+        return found
+    }
+
+    private static func unknown(_ name: String, _ found: [ProjectionStatus]) -> CommandError {
+        let names = found.map(\.name).joined(separator: ", ")
+        return CommandError(
+            .notFound, "There is no projection \"\(name)\".",
+            why: names.isEmpty ? "The store has none." : "There is \(names).")
+    }
+
+    private func listDeadLetters() async throws {
+        _ = try await projections()
+        let name = name
+        let engine = try store.openForReading()
+        let letters = try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try DeadLetters.list(of: name, connection)
+        }
+        try await engine.close()
+        let output = ResultOutput(format)
+        if output.format == .human {
+            var table = TableLayout(
+                [.init("projection"), .init("event"), .init("row"), .init("tries", .right), .init("error")],
+                width: output.width)
+            for letter in letters {
+                table.add([
+                    TableCell(letter.projection), TableCell("@\(letter.position)"), TableCell(Self.row(letter)),
+                    TableCell("\(letter.attempts)"), TableCell(letter.error),
+                ])
+            }
+            if letters.isEmpty {
+                try output.line("No dead letters.", .dim)
+            } else {
+                try output.lines(table.lines(style: output.style))
+            }
+        } else {
+            for letter in letters {
+                try output.record { json in
+                    for (name, text) in [
+                        ("projection", letter.projection), ("row", Self.row(letter)),
+                        ("operation", letter.event.operation.rawValue), ("error", letter.error),
+                    ] {
+                        json.key(name)
+                        json.text(text)
+                    }
+                    for (name, number) in [
+                        ("position", letter.position), ("attempts", Int64(letter.attempts)), ("time", letter.time),
+                    ] {
+                        json.key(name)
+                        json.integer(number)
+                    }
+                }
+            }
+            try output.finish()
+        }
+        try output.flush()
+    }
+
+    private static func row(_ letter: DeadLetter) -> String {
+        let key = letter.event.key.map { field in
+            if case .text(let text) = field.value { return text }
+            return "\(field.value)"
+        }
+        return "\(letter.event.table)/\(key.joined(separator: ","))"
+    }
+
+    /// Changes what the store remembers of a projection; the program finds it so when it opens the store next.
+    private func change() async throws {
+        guard let name else {
+            throw CommandError(
+                .usage, "No projection is named.", next: "Type: storagekit projections \(action.rawValue) NAME")
+        }
+        let found = try await projections()
+        guard found.contains(where: { $0.name == name && $0.kind != "full-text" }) else {
+            throw CommandError(
+                .usage, "\"\(name)\" is a full-text index, which is part of every commit.",
+                next: "Type: storagekit rebuild")
+        }
+        let action = action
+        let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
+        do {
+            try await engine.withWriter { writer, db in
+                guard let projections = writer.userProjections else { throw StorageError.closed() }
+                try projections.instruct(name, action.instruction, writer, db)
+            }
+            try await engine.close()
+        } catch {
+            // Nothing was changed; closing tidies up and its own failure would hide why.
+            try? await engine.close()
+            throw error
+        }
+        try await list()
+    }
+}
+
+extension ProjectionsCommand.Action {
+    fileprivate var instruction: ProjectionInstruction {
+        switch self {
+        case .pause: .pause
+        case .reset: .reset
+        case .list, .deadLetters, .resume: .resume
+        }
+    }
+}
+
+// MARK: Output
+
+extension ProjectionsCommand {
+    private func writeText(_ found: [ProjectionStatus], to output: ResultOutput) throws {
+        guard !found.isEmpty else { return try output.line("No projections.", .dim) }
+        let grouped = ProgressBar.grouped
+        var table = TableLayout(
+            [
+                .init("projection"), .init("version", .right), .init("kind"), .init("state"), .init("position", .right),
+                .init("lag", .right), .init("events", .right), .init("µs/event", .right), .init("bytes", .right),
+                .init("dead", .right),
+            ], width: output.width)
+        for projection in found {
+            let cost = projection.secondsPerEvent.map { String(format: "%.1f", $0 * 1_000_000) } ?? ""
+            table.add([
+                TableCell(projection.name), TableCell("\(projection.version)"), TableCell(projection.kind, .dim),
+                TableCell(projection.state.rawValue, projection.state == .failed ? .removed : .plain),
+                TableCell("@\(projection.position)"), TableCell(grouped(Int(projection.lag))),
+                TableCell(grouped(Int(projection.events))), TableCell(cost), TableCell(grouped(Int(projection.bytes))),
+                TableCell(grouped(projection.deadLetters)),
+            ])
+        }
+        try output.lines(table.lines(style: output.style))
+        for projection in found {
+            guard let error = projection.error else { continue }
+            let place = projection.failedPosition.map { " at @\($0)" } ?? ""
+            try output.line("! \(projection.name) failed\(place): \(error)", .removed)
+        }
+    }
+
+    private static func write(_ projection: ProjectionStatus, to json: inout JSONWriter) {
+        for (name, text) in [
+            ("name", projection.name), ("kind", projection.kind), ("state", projection.state.rawValue),
+        ] {
+            json.key(name)
+            json.text(text)
+        }
+        for (name, number) in [
+            ("version", Int64(projection.version)), ("position", projection.position), ("head", projection.head),
+            ("lag", projection.lag), ("events", projection.events),
+            ("microseconds", Int64(projection.seconds * 1_000_000)), ("bytes", projection.bytes),
+            ("dead_letters", Int64(projection.deadLetters)),
+        ] {
+            json.key(name)
+            json.integer(number)
+        }
+        if let error = projection.error {
+            json.key("error")
+            json.text(error)
+            json.key("failed")
+            json.integer(projection.failedPosition ?? 0)
+        }
+    }
+}
