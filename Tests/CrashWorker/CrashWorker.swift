@@ -10,8 +10,9 @@ struct Mark {
 
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
-/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting` or `hold`, or `checkpoint` or
-/// `checkpoint-unasked`, which don't write but do what only a writer may, for PREFIX seconds.
+/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `rebuilding`,
+/// `restoring` (PREFIX is the position to go back to) or `hold`, or `checkpoint` or `checkpoint-unasked`, which don't write
+/// but do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
     static func main() async throws {
@@ -38,6 +39,8 @@ struct CrashWorker {
         case "group": try await worker.saveConcurrently()
         case "sealing": try await worker.saveAndSeal()
         case "projecting": try await worker.saveAndProject()
+        case "rebuilding": while true { try await worker.rebuild() }
+        case "restoring": while true { try await worker.restore() }
         default: try await Task.sleep(for: .seconds(600))
         }
     }
@@ -121,6 +124,19 @@ struct CrashWorker {
             try await storage.save((0..<10).map { Mark(id: "\(batch)-\($0)", batch: batch, number: $0) })
             say("10 \(batch)")
         }
+    }
+
+    private func rebuild() async throws {
+        try await storage.rebuild()
+        say("rebuilt")
+    }
+
+    /// There and back again.
+    private func restore() async throws {
+        let head = storage.head
+        try await storage.restore(Mark.self, to: .position(Int64(prefix) ?? 0))
+        say("restored")
+        try await storage.restore(Mark.self, to: .position(head))
     }
 
     /// Past all buffers, so that the line is out before the process dies.

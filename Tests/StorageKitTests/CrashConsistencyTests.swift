@@ -77,4 +77,45 @@ import Testing
         }
         #expect(wasBehind > 0, "the projection was never caught while it was behind")
     }
+
+    /// Whatever a rebuild or a restoration had done when it was killed: the table is the old one or the new one.
+    @Test(arguments: ["rebuilding", "restoring"])
+    func aKilledRebuildOrRestorationIsThereWhollyOrNotAtAll(_ mode: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("\(mode).sqlite")
+        let url = URL(fileURLWithPath: path)
+        let first = try StorageKit.start(at: url) { $0.autoSchema(MarkRecord.self) }.facade
+        try await first.save((0..<400).map { Mark(id: "a\($0)", batch: "a", number: $0) })
+        let position = first.head
+        let early = try await first.all(Mark.self)
+        try await first.write { tx in
+            try tx.save((200..<900).map { Mark(id: "a\($0)", batch: "b", number: $0) })
+            for number in 0..<100 { try tx.delete(Mark.self, id: "a\(number)") }
+        }
+        let late = try await first.all(Mark.self)
+        try await first.close()
+        for round in 0..<max(4, Int(12 * testScale)) {
+            let worker = try Worker(store: path, mode: mode, prefix: "\(position)")
+            #expect(try await worker.waitForLines(1), "the store could not be opened in round \(round)")
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...120)))
+            _ = worker.kill()
+            let storage = try StorageKit.start(at: url) { $0.autoSchema(MarkRecord.self) }.facade
+            let marks = try await storage.all(Mark.self)
+            let isWhole = marks == late || mode == "restoring" && marks == early
+            #expect(isWhole, "round \(round): \(marks.count) rows")
+            let report = try await storage.verify()
+            #expect(report.isSound, "round \(round): \(report.findings)")
+            // The next one begins where all rows are there.
+            try await storage.restore(Mark.self, to: .commit(3))
+            try await storage.close()
+        }
+    }
+}
+
+/// The rows of the worker.
+@StorageEntity(table: "marks")
+private struct Mark: Equatable {
+    var id: String
+    var batch: String
+    var number: Int
 }

@@ -15,8 +15,7 @@ package final class Reversal {
     private var blocked: Set<BlockedPlace> = []
 
     private struct BlockedPlace: Hashable {
-        let entity: UInt32
-        let key: [UInt8]
+        let row: RowEvent.Row
         let column: UInt32
     }
 
@@ -33,10 +32,12 @@ package final class Reversal {
         try LogReader(writer.database).forEachBatch(in: positions, descending: true) { batch in
             try batch.withView { view in
                 for index in (0..<view.count).reversed() {
-                    guard positions.contains(batch.header.first + Int64(index)) else { continue }
+                    let position = batch.header.first + Int64(index)
+                    guard positions.contains(position) else { continue }
                     if view.shape(of: index).entity == CatalogEntity.catalog.id { continue }
                     events += 1
-                    try takeBack(Image(view, index, writer.catalog))
+                    try takeBack(
+                        RowEvent(view, at: index, position: position, commit: batch.commit(ofEvent: index)))
                 }
             }
             return true
@@ -50,116 +51,89 @@ package final class Reversal {
         return outcome
     }
 
-    private func takeBack(_ image: Image) throws {
-        guard let entity = image.entity, !entity.isDropped else {
-            return block(image, nil, "its table is gone")
+    private func takeBack(_ event: RowEvent) throws {
+        guard let entity = writer.catalog.entity(id: event.row.entity), !entity.isDropped else {
+            return block(event, nil, "its table is gone")
         }
-        if blocked.contains(place(image, 0)) { return }
+        if blocked.contains(BlockedPlace(row: event.row, column: 0)) { return }
         let access = try rows[entity.id] ?? RowAccess(entity, writer)
         rows[entity.id] = access
-        let current = try access.row(image.key)
-        switch image.operation {
-        case STORAGE_INSERT: try takeBackInsert(image, current, access)
-        case STORAGE_DELETE: try takeBackDelete(image, current, access)
-        default: try takeBackUpdate(image, current, access)
+        let current = try access.row(event.key)
+        switch event.operation {
+        case .insert: try takeBackInsert(event, current, access)
+        case .delete: try takeBackDelete(event, current, access)
+        case .update: try takeBackUpdate(event, current, access)
         }
     }
 
-    private func takeBackInsert(_ image: Image, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
+    private func takeBackInsert(_ event: RowEvent, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
         guard let current else { return }
         if policy != .overwrite {
+            let new = event.after
             for column in access.columns where column.keyPlace == 0 && !column.isStamp {
                 let found = current[column.id] ?? .null
-                let expected = image.new[column.id]
+                let expected = new[column.id]
                 if found == expected ?? .null || expected == nil && found == column.fallback { continue }
-                return block(image, column, "it has changed since", expected: expected ?? .null, found: found)
+                return block(event, column, "it has changed since", expected: expected ?? .null, found: found)
             }
         }
-        if try access.delete(image.key, withOthers: policy == .overwrite) {
+        if try access.delete(event.key, withOthers: policy == .overwrite) {
             outcome.deleted += 1
         } else {
-            block(image, nil, "rows that refer to it would go with it")
+            block(event, nil, "rows that refer to it would go with it")
         }
     }
 
-    private func takeBackDelete(_ image: Image, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
-        let old = image.old.filter { value in access.columns.contains { $0.id == value.key } }
+    private func takeBackDelete(_ event: RowEvent, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
+        let old = event.before.filter { value in access.columns.contains { $0.id == value.key } }
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return }
-            guard policy == .overwrite else { return block(image, nil, "there is a row of this key again") }
-            try access.update(image.key, old)
+            guard policy == .overwrite else { return block(event, nil, "there is a row of this key again") }
+            try access.update(event.key, old)
             outcome.updated += 1
         } else {
             do {
-                try access.insert(image.key, old)
+                try access.insert(event.key, old)
             } catch let error as StorageError where error.code == .conflict {
-                return block(image, nil, "another row stands in its way (\(error.message))")
+                return block(event, nil, "another row stands in its way (\(error.message))")
             }
             outcome.inserted += 1
         }
     }
 
-    private func takeBackUpdate(_ image: Image, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
-        guard let current else { return block(image, nil, "it was deleted since") }
+    private func takeBackUpdate(_ event: RowEvent, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
+        guard let current else { return block(event, nil, "it was deleted since") }
+        let (before, after) = (event.before, event.after)
         var changes: [UInt32: StorageValue] = [:]
         for column in access.columns {
-            guard let old = image.old[column.id], let new = image.new[column.id],
-                let found = current[column.id], found != old
+            guard let old = before[column.id], let new = after[column.id], let found = current[column.id],
+                found != old
             else { continue }
-            if blocked.contains(place(image, column.id)) { continue }
+            if blocked.contains(BlockedPlace(row: event.row, column: column.id)) { continue }
             if found == new || policy == .overwrite {
                 changes[column.id] = old
             } else if !column.isStamp {
-                block(image, column, "it has changed since", expected: new, found: found)
+                block(event, column, "it has changed since", expected: new, found: found)
             }
         }
         guard !changes.isEmpty else { return }
         do {
-            try access.update(image.key, changes)
+            try access.update(event.key, changes)
         } catch let error as StorageError where error.code == .conflict {
-            return block(image, nil, "another row stands in its way (\(error.message))")
+            return block(event, nil, "another row stands in its way (\(error.message))")
         }
         outcome.updated += 1
     }
 
-    private func place(_ image: Image, _ column: UInt32) -> BlockedPlace {
-        BlockedPlace(entity: image.entity?.id ?? 0, key: KeyCoding.encode(image.key), column: column)
-    }
-
     private func block(
-        _ image: Image, _ column: CatalogColumn?, _ reason: String, expected: StorageValue? = nil,
+        _ event: RowEvent, _ column: CatalogColumn?, _ reason: String, expected: StorageValue? = nil,
         found: StorageValue? = nil
     ) {
-        blocked.insert(place(image, column?.id ?? 0))
+        blocked.insert(BlockedPlace(row: event.row, column: column?.id ?? 0))
         outcome.add(
             RevertConflict(
-                table: image.entity?.name ?? "?", key: image.key, column: column?.name, reason: reason,
-                expected: expected, found: found))
-    }
-}
-
-/// One event, taken apart by the ids of its columns.
-private struct Image {
-    let entity: CatalogEntity?
-    let operation: Int
-    let key: [StorageValue]
-    var old: [UInt32: StorageValue] = [:]
-    var new: [UInt32: StorageValue] = [:]
-
-    init(_ view: EventView, _ index: Int, _ catalog: Catalog) {
-        let shape = view.shape(of: index)
-        entity = catalog.entity(id: shape.entity)
-        operation = Int(shape.operation)
-        let key = view.key(of: index)
-        self.key = (0..<Int(shape.key_count)).map { view.value(key[$0]) }
-        let values = view.columns(of: index)
-        let count = Int(shape.column_count)
-        for place in 0..<count {
-            let id = shape.columns[place]
-            if operation != STORAGE_INSERT { old[id] = view.value(values[place]) }
-            if operation == STORAGE_INSERT { new[id] = view.value(values[place]) }
-            if operation == STORAGE_UPDATE { new[id] = view.value(values[count + place]) }
-        }
+                table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.key, column: column?.name,
+                reason: reason, expected: expected, found: found))
     }
 }
 

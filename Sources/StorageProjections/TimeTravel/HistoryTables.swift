@@ -145,7 +145,7 @@ extension HistoryTables {
                 func write(_ index: Int) throws {
                     while let part = commits.first, part.events.upperBound <= index { commits.removeFirst() }
                     guard let commit = commits.first?.info, view.shape(of: index).entity == entity.id else { return }
-                    let event = Change(view, index, batch.header.first + Int64(index), commit)
+                    let event = RowEvent(view, at: index, position: batch.header.first + Int64(index), commit: commit)
                     if let versions {
                         try versions.write(event, with: insert)
                     } else {
@@ -173,52 +173,20 @@ extension HistoryTables {
     }
 }
 
-/// One event with its values by the ids of their columns.
-private struct Change {
-    let position: Int64
-    let previous: Int64
-    let operation: Int
-    let commit: CommitInfo
-    let key: [StorageValue]
-    var old: [UInt32: StorageValue] = [:]
-    var new: [UInt32: StorageValue] = [:]
+extension RowEvent {
+    fileprivate var time: StorageValue { .text(HistoryTables.time(commit.time)) }
+    fileprivate var actor: StorageValue { commit.metadata.actor.map(StorageValue.text) ?? .null }
 
-    init(_ view: EventView, _ index: Int, _ position: Int64, _ commit: CommitInfo) {
-        self.position = position
-        self.commit = commit
-        previous = view.events[index].previous
-        let shape = view.shape(of: index)
-        operation = Int(shape.operation)
-        let key = view.key(of: index)
-        self.key = (0..<Int(shape.key_count)).map { view.value(key[$0]) }
-        let values = view.columns(of: index)
-        let count = Int(shape.column_count)
-        for place in 0..<count {
-            let id = shape.columns[place]
-            if operation != STORAGE_INSERT { old[id] = view.value(values[place]) }
-            if operation == STORAGE_INSERT { new[id] = view.value(values[place]) }
-            if operation == STORAGE_UPDATE { new[id] = view.value(values[count + place]) }
-        }
-    }
-
-    var name: StorageValue {
-        switch operation {
-        case STORAGE_INSERT: "insert"
-        case STORAGE_DELETE: "delete"
-        default: "update"
-        }
-    }
-
-    var time: StorageValue { .text(HistoryTables.time(commit.time)) }
-    var actor: StorageValue { commit.metadata.actor.map(StorageValue.text) ?? .null }
-
-    func row(of entity: CatalogEntity) -> [StorageValue] {
+    /// The event as a row of `changes_TABLE`.
+    fileprivate func row(of entity: CatalogEntity) -> [StorageValue] {
+        let (before, after) = (before, after)
         let others = entity.live.filter { $0.keyPlace == 0 }
-        let changed = others.filter { old[$0.id] != nil || new[$0.id] != nil }.map(\.name)
+        let changed = others.filter { before[$0.id] != nil || after[$0.id] != nil }.map(\.name)
         return [
             .integer(position), .integer(commit.number), time, actor,
-            commit.metadata.reason.map(StorageValue.text) ?? .null, name, .text(changed.joined(separator: ",")),
-        ] + key + others.flatMap { [old[$0.id] ?? .null, new[$0.id] ?? .null] }
+            commit.metadata.reason.map(StorageValue.text) ?? .null, .text(operation.rawValue),
+            .text(changed.joined(separator: ",")),
+        ] + key + others.flatMap { [before[$0.id] ?? .null, after[$0.id] ?? .null] }
     }
 }
 
@@ -240,12 +208,13 @@ private final class Versions {
         close = try Statement(scratch.database, "UPDATE \(quoted(name)) SET _until = ?2 WHERE _position = ?1")
     }
 
-    func write(_ event: Change, with insert: Statement) throws {
+    func write(_ event: RowEvent, with insert: Statement) throws {
         let values: [StorageValue]
-        if event.operation == STORAGE_DELETE {
+        if event.operation == .delete {
+            let old = event.before
             var key = event.key[...]
             let keys = Dictionary(uniqueKeysWithValues: entity.key.map { ($0.id, key.popFirst() ?? .null) })
-            values = entity.live.map { keys[$0.id] ?? event.old[$0.id] ?? .null }
+            values = entity.live.map { keys[$0.id] ?? old[$0.id] ?? .null }
         } else {
             for (place, value) in event.key.enumerated() { try select.writer.bind(value, at: Int32(place + 1)) }
             defer { select.reset() }
@@ -260,7 +229,8 @@ private final class Versions {
         try HistoryTables.run(
             insert,
             [
-                .integer(event.position), .null, .integer(event.commit.number), event.time, event.actor, event.name,
+                .integer(event.position), .null, .integer(event.commit.number), event.time, event.actor,
+                .text(event.operation.rawValue),
             ] + values)
     }
 }

@@ -51,6 +51,11 @@ struct RowEvent: Sendable {
         }
     }
 
+    /// What the columns held before, by their ids.
+    var before: [UInt32: StorageValue] { Dictionary(zip(columns, old), uniquingKeysWith: { first, _ in first }) }
+    /// What they hold since.
+    var after: [UInt32: StorageValue] { Dictionary(zip(columns, new), uniquingKeysWith: { first, _ in first }) }
+
     /// The event as users see it, under the names of now.
     func event(_ catalog: Catalog) -> StorageEvent {
         let entity = catalog.entity(id: row.entity)
