@@ -10,7 +10,13 @@ final class Worker {
 
     private final class Printed: Sendable {
         private let bytes = Mutex(Data())
+        private let ended = DispatchSemaphore(value: 0)
         func append(_ more: Data) { bytes.withLock { $0.append(more) } }
+        func end() { ended.signal() }
+        /// Waits until everything that an ended process has printed is here.
+        func waitForEnd() {
+            if ended.wait(timeout: .now() + 5) == .success { ended.signal() }
+        }
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
     }
 
@@ -25,7 +31,12 @@ final class Worker {
         let printed = printed
         output.fileHandleForReading.readabilityHandler = { handle in
             let more = handle.availableData
-            if more.isEmpty { handle.readabilityHandler = nil } else { printed.append(more) }
+            if more.isEmpty {
+                handle.readabilityHandler = nil
+                printed.end()
+            } else {
+                printed.append(more)
+            }
         }
         try process.run()
     }
@@ -37,7 +48,10 @@ final class Worker {
     func waitForLines(_ count: Int) async throws -> Bool {
         for _ in 0..<30_000 {
             if printed.text.split(separator: "\n").count >= count { return true }
-            if !process.isRunning { return false }
+            if !process.isRunning {
+                printed.waitForEnd()
+                return printed.text.split(separator: "\n").count >= count
+            }
             try await Task.sleep(for: .milliseconds(2))
         }
         return false
@@ -46,6 +60,7 @@ final class Worker {
     /// Waits until the worker ends by itself, and returns the number that it printed before a word.
     func result(_ word: String) -> Int {
         process.waitUntilExit()
+        printed.waitForEnd()
         let line = printed.text.split(separator: "\n").last { $0.hasSuffix(" \(word)") }
         return line?.split(separator: " ").first.flatMap { Int($0) } ?? 0
     }
@@ -54,6 +69,7 @@ final class Worker {
     func kill() -> [(rows: Int, name: String)] {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+        printed.waitForEnd()
         // The last line may have been cut off by the kill.
         let text = printed.text
         let lines = text.split(separator: "\n")
