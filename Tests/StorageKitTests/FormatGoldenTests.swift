@@ -61,9 +61,9 @@ struct FormatGoldenTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    @Test func versionOneIsReadAsItWasWritten() async throws {
-        let golden = Self.folder.appendingPathComponent("format-1.store")
-        let text = Self.folder.appendingPathComponent("format-1.txt")
+    @Test func versionTwoIsReadAsItWasWritten() async throws {
+        let golden = Self.folder.appendingPathComponent("format-2.store")
+        let text = Self.folder.appendingPathComponent("format-2.txt")
         let folder = try TemporaryFolder()
         if Self.isRecording {
             let made = URL(fileURLWithPath: folder.file("made.sqlite"))

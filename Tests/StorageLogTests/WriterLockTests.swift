@@ -131,10 +131,10 @@ import Testing
 
     @Test func newerFormatsAreRefused() async throws {
         try await open().close()
-        try sqlite("store.sqlite", "UPDATE storage_meta SET format = 2")
+        try sqlite("store.sqlite", "UPDATE storage_meta SET format = format + 1")
         #expect(refusal(folder.path()) == .unsupportedFormat)
         #expect(refusal(folder.path(), readOnly: true) == .unsupportedFormat)
-        try sqlite("store.sqlite", "UPDATE storage_meta SET format = 1")
+        try sqlite("store.sqlite", "UPDATE storage_meta SET format = format - 1")
         try await open().close()
     }
 

@@ -20,14 +20,14 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
         var entries: LeastRecentlyUsed<[UInt8], Entry>
         /// How often rows of this type were changed; a value that was read before a change isn't kept after it.
         var changes = 0
+        /// Under which the observer is known.
+        var token = 0
     }
 
     private let state: Mutex<State>
     private let ttl: TimeInterval
     private let clock: any Clock
     private let observers: CommitObservers
-    /// Sound as `nonisolated(unsafe)`: set once in the initialiser, before the cache is shared.
-    private nonisolated(unsafe) var token = 0
 
     init(_ engine: StorageEngine, config: StorageConfig) {
         state = Mutex(State(entries: LeastRecentlyUsed(capacity: config.memoryCapacity)))
@@ -35,14 +35,15 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
         clock = config.clock
         observers = engine.observers
         let name = E.Record.databaseTableName
-        token = observers.add { [weak self] changes in
+        let token = observers.add { [weak self] changes in
             guard let entity = changes.names.first(where: { $0.value == name })?.key, let keys = changes.keys[entity]
             else { return }
             self?.invalidate(keys)
         }
+        state.withLock { $0.token = token }
     }
 
-    deinit { observers.remove(token) }
+    deinit { observers.remove(state.withLock { $0.token }) }
 
     private func invalidate(_ keys: Set<[UInt8]>) {
         state.withLock { state in

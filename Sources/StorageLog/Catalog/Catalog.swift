@@ -31,6 +31,15 @@ package struct Catalog: Sendable, Equatable {
         entities.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
     }
 
+    /// The entities that have or had one of these names; every entity of users where none is given.
+    package func entities(named names: [String]) -> Set<UInt32> {
+        let names = Set(names.map(ExactText.init))
+        return Set(
+            entities.filter { entity in
+                entity.id != CatalogEntity.catalog.id && (names.isEmpty || names.contains(ExactText(entity.name)))
+            }.map(\.id))
+    }
+
     package func entity(stored table: String) -> CatalogEntity? {
         entities.first { !$0.isDropped && $0.stored.folded == table.folded }
     }

@@ -14,7 +14,8 @@ package final class StorageEngine: Sendable {
     /// Who is told of each transaction of this process.
     package let observers: CommitObservers
     private let lock: WriterLock?
-    /// Sound as `nonisolated(unsafe)`: set once before the engine is shared, and used on the writer's queue only.
+    /// Sound as `nonisolated(unsafe)`: set before the engine is shared; from then on read, used and taken away on the
+    /// writer's queue only, which runs one block at a time.
     private nonisolated(unsafe) var writer: LogWriter?
     private let state = Mutex(State())
 

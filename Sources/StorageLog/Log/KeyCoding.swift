@@ -26,41 +26,24 @@ package enum KeyCoding {
         for value in key {
             switch value {
             case .null: buffer.append(UInt8(SQLITE_NULL))
-            case .integer(let value):
-                buffer.append(UInt8(SQLITE_INTEGER))
-                buffer.append(fixed: UInt64(bitPattern: value))
-            case .real(let value):
-                buffer.append(UInt8(SQLITE_FLOAT))
-                buffer.append(fixed: value.bitPattern)
-            case .text(let value):
-                buffer.append(UInt8(SQLITE_TEXT))
-                buffer.append(string: value)
-            case .blob(let value):
-                buffer.append(UInt8(SQLITE_BLOB))
-                buffer.append(varint: UInt64(value.count))
-                value.withUnsafeBytes { buffer.append($0) }
+            case .integer(let value): buffer.appendKey(SQLITE_INTEGER, UInt64(bitPattern: value))
+            case .real(let value): buffer.appendKey(SQLITE_FLOAT, value.bitPattern)
+            case .text(var value): value.withUTF8 { buffer.appendKey(SQLITE_TEXT, UnsafeRawBufferPointer($0)) }
+            case .blob(let value): value.withUnsafeBytes { buffer.appendKey(SQLITE_BLOB, $0) }
             }
         }
         return [UInt8](buffer.bytes)
     }
-}
 
-extension KeyCoding {
     package static func encode(_ key: [ExactValue]) -> [UInt8] {
         var buffer = ByteBuffer(capacity: 64)
         for value in key {
             switch value {
             case .null: buffer.append(UInt8(SQLITE_NULL))
-            case .integer(let value):
-                buffer.append(UInt8(SQLITE_INTEGER))
-                buffer.append(fixed: UInt64(bitPattern: value))
-            case .real(let bits):
-                buffer.append(UInt8(SQLITE_FLOAT))
-                buffer.append(fixed: bits)
-            case .text(let bytes), .blob(let bytes):
-                if case .text = value { buffer.append(UInt8(SQLITE_TEXT)) } else { buffer.append(UInt8(SQLITE_BLOB)) }
-                buffer.append(varint: UInt64(bytes.count))
-                bytes.withUnsafeBytes { buffer.append($0) }
+            case .integer(let value): buffer.appendKey(SQLITE_INTEGER, UInt64(bitPattern: value))
+            case .real(let bits): buffer.appendKey(SQLITE_FLOAT, bits)
+            case .text(let bytes): bytes.withUnsafeBytes { buffer.appendKey(SQLITE_TEXT, $0) }
+            case .blob(let bytes): bytes.withUnsafeBytes { buffer.appendKey(SQLITE_BLOB, $0) }
             }
         }
         return [UInt8](buffer.bytes)
@@ -84,6 +67,21 @@ extension KeyCoding {
             guard !reader.failed else { throw StorageError.corruptLog("a key is cut short") }
             return values
         }
+    }
+}
+
+extension ByteBuffer {
+    /// A part of a key that is a number.
+    fileprivate mutating func appendKey(_ type: Int32, _ bits: UInt64) {
+        append(UInt8(type))
+        append(fixed: bits)
+    }
+
+    /// A part of a key that is a text or a blob.
+    fileprivate mutating func appendKey(_ type: Int32, _ bytes: UnsafeRawBufferPointer) {
+        append(UInt8(type))
+        append(varint: UInt64(bytes.count))
+        append(bytes)
     }
 }
 

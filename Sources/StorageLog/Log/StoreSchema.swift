@@ -1,6 +1,6 @@
 /// The tables that belong to the engine.
 enum StoreSchema {
-    static let formatVersion: Int64 = 1
+    static let formatVersion: Int64 = 2
     /// "STKT", in the header of the SQLite file.
     static let applicationId: Int64 = 0x5354_4B54
 

@@ -45,11 +45,7 @@ package enum ProjectionOverview {
         guard projection.kind == ProjectionMode.inline.rawValue, checkpoint.state == .running else { return false }
         let head = try LogHead.load(database).position
         guard checkpoint.position < head else { return true }
-        let names = Set(projection.tables.entities.map(ExactText.init))
-        let wanted = try Catalog.load(database).entities.filter { entity in
-            entity.id != CatalogEntity.catalog.id && (names.isEmpty || names.contains(ExactText(entity.name)))
-        }
-        let ids = Set(wanted.map(\.id))
+        let ids = try Catalog.load(database).entities(named: projection.tables.entities)
         var isUpToDate = true
         try LogReader(database).forEachBatch(
             in: checkpoint.position + 1...head, where: { $0.entities.contains { ids.contains($0) } }

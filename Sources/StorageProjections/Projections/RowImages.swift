@@ -105,16 +105,8 @@ final class RowImages {
     }
 
     private func rowNow(_ key: [StorageValue], _ entity: CatalogEntity) throws -> Image? {
-        let columns = entity.live.filter { $0.keyPlace == 0 }
-        let names = columns.map { quoted($0.stored) } + ["_position"]
-        let condition = entity.key.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
-        let select = try writer.statement(
-            "SELECT \(names.joined(separator: ", ")) FROM \(quoted(entity.stored)) WHERE \(condition)")
-        for (place, value) in key.enumerated() { try select.writer.bind(value, at: Int32(place + 1)) }
-        defer { select.reset() }
-        guard try select.step() else { return nil }
-        var image: Image = [:]
-        for (place, column) in columns.enumerated() { image[column.id] = select.row.value(at: Int32(place)) }
+        guard var image = try RowAccess(entity, writer).row(key) else { return nil }
+        for column in entity.key { image[column.id] = nil }
         return image
     }
 }
@@ -156,12 +148,6 @@ extension RowImages {
         guard column.origin != 0, let origin = entity.columns.first(where: { $0.id == column.origin }) else {
             return column.fallback
         }
-        guard let step = upcasts[column.definition] else {
-            throw StorageError(
-                .schemaMismatch,
-                "\"\(entity.name)\".\"\(column.name)\" was converted, and this program doesn't declare how.",
-                remedy: "Declare the conversion (\(column.definition)) again.")
-        }
-        return try step(value(of: origin, image, entity, key))
+        return try upcasts.step(into: column, of: entity)(value(of: origin, image, entity, key))
     }
 }

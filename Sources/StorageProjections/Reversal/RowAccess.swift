@@ -19,7 +19,7 @@ final class RowAccess {
         table = quoted(entity.stored)
         condition = keys.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
         let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
-        select = try Statement(writer.database, "SELECT \(names) FROM \(table) WHERE \(condition)")
+        select = try writer.statement("SELECT \(names) FROM \(table) WHERE \(condition)")
     }
 
     func row(_ key: [StorageValue]) throws -> [UInt32: StorageValue]? {

@@ -4,9 +4,6 @@ package import StorageCore
 package import StorageLog
 internal import Synchronization
 
-/// Turns a value that a column held before it was converted into what it would hold now.
-package typealias Upcast = @Sendable (StorageValue) throws -> StorageValue
-
 /// The tables of a store as they were after one position, made in a temporary database, each when it is asked for first.
 ///
 /// Isolation: `Sendable`; its database serialises what is done with it.
@@ -45,13 +42,16 @@ package final class PastState: Sendable {
                 }
                 try Statement(target, text).execute()
             }
-            try Self.replay(Fold.Target(entity: .catalog), into: target, from: source, through: position)
             try TableCopy(from: source, to: target).run("storage_projection")
-            let then = try Catalog.load(target)
-            guard schema == .now else { return (then, then) }
-            try Statement(target, "DELETE FROM storage_catalog").execute()
-            try TableCopy(from: source, to: target).run("storage_catalog")
-            return (then, try Catalog.load(target))
+            // What reads the temporary database finds the names of its tables there.
+            switch schema {
+            case .now: try TableCopy(from: source, to: target).run("storage_catalog")
+            case .then:
+                // A commit's changes of the schema hold for all of it.
+                let last = try LogReader(source).lastPosition(ofCommitAt: position)
+                try Self.replay(Fold.Target(entity: .catalog), into: target, from: source, through: last)
+            }
+            return (try Catalog.load(source, at: position), try Catalog.load(target))
         }
     }
 
@@ -257,13 +257,7 @@ extension PastState {
             var steps: [Upcast] = []
             var place = column
             while place.origin != 0, let origin = entity.columns.first(where: { $0.id == place.origin }) {
-                guard let step = upcasts[place.definition] else {
-                    throw StorageError(
-                        .schemaMismatch,
-                        "\"\(entity.name)\".\"\(column.name)\" was converted since position \(position), and this program doesn't declare how.",
-                        remedy: "Declare the conversion (\(place.definition)) again, or read with schema .then.")
-                }
-                steps.insert(step, at: 0)
+                steps.insert(try upcasts.step(into: place, of: entity), at: 0)
                 place = origin
                 guard past.live.contains(where: { $0.id == origin.id }) else { continue }
                 var old = origin

@@ -31,7 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
     var quiet = false
 
     mutating func run() async throws {
-        // Sound as `nonisolated(unsafe)`: made here, used on the writer's queue only while this task waits for it.
+        // Sound as `nonisolated(unsafe)`, both: made here, used on the writer's queue only while this task waits for it.
         nonisolated(unsafe) let reader = try LineReader(path: file)
         let path = try store.path()
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())

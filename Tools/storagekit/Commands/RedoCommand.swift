@@ -11,23 +11,12 @@ struct RedoCommand: AsyncParsableCommand {
               storagekit redo -s app.sqlite --yes
             """)
 
-    @OptionGroup var store: StoreOption
-
-    @Option(name: .customLong("of"), help: "Only undos by this actor.")
-    var author: String?
-
-    @Option(help: "What to do where a row has changed since: refuse, skip or overwrite.")
-    var onConflict: ConflictChoice = .refuse
-
-    @OptionGroup var change: ChangeOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: UndoOptions
 
     func run() async throws {
-        let author = author
-        try await ReversalRun(
-            store: store, change: change, format: format, policy: onConflict.policy, title: "Redo the newest undo"
-        ) { engine, policy, metadata, isDryRun in
+        let author = options.author
+        try await options.reversal.run("Redo the newest undo") { engine, policy, metadata, isDryRun in
             try await engine.redo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
-        }.run()
+        }
     }
 }

@@ -22,13 +22,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
     @Argument(help: "Tables, or one row: users, users/42.", transform: { try TargetArgument($0) })
     var targets: [TargetArgument] = []
 
-    @OptionGroup var store: StoreOption
-
-    @Option(help: "What to do where other rows would go along: refuse, skip or overwrite.")
-    var onConflict: ConflictChoice = .refuse
-
-    @OptionGroup var change: ChangeOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var reversal: ReversalOptions
 
     func validate() throws {
         if targets.contains(where: { $0.column != nil }) {
@@ -41,7 +35,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let command = self
-        let (position, tables, key) = try await store.read { store in
+        let (position, tables, key) = try await reversal.store.read { store in
             let position = try store.points.position(of: command.point)
             if let row = command.targets.first, row.id != nil {
                 let found = try store.row(row)
@@ -59,12 +53,9 @@ struct RestoreStateCommand: AsyncParsableCommand {
             }
             return (position, tables, [])
         }
-        try await ReversalRun(
-            store: store, change: change, format: format, policy: onConflict.policy,
-            title: "Restore the state of @\(position)"
-        ) { engine, policy, metadata, isDryRun in
+        try await reversal.run("Restore the state of @\(position)") { engine, policy, metadata, isDryRun in
             try await engine.restore(
                 tables, key: key.first, to: .position(position), policy: policy, metadata: metadata, isDryRun: isDryRun)
-        }.run()
+        }
     }
 }

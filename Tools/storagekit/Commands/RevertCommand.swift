@@ -19,21 +19,13 @@ struct RevertCommand: AsyncParsableCommand {
     @Argument(help: "The commit: t:77, head, @1234.", transform: { try PointArgument($0, now: SystemTime.now) })
     var point: PointArgument
 
-    @OptionGroup var store: StoreOption
-
-    @Option(help: "What to do where a row has changed since: refuse, skip or overwrite.")
-    var onConflict: ConflictChoice = .refuse
-
-    @OptionGroup var change: ChangeOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var reversal: ReversalOptions
 
     func run() async throws {
         let point = point
-        let number = try await store.read { try $0.points.commit(of: point).info.number }
-        try await ReversalRun(
-            store: store, change: change, format: format, policy: onConflict.policy, title: "Take back t:\(number)"
-        ) { engine, policy, metadata, isDryRun in
+        let number = try await reversal.store.read { try $0.points.commit(of: point).info.number }
+        try await reversal.run("Take back t:\(number)") { engine, policy, metadata, isDryRun in
             try await engine.revert(number, policy: policy, metadata: metadata, isDryRun: isDryRun)
-        }.run()
+        }
     }
 }

@@ -12,23 +12,12 @@ struct UndoCommand: AsyncParsableCommand {
               storagekit undo -s app.sqlite --of anna --yes
             """)
 
-    @OptionGroup var store: StoreOption
-
-    @Option(name: .customLong("of"), help: "Only commits of this actor.")
-    var author: String?
-
-    @Option(help: "What to do where a row has changed since: refuse, skip or overwrite.")
-    var onConflict: ConflictChoice = .refuse
-
-    @OptionGroup var change: ChangeOptions
-    @OptionGroup var format: FormatOptions
+    @OptionGroup var options: UndoOptions
 
     func run() async throws {
-        let author = author
-        try await ReversalRun(
-            store: store, change: change, format: format, policy: onConflict.policy, title: "Undo the newest commit"
-        ) { engine, policy, metadata, isDryRun in
+        let author = options.author
+        try await options.reversal.run("Undo the newest commit") { engine, policy, metadata, isDryRun in
             try await engine.undo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
-        }.run()
+        }
     }
 }

@@ -10,10 +10,12 @@ struct ReversalRun: Sendable {
     let policy: ConflictPolicy
     /// What the command does, for the question.
     let title: String
+    typealias Body =
+        @Sendable (StorageEngine, ConflictPolicy, _ metadata: CommitMetadata, _ isDryRun: Bool)
+        async throws -> RevertReport
+
     /// Does it, or tries it.
-    let body:
-        @Sendable (StorageEngine, ConflictPolicy, _ metadata: CommitMetadata, _ isDryRun: Bool) async throws ->
-            RevertReport
+    let body: Body
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "taking changes back")

@@ -1,0 +1,123 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import Synchronization
+
+extension ProjectionRuntime {
+    /// Takes in what there is, until the end of the log or until it stands.
+    func follow(_ registration: ProjectionRegistration) async {
+        let name = registration.name
+        // Behind a batch that failed, commits are taken in one by one until it is passed.
+        var singleThrough: Int64 = 0
+        var attempts = 0
+        var position: Int64 = 0
+        while !state.withLock({ $0.isStopped }), !Task.isCancelled {
+            let isSingle = position < singleThrough
+            let limits = BatchLimits(
+                events: registration.batchSize, slice: registration.batchSize, isSingle: isSingle)
+            do {
+                let outcome = try await onWriter(name) { projections, slot, writer, db in
+                    try projections.step(slot, limits, writer, db)
+                }
+                guard let checkpoint = outcome.checkpoint else { return }
+                let isDone = checkpoint.position >= engine.committed.position
+                if checkpoint.position > position { attempts = 0 }
+                position = checkpoint.position
+                tell(name, outcome.told)
+                if isDone || checkpoint.state != .running { return }
+            } catch let failure as ApplyFailure {
+                if !isSingle, singleThrough < failure.positions.upperBound {
+                    singleThrough = failure.positions.upperBound
+                    continue
+                }
+                do {
+                    guard try await recover(registration, failure, &attempts) else { return }
+                } catch {
+                    return stand(name, error)
+                }
+            } catch {
+                return stand(name, error)
+            }
+        }
+    }
+
+    /// - Returns: Whether it is to go on.
+    func recover(
+        _ registration: ProjectionRegistration, _ failure: ApplyFailure, _ attempts: inout Int
+    ) async throws -> Bool {
+        let name = registration.name
+        let isReplay = try await onWriter(name) { _, _, writer, _ in
+            try failure.positions.lowerBound <= Checkpoint.load(name, writer.database)?.replayed ?? 0
+        }
+        let policy = isReplay ? registration.onReplayFailure : registration.onFailure
+        attempts += 1
+        if attempts <= policy.retries {
+            try await wait(policy.delaySeconds * Double(1 << min(attempts - 1, 16)))
+            return true
+        }
+        attempts = 0
+        switch policy.outcome {
+        case .pause:
+            try await onWriter(name) { projections, _, writer, db in
+                _ = try projections.change(name, writer, db) { $0.fail(failure) }
+            }
+            return false
+        case .deadLetter:
+            let outcome = try await onWriter(name) { projections, slot, writer, db in
+                try projections.stepLayingAside(slot, writer, db)
+            }
+            tell(name, outcome.told)
+            return true
+        }
+    }
+
+    /// Waits before the next attempt, but not longer than the store is open.
+    func wait(_ seconds: Double) async throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < end, !state.withLock({ $0.isStopped }) {
+            try await Task.sleep(for: min(.milliseconds(20), end - ContinuousClock.now))
+        }
+    }
+
+    /// The store itself is in trouble or closed; the projection goes on where it was when the store is opened again.
+    func stand(_ name: String, _ error: any Error) {
+        changed { $0[name] = Progress(position: $0[name]?.position ?? 0, stands: "\(error)") }
+    }
+
+    func tell(_ name: String, _ events: [StorageEvent]) {
+        guard !events.isEmpty else { return }
+        state.withLock { _ = $0.reactions[name]?.yield(events) }
+    }
+
+    /// Catches an inline projection up, and lets it be in step from then on; where it can't, it stands as failed.
+    static func catchUpNow(
+        _ slot: UserProjections.Slot, _ projections: UserProjections, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws {
+        let size = slot.registration.batchSize
+        var singleThrough: Int64 = 0
+        while let checkpoint = try Checkpoint.load(slot.name, writer.database), checkpoint.state == .running {
+            guard checkpoint.position < writer.head.position else {
+                slot.kept = nil
+                slot.isInStep = true
+                return
+            }
+            let isSingle = checkpoint.position < singleThrough
+            do {
+                let limits = BatchLimits(events: size, slice: size, isSingle: isSingle)
+                _ = try projections.step(slot, limits, writer, db)
+            } catch let failure as ApplyFailure {
+                if !isSingle, singleThrough < failure.positions.upperBound {
+                    singleThrough = failure.positions.upperBound
+                    continue
+                }
+                let isReplay = failure.positions.lowerBound <= checkpoint.replayed
+                let policy = isReplay ? slot.registration.onReplayFailure : slot.registration.onFailure
+                if policy.outcome == .deadLetter {
+                    _ = try projections.stepLayingAside(slot, writer, db)
+                } else {
+                    _ = try projections.change(slot.name, writer, db) { $0.fail(failure) }
+                }
+            }
+        }
+    }
+}

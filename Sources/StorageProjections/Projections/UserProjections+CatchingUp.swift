@@ -1,0 +1,143 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+
+/// How much is taken in at once.
+struct BatchLimits {
+    /// Events after which the transaction ends with the commit under way.
+    var events: Int
+    /// Events that are handed over at once.
+    var slice: Int
+    /// Whether the transaction ends after the first commit with events of the projection's.
+    var isSingle = false
+    /// No slice reaches across this position: what lies before is only read again.
+    var border: Int64 = 0
+}
+
+/// What one step of catching up has done.
+struct BatchOutcome {
+    /// The checkpoint from then on; nil where the projection was taken out of the store.
+    var checkpoint: Checkpoint?
+    var events = 0
+    /// What a ``ReactingProjection`` is told.
+    var told: [StorageEvent] = []
+}
+
+extension UserProjections {
+    /// Takes in the next part of the log, in a transaction of its own.
+    ///
+    /// - Throws: ``ApplyFailure`` where the projection threw; nothing is changed then.
+    func step(
+        _ slot: Slot, _ limits: BatchLimits, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws -> BatchOutcome {
+        guard let checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
+        guard checkpoint.state == .running else { return BatchOutcome(checkpoint: checkpoint) }
+        guard checkpoint.position < writer.head.position else {
+            slot.kept = nil
+            return BatchOutcome(checkpoint: checkpoint)
+        }
+        // A row that was found is worth keeping only while more of the log comes than one batch.
+        if writer.head.position - checkpoint.position > Int64(slot.registration.batchSize), slot.kept == nil {
+            slot.kept = try KeptImages()
+        }
+        return try writer.group(db) { try takeIn(slot, writer, limits) }
+    }
+
+    func takeIn(_ slot: Slot, _ writer: LogWriter, _ limits: BatchLimits) throws -> BatchOutcome {
+        guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
+        let head = writer.head.position
+        let first = checkpoint.position + 1
+        guard first <= head else { return BatchOutcome(checkpoint: checkpoint) }
+        var outcome = BatchOutcome()
+        let started = ContinuousClock.now
+        let wanted = wanted(slot, writer.catalog)
+        var limits = limits
+        limits.border = checkpoint.replayed
+        var feed = BatchFeed(first: first, limits: limits)
+        let isTold = slot.projection is any ReactingProjection
+        let replayed = checkpoint.replayed
+        let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, positions in
+            let applied: [RowEvent]
+            do {
+                let isReplay = events[0].position <= replayed
+                applied = try run(slot, events, positions, isReplay: isReplay, isBehind: true, writer)
+            } catch {
+                guard !error.isOfTheStore else { throw error }
+                throw ApplyFailure(cause: error, positions: positions)
+            }
+            outcome.events += applied.count
+            if isTold { outcome.told += applied.filter { $0.position > replayed }.map { $0.event(writer.catalog) } }
+        }
+        checkpoint.position = end
+        checkpoint.count(outcome.events, since: started, writer)
+        checkpoint.error = nil
+        checkpoint.failed = nil
+        try checkpoint.save(slot.name, writer)
+        outcome.checkpoint = checkpoint
+        return outcome
+    }
+
+    /// Takes in the next commit event by event, and lays aside those that the projection can't take in.
+    func stepLayingAside(
+        _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws -> BatchOutcome {
+        try writer.group(db) {
+            guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
+            var outcome = BatchOutcome()
+            let wanted = wanted(slot, writer.catalog)
+            let limits = BatchLimits(events: 1, slice: slot.registration.batchSize, isSingle: true)
+            var feed = BatchFeed(first: checkpoint.position + 1, limits: limits)
+            let started = ContinuousClock.now
+            let end = try feed.run(LogReader(writer.database), through: writer.head.position, wanted) { events, _ in
+                for event in events {
+                    let isReplay = event.position <= checkpoint.replayed
+                    switch try attempt(slot, event, isReplay: isReplay, writer) {
+                    case .failure(let error): try layAside(event, "\(error)", slot, writer)
+                    case .success(let applied):
+                        outcome.events += applied.count
+                        if !isReplay { outcome.told += applied.map { $0.event(writer.catalog) } }
+                    }
+                }
+            }
+            checkpoint.position = end
+            checkpoint.count(outcome.events, since: started, writer)
+            try checkpoint.save(slot.name, writer)
+            outcome.checkpoint = checkpoint
+            return outcome
+        }
+    }
+
+    /// Lets the projection take in one event, alone in a savepoint.
+    ///
+    /// - Returns: What was taken in, or what it threw; nothing of the event is there then.
+    func attempt(
+        _ slot: Slot, _ event: RowEvent, isReplay: Bool, _ writer: LogWriter
+    ) throws -> Result<[RowEvent], any Error> {
+        try writer.statement("SAVEPOINT storage_attempt").execute()
+        do {
+            let positions = event.position...event.position
+            let applied = try run(slot, [event], positions, isReplay: isReplay, isBehind: true, writer)
+            try writer.statement("RELEASE storage_attempt").execute()
+            return .success(applied)
+        } catch {
+            guard !error.isOfTheStore else { throw error }
+            try writer.statement("ROLLBACK TO storage_attempt").execute()
+            try writer.statement("RELEASE storage_attempt").execute()
+            return .failure(error)
+        }
+    }
+
+    /// Changes what is said of a projection, in a transaction of its own.
+    func change(
+        _ name: String, _ writer: LogWriter, _ db: GRDB.Database, _ body: (inout Checkpoint) -> Void
+    ) throws -> Checkpoint {
+        try writer.group(db) {
+            guard var checkpoint = try Checkpoint.load(name, writer.database) else {
+                throw StorageError.noProjection(name)
+            }
+            body(&checkpoint)
+            try checkpoint.save(name, writer)
+            return checkpoint
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import StorageLog
+import StorageProjections
+
+/// What the commands have in common that take changes back.
+struct ReversalOptions: ParsableArguments {
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "What to do where a row has changed since, or others would go along: refuse, skip or overwrite.")
+    var onConflict: ConflictChoice = .refuse
+
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
+
+    /// Looks, asks, does it and tells.
+    ///
+    /// - Parameters:
+    ///   - title: What is done, for the question.
+    ///   - body: Does it, or tries it.
+    func run(_ title: String, _ body: @escaping ReversalRun.Body) async throws {
+        try await ReversalRun(
+            store: store, change: change, format: format, policy: onConflict.policy, title: title, body: body
+        ).run()
+    }
+}
+
+/// What undo and redo have in common: the newest commit is found by them, not named.
+struct UndoOptions: ParsableArguments {
+    @Option(name: .customLong("of"), help: "Only commits of this actor.")
+    var author: String?
+
+    @OptionGroup var reversal: ReversalOptions
+}
