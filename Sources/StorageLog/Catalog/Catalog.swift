@@ -36,7 +36,7 @@ package struct Catalog: Sendable, Equatable {
         let names = Set(names.map(ExactText.init))
         return Set(
             entities.filter { entity in
-                entity.id != CatalogEntity.catalog.id && (names.isEmpty || names.contains(ExactText(entity.name)))
+                !entity.isReserved && (names.isEmpty || names.contains(ExactText(entity.name)))
             }.map(\.id))
     }
 
@@ -49,7 +49,7 @@ package struct Catalog: Sendable, Equatable {
     }
 
     /// Entities of users, whose tables exist.
-    package var live: [CatalogEntity] { entities.filter { !$0.isDropped && $0.id != CatalogEntity.catalog.id } }
+    package var live: [CatalogEntity] { entities.filter { !$0.isDropped && !$0.isReserved } }
 
     package var nextId: UInt32 {
         var highest = CatalogEntity.lastReservedId

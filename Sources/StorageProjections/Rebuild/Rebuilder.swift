@@ -35,7 +35,7 @@ package struct Rebuilder {
 
     /// - Parameter entities: The entities to rebuild; all where empty.
     package func run(_ entities: [CatalogEntity], mode: Mode) throws -> Outcome {
-        let entities = entities.isEmpty ? writer.catalog.live : entities
+        let entities = entities.isEmpty ? writer.catalog.live + [.tag, .note] : entities
         // While tables change places, references to them must neither fire nor follow.
         try pragma("foreign_keys = OFF")
         try pragma("legacy_alter_table = ON")
@@ -149,15 +149,17 @@ package struct Rebuilder {
             writer.database, Verifier.select(shadow(entity), names, keys: entity.key.count))
         let actual = try Statement(
             writer.database, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
-        outcome.rows[entity.name] = try comparison.run(expected, actual) { difference in
+        let rows = try comparison.run(expected, actual) { difference in
             outcome.differences.append((entity.name, difference))
             return outcome.differences.count < Self.differenceLimit
         }
+        if !entity.isReserved { outcome.rows[entity.name] = rows }
     }
 
     private func swap(_ entity: CatalogEntity, _ outcome: inout Outcome) throws {
         let count = try Statement(writer.database, "SELECT count(*) FROM \(shadow(entity))")
-        outcome.rows[entity.name] = try count.step() ? Int(count.integer(0)) : 0
+        let rows = try count.step() ? Int(count.integer(0)) : 0
+        if !entity.isReserved { outcome.rows[entity.name] = rows }
         count.reset()
         let dependents = try Statement(
             writer.database,
