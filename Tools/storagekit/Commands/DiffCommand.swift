@@ -138,7 +138,7 @@ struct DiffSelection {
             _ = try EntityNames(catalog: store.catalog).users(named: table)
         } catch {
             for position in [from, to] {
-                if try Catalog.load(store.connection, at: position).entity(named: table) != nil { return }
+                if try Catalog.load(store.connection, at: position).entity(named: table)?.isReserved == false { return }
             }
             throw error
         }
