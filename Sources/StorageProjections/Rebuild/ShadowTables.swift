@@ -225,7 +225,8 @@ struct ShadowTables {
         var rows: [String: Int] = [:]
         for shadow in shadows {
             guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
-            rows[entity.name] = try install(shadow, as: entity, keepsOld: keepsOld)
+            let count = try install(shadow, as: entity, keepsOld: keepsOld && !entity.isReserved)
+            if !entity.isReserved { rows[entity.name] = count }
         }
         return rows
     }
