@@ -31,6 +31,8 @@ public struct StorageConfiguration: Sendable {
     package var sealsInBackground = true
     /// Makes the derived state that is part of every commit.
     package var makeProjections: @Sendable (LogWriter) throws -> [any InlineProjection] = { _ in [] }
+    /// Whether a database that somebody else made is turned into a store by being opened.
+    package var takesOver = false
     /// The epoch that this writer has taken.
     package var epoch: Int64 = 0
 
