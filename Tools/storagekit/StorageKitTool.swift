@@ -14,7 +14,7 @@ struct StorageKitTool: AsyncParsableCommand {
         abstract: "Look into, replay, rebuild and audit a StorageKit store.",
         version: "0.1.0",
         subcommands: [
-            ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
+            AdoptCommand.self, ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
             DiffCommand.self, BlameCommand.self, GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self,
             TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self, ProjectionsCommand.self,
             TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,

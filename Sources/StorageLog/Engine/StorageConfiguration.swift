@@ -32,6 +32,8 @@ public struct StorageConfiguration: Sendable {
     package var sealsInBackground = true
     /// Makes the derived state that is part of every commit; before that, tables that are missing.
     package var makeProjections: @Sendable (LogWriter, GRDB.Database) throws -> [any InlineProjection] = { _, _ in [] }
+    /// Whether a database that somebody else made is turned into a store by being opened.
+    package var takesOver = false
     /// The epoch that this writer has taken.
     package var epoch: Int64 = 0
 

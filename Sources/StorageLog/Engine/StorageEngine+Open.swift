@@ -15,7 +15,7 @@ extension StorageEngine {
             try StorePath.checkExists(path)
             return try openReadOnly(path: path, configuration: configuration)
         }
-        try StorePath.checkIsDatabase(path)
+        if !configuration.takesOver { try StorePath.checkIsDatabase(path) }
         let lock = try WriterLock(store: path)
         let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
         return try withWriter(of: pool, path: path, configuration: configuration, lock: lock)
@@ -113,7 +113,8 @@ extension StorageEngine {
         read.reset()
         var epoch: Int64 = 0
         try db.inTransaction(.immediate) {
-            if try StoreFormat.isEmpty(connection) {
+            let isNew = try StoreFormat.isEmpty(connection)
+            if try isNew || (configuration.takesOver && !StoreFormat.isStore(connection)) {
                 for object in StoreSchema.objects { try Statement(connection, object.sql).execute() }
                 try Statement(connection, "INSERT INTO storage_meta VALUES (1, ?, 0)").run(StoreSchema.formatVersion)
                 try Statement(connection, "PRAGMA application_id = \(StoreSchema.applicationId)").execute()
