@@ -266,6 +266,64 @@ import Testing
         try Self.check(golden, store: try await SampleStore.shared.value.path)
     }
 
+    /// Projections in SQL: folded on the way, and held against each other.
+    @Test func projectionsInSQLAreRun() async throws {
+        let store = try await SampleStore()
+        func file(_ name: String, _ text: String) throws -> String {
+            let url = store.folder.url.appendingPathComponent(name)
+            try Data(text.utf8).write(to: url)
+            return url.path
+        }
+        let rules = """
+            CREATE TABLE views(title TEXT PRIMARY KEY, views INTEGER NOT NULL);
+            -- on insert, update of posts
+            INSERT OR REPLACE INTO views VALUES (:new_title, ifnull(:new_views, 0));
+            -- on delete of posts
+            DELETE FROM views WHERE title = :old_title;
+            """
+        let old = try file("views.sql", rules)
+        let new = try file("views-2.sql", rules.replacingOccurrences(of: "0));", with: "0) * 2);"))
+        let wide = try file(
+            "wide.sql",
+            rules.replacingOccurrences(of: "NOT NULL)", with: "NOT NULL, note TEXT)")
+                .replacingOccurrences(of: "INTO views VALUES", with: "INTO views(title, views) VALUES"))
+        let broken = try file("broken.sql", rules.replacingOccurrences(of: "ifnull(:new_views, 0)", with: ":new_views"))
+        let typo = try file("typo.sql", rules.replacingOccurrences(of: "on delete", with: "on deletion"))
+        let stranger = try file("stranger.sql", rules.replacingOccurrences(of: "of posts", with: "of post"))
+        func check(_ name: String, input: String? = nil, _ arguments: String...) throws {
+            var golden = Case(name, arguments: arguments)
+            golden.input = input
+            try Self.check(golden, store: store.path)
+        }
+        try check("replay-projection", "replay", "posts", "--projection", old)
+        try check("replay-projection-quiet", "replay", "-q", "t:3..", "--by", "event", "--projection", old)
+        try check("replay-projection-jsonl", "replay", "-q", "t:3..", "--projection", old, "--format", "jsonl")
+        try check("replay-projection-fails", "replay", "-q", "--projection", broken)
+        try check("replay-projection-break-error", "replay", "-q", "--projection", broken, "--break", "error")
+        try check("replay-projection-entity", "replay", "--projection", "users")
+        try check("replay-projection-missing", "replay", "--projection", "nothing.sql")
+        try check("replay-projection-typo", "replay", "--projection", typo)
+        try check("replay-projection-stranger", "replay", "--projection", stranger)
+        try check(
+            "replay-projection-step",
+            input: "N 3\ns SELECT * FROM views\nP 2\ns SELECT * FROM views\ng t:6\ns SELECT * FROM views\n",
+            "replay", "-q", "--step", "--projection", old)
+        try check(
+            "replay-projection-mixed", input: "s SELECT * FROM views, users\n", "replay", "--step", "--projection", old)
+        try check("compare-replay", "compare-replay", "--old", old, "--new", new)
+        try check("compare-replay-jsonl", "compare-replay", "--old", old, "--new", new, "--format", "jsonl")
+        try check("compare-replay-json", "compare-replay", "--old", old, "--new", new, "--format", "json")
+        try check("compare-replay-range", "compare-replay", "--old", old, "--new", new, "..t:3")
+        try check("compare-replay-behind", "compare-replay", "--old", old, "--new", new, "t:5..", "-n", "0")
+        try check("compare-replay-equal", "compare-replay", "--old", old, "--new", old)
+        try check("compare-replay-wide", "compare-replay", "--old", old, "--new", wide)
+        try check("compare-replay-color", "compare-replay", "--old", old, "--new", new, "--color", "always")
+        try check("compare-replay-broken", "compare-replay", "--old", old, "--new", broken)
+        try check("compare-replay-missing", "compare-replay", "--old", old, "--new", "nothing.sql")
+        try check("compare-replay-unnamed", "compare-replay", "--old", old)
+        try check("compare-replay-csv", "compare-replay", "--old", old, "--new", new, "--format", "csv")
+    }
+
     @Test(arguments: readingCases) func readsAs(_ golden: Case) async throws {
         try Self.check(golden, store: try await SampleStore.shared.value.path)
     }

@@ -16,7 +16,8 @@ struct StorageKitTool: AsyncParsableCommand {
         subcommands: [
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
             DiffCommand.self, BlameCommand.self, GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self,
-            ReplayCommand.self, TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self,
+            ReplayCommand.self, CompareReplayCommand.self, TailCommand.self, StatsCommand.self, VerifyCommand.self,
+            RebuildCommand.self,
             ProjectionsCommand.self,
             RevertCommand.self, UndoCommand.self, RedoCommand.self, RestoreStateCommand.self, CompletionsCommand.self,
         ])

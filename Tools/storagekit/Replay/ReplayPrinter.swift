@@ -108,6 +108,26 @@ final class ReplayPrinter {
         try output.flushIfDue()
     }
 
+    /// What became of a row of the projection that is folded.
+    func writeFolded(_ change: RowDifference, at position: Int64) throws {
+        if output.format == .human {
+            var line = StyledLine("  ⇒ ", .dim)
+            line.add(change.changeLine(indent: 0))
+            if isQuiet { line.addWord("@\(position)", .dim) }
+            try output.line(line)
+            for line in change.columnLines(indent: 8) { try output.line(line) }
+        } else {
+            try output.record { json in
+                json.key("projection")
+                json.bool(true)
+                json.key("position")
+                json.integer(position)
+                change.writeChange(to: &json)
+            }
+        }
+        try output.flushIfDue()
+    }
+
     /// Tells where it stands and why.
     func write(_ stop: ReplayStop, at position: Int64) throws {
         let commit = try store.index.commit(at: position)?.info.number
@@ -152,7 +172,8 @@ final class ReplayPrinter {
             line.addWord("by @\(position)", .dim)
         case .failure(let text, let position):
             line.add("stopped after \(place): ", .removed)
-            line.add("@\(position) can't be taken in: \(text)")
+            line.add(text)
+            line.addWord("by @\(position)", .dim)
         case .end: line.add("The end of the range: \(place).", .dim)
         case .beginning: line.add("The beginning of the range: \(place).", .dim)
         case .step, .point: line.add("at \(place)", .dim)

@@ -138,15 +138,52 @@ final class ReplayPrompt {
         guard !sql.isEmpty else {
             throw CommandError(.usage, "s needs a query.", next: "Type: s SELECT * FROM TABLE")
         }
+        if let folded = run.folded, try query(sql, of: folded) { return }
         let state = try past()
-        let tables = try ReferencedTables(of: sql, in: state.catalog).names
-        try state.read(tables, from: db) { past in
+        let output = output
+        let ask = { (past: GRDB.Database) in
             guard let connection = past.sqliteConnection else { throw StorageError.closed() }
             let result = QueryResult(try StorageLog.Statement(connection, sql), catalog: state.catalog)
             let printer = QueryPrinter(output)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
         }
+        // A full-text index is made beside its table when a query names it.
+        let indexes = try FullTextIndex.load(store.connection)
+        let tables = state.catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) }
+        let texts = try indexes.map { ($0.table, try $0.storedColumns(store.catalog) + [$0.table, "rank"]) }
+        let named = try ReferencedTables(of: sql, in: tables + texts).names
+        if let index = indexes.first(where: { named.contains($0.table) }),
+            let entity = state.catalog.entity(id: index.entity)
+        {
+            try state.search(entity.name, from: db, ask)
+        } else {
+            try state.read(named.compactMap { state.catalog.entity(stored: $0)?.name }, from: db, ask)
+        }
+    }
+
+    /// Runs a query on the tables of the projection that is folded.
+    ///
+    /// - Returns: Whether it names only these.
+    private func query(_ sql: String, of folded: FoldedProjection) throws -> Bool {
+        let names = Set(folded.tables.map { $0.name.folded })
+        let entities = store.catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) }
+        let all = folded.tables + entities.filter { !names.contains($0.0.folded) }
+        let named = try ReferencedTables(of: sql, in: all).names
+        guard named.contains(where: { names.contains($0.folded) }) else { return false }
+        if let other = named.first(where: { !names.contains($0.folded) }) {
+            throw CommandError(
+                .usage, "\"\(other)\" is an entity, and the query names tables of the projection.",
+                why: "The two stand in different temporary databases.", next: "Ask for one of them at a time.")
+        }
+        try folded.go(to: run.position)
+        try folded.read { connection in
+            let result = QueryResult(try StorageLog.Statement(connection, sql), catalog: Catalog())
+            let printer = QueryPrinter(output)
+            while let row = try result.next() { try printer.write(row) }
+            try printer.finish()
+        }
+        return true
     }
 
     /// The tables as they are here: taken along from where they were asked for last, where that is less work.

@@ -1,3 +1,4 @@
+import StorageCore
 import StorageLog
 import StorageProjections
 
@@ -14,6 +15,8 @@ final class ReplayRun {
     private(set) var position: Int64
     var breakpoints: [Breakpoint] = []
     var watches: [RowProbe] = []
+    /// What is folded on the way.
+    var folded: FoldedProjection?
     private lazy var steps = Result { try RowSteps(store.connection, catalog: store.catalog) }
 
     /// - Parameter filter: The events to step through.
@@ -31,7 +34,7 @@ final class ReplayRun {
     /// The events after a position up to another: those to step through, or all where others may be of interest.
     private func scan(after: Int64, through: Int64) -> ChangeScan {
         var filter = shown.filter
-        if !breakpoints.isEmpty || !watches.isEmpty {
+        if !breakpoints.isEmpty || !watches.isEmpty || folded != nil {
             filter = ChangeFilter(stretch: filter.stretch)
             filter.query.includesSchema = shown.filter.query.includesSchema
         }
@@ -49,11 +52,13 @@ final class ReplayRun {
         var left = count
         var stop: ReplayStop?
         var isShownCommit = false
+        try folded?.go(to: position)
         try scan(after: position, through: through).forEachPart(descending: false) { batch, part in
             for index in part.matching {
                 let isShown = try pass(batch, index, part, &stop)
                 isShownCommit = isShownCommit || isShown
                 if unit == .event {
+                    try fold(&stop)
                     if isShown { left -= 1 }
                     if stop != nil || left == 0 { return false }
                 }
@@ -61,6 +66,7 @@ final class ReplayRun {
             let goesOn = part.events.upperBound == batch.count && batch.endsInsideCommit
             guard !goesOn, unit == .commit else { return true }
             position = min(batch.header.first + Int64(part.events.upperBound) - 1, through)
+            try fold(&stop)
             if isShownCommit { left -= 1 }
             isShownCommit = false
             return stop == nil && left > 0
@@ -69,6 +75,21 @@ final class ReplayRun {
         if left == 0 { return .step }
         position = max(position, through)
         return through < stretch.through ? .point : .end
+    }
+
+    /// Lets the projection take in what was passed, and tells what became of its rows.
+    private func fold(_ stop: inout ReplayStop?) throws {
+        guard let folded else { return }
+        do {
+            for change in try folded.takeIn(through: position) { try printer.writeFolded(change, at: position) }
+        } catch let error as StorageError where error.code == .projectionFailed {
+            let stops = breakpoints.contains {
+                if case .error = $0.kind { return true }
+                return false
+            }
+            guard stops else { throw error }
+            stop = .failure(error.message, at: position)
+        }
     }
 
     /// Takes one event in.
@@ -90,6 +111,7 @@ final class ReplayRun {
                 try printer.writeWatched(watch, change, event(), isUndone: false)
             }
         }
+        try folded?.add(batch, at: index, commit: part.info)
         let step =
             breakpoints.contains(where: \.needsRows)
             ? try steps.get().step(batch, at: index, commit: part.info) : nil
