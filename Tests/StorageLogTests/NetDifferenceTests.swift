@@ -65,7 +65,7 @@ import Testing
                     try Self.fill(db, with: from)
                     for statement in statements { try db.execute(sql: statement) }
                     let tables = try Self.tables(db, like: to)
-                    let wanted = to.dump.filter { $0.key != CatalogEntity.catalog.id }.mapValues { rows in
+                    let wanted = to.dump.filter { !CatalogEntity.isReserved($0.key) }.mapValues { rows in
                         rows.mapValues(\.cells)
                     }
                     #expect(
