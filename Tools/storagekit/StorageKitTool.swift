@@ -17,7 +17,8 @@ struct StorageKitTool: AsyncParsableCommand {
             ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
             DiffCommand.self, BlameCommand.self, GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self,
             TailCommand.self, StatsCommand.self, VerifyCommand.self, RebuildCommand.self, ProjectionsCommand.self,
-            TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,
+            SchemaCommand.self, TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self,
+            RedoCommand.self,
             RestoreStateCommand.self, CompletionsCommand.self,
         ])
 

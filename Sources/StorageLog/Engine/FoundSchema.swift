@@ -63,12 +63,17 @@ extension FoundSchema {
             SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema
             WHERE sql IS NOT NULL ORDER BY type <> 'table', type, name
             """)
-        var names: [(name: String, root: Int64, sql: String)] = []
+        var names: [(name: String, root: Int64)] = []
         while try objects.step() {
             let table = objects.string(2).folded
-            definitions[table, default: []].append(objects.string(4))
+            var sql = objects.string(4)
+            // A table that was made anew has another spelling of its name: SQLite writes it when the table is renamed.
+            if objects.string(0) == "table" {
+                sql = TableSQL.renaming(sql, to: quoted(objects.string(1))) ?? sql
+            }
+            definitions[table, default: []].append(sql)
             switch objects.string(0) {
-            case "table": names.append((objects.string(1), objects.integer(3), objects.string(4)))
+            case "table": names.append((objects.string(1), objects.integer(3)))
             case "trigger": triggers.insert(table)
             default: break
             }

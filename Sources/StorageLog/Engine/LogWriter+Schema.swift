@@ -272,19 +272,25 @@ extension StorageError {
 extension LogWriter {
     /// A transaction in which derived tables may be made anew. Nothing is captured, and the schema is taken afterwards
     /// as it is found: whoever calls this vouches for the tables being what the log says.
-    package func maintenance<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
+    ///
+    /// - Parameter changesSchema: Whether `body` makes, drops or renames tables, and not only fills them.
+    package func maintenance<Result>(
+        _ db: GRDB.Database, changesSchema: Bool = true, _ body: () throws -> Result
+    ) throws -> Result {
         try db.beginTransaction(.immediate)
         do {
             let result = try asEngine(body)
-            try watchSchema()
-            for projection in projections { try projection.reload(from: self) }
+            if changesSchema {
+                try watchSchema()
+                for projection in projections { try projection.reload(from: self) }
+            }
             try db.commit()
-            storage_capture_take_schema_suspicion(capture)
+            if changesSchema { storage_capture_take_schema_suspicion(capture) }
             return result
         } catch {
             // A rollback can fail only when SQLite has rolled back by itself already.
             if db.isInsideTransaction { try? db.rollback() }
-            try watchSchema()
+            if changesSchema { try watchSchema() }
             throw StorageError.wrapping(error)
         }
     }

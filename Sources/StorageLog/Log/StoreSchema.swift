@@ -151,6 +151,28 @@ enum StoreSchema {
             ) WITHOUT ROWID
             """
         ),
+        (
+            "storage_shadow",
+            """
+            CREATE TABLE storage_shadow(
+              entity INTEGER PRIMARY KEY,
+              position INTEGER NOT NULL,
+              definition TEXT NOT NULL,
+              loose INTEGER NOT NULL
+            )
+            """
+        ),
+        (
+            "storage_shadow_tombstone",
+            """
+            CREATE TABLE storage_shadow_tombstone(
+              entity INTEGER NOT NULL,
+              key BLOB NOT NULL,
+              position INTEGER NOT NULL,
+              PRIMARY KEY (entity, key)
+            ) WITHOUT ROWID
+            """
+        ),
         ("storage_log_insert", guarding("INSERT")),
         ("storage_log_update", guarding("UPDATE")),
         ("storage_log_delete", guarding("DELETE")),

@@ -68,7 +68,9 @@ extension Verifier {
                 report.add("schema", table: projection.name, finding)
             }
         }
-        let known = Set(expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys })
+        let known = Set(
+            expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys }
+                + (try Shadow.tables(database)))
         for name in found.keys.sorted() where !known.contains(name) {
             report.add("schema", "\(name) isn't one of StorageKit's tables")
         }
