@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Single rows of one table by their keys, columns told apart by their ids.
+/// Single rows of one table by their keys, value for value, columns told apart by their ids.
 ///
 /// Not `Sendable`: it belongs to its writer's thread.
 final class RowAccess {
@@ -22,12 +22,12 @@ final class RowAccess {
         select = try writer.statement("SELECT \(names) FROM \(table) WHERE \(condition)")
     }
 
-    func row(_ key: [StorageValue]) throws -> [UInt32: StorageValue]? {
-        for (place, value) in key.enumerated() { try select.writer.bind(value, at: Int32(place + 1)) }
+    func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {
+        for (place, value) in key.enumerated() { value.bind(to: select, at: Int32(place + 1)) }
         defer { select.reset() }
         guard try select.step() else { return nil }
-        var row: [UInt32: StorageValue] = [:]
-        for (place, column) in columns.enumerated() { row[column.id] = select.row.value(at: Int32(place)) }
+        var row: [UInt32: ExactValue] = [:]
+        for (place, column) in columns.enumerated() { row[column.id] = ExactValue(select, column: Int32(place)) }
         return row
     }
 
@@ -35,7 +35,7 @@ final class RowAccess {
     ///
     /// - Parameter withOthers: Whether rows that foreign keys take along may go too.
     /// - Returns: Whether it was deleted; not where others would have gone, and then they all stay.
-    func delete(_ key: [StorageValue], withOthers: Bool) throws -> Bool {
+    func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
         try writer.statement("SAVEPOINT storage_reversal").execute()
         let position = writer.nextPosition
         try run("DELETE FROM \(table) WHERE \(condition)", key)
@@ -45,7 +45,7 @@ final class RowAccess {
         return isAlone || withOthers
     }
 
-    func update(_ key: [StorageValue], _ values: [UInt32: StorageValue]) throws {
+    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
         let changed = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
         guard !changed.isEmpty else { return }
         let assignments = changed.map { "\(quoted($0.stored)) = ?" } + ["_position = ?"]
@@ -54,7 +54,7 @@ final class RowAccess {
             changed.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)] + key)
     }
 
-    func insert(_ key: [StorageValue], _ values: [UInt32: StorageValue]) throws {
+    func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
         let others = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
         let names = (keys + others).map { quoted($0.stored) } + ["_position"]
         let marks = names.map { _ in "?" }.joined(separator: ", ")
@@ -63,9 +63,9 @@ final class RowAccess {
             key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
     }
 
-    private func run(_ sql: String, _ values: [StorageValue]) throws {
+    private func run(_ sql: String, _ values: [ExactValue]) throws {
         let statement = try writer.statement(sql)
-        for (place, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
+        for (place, value) in values.enumerated() { value.bind(to: statement, at: Int32(place + 1)) }
         try statement.execute()
     }
 }
