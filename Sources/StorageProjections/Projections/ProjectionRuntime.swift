@@ -10,7 +10,7 @@ internal import Synchronization
 /// Isolation: `Sendable`, its state behind a mutex. What touches tables runs on the store's writer.
 package final class ProjectionRuntime: Sendable {
     let engine: StorageEngine
-    let registrations: [String: ProjectionRegistration]
+    package let registrations: [String: ProjectionRegistration]
     let state = Mutex(State())
 
     struct State {
