@@ -150,32 +150,30 @@ import Testing
 // MARK: Histories
 
 extension NetDifferenceTests {
-    static func history(_ seed: UInt64) async throws -> (StorageEngine, [State]) {
-        var generator = HistoryGenerator(seed: seed)
+    static func history(
+        _ seed: UInt64, commits: Int = 60, changesShapes: Bool = false
+    ) async throws -> (StorageEngine, [State]) {
+        var generator = HistoryGenerator(seed: seed, changesShapes: changesShapes)
         let engine = try TestStore.inMemory(segmentLength: [4, 16, 1_024][Int(seed % 3)])
         var states = [
             State(position: 0, catalog: try await engine.withWriter { writer, _ in writer.catalog }, dump: [:])
         ]
-        for round in 0..<60 {
+        for round in 0..<commits {
             for steps in [generator.commit(), round % 5 == 0 ? generator.reuse() : []] where !steps.isEmpty {
-                _ = try await engine.commit(CommitMetadata(actor: "a\(round % 3)")) { writer, db in
-                    for step in steps {
-                        switch step {
-                        case .sql(let sql): try db.execute(sql: sql)
-                        case .table(let name, let sql): try writer.adopt(db, name, sql)
-                        }
-                    }
-                }
+                _ = try await engine.commit(steps, CommitMetadata(actor: "a\(round % 3)"))
             }
             if round % 13 == 12 { try await engine.seal() }
-            states.append(
-                try await engine.withWriter { writer, _ in
-                    State(
-                        position: try LogReader(writer.database).head().position, catalog: writer.catalog,
-                        dump: try writer.dump())
-                })
+            states.append(try await state(engine))
         }
         return (engine, states)
+    }
+
+    static func state(_ engine: StorageEngine) async throws -> State {
+        try await engine.withWriter { writer, _ in
+            State(
+                position: try LogReader(writer.database).head().position, catalog: writer.catalog,
+                dump: try writer.dump())
+        }
     }
 
     private static func isInvalid(_ value: ExactValue) -> Bool {

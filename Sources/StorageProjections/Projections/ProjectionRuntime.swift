@@ -11,7 +11,7 @@ internal import Synchronization
 package final class ProjectionRuntime: Sendable {
     let engine: StorageEngine
     let upcasts: [String: Upcast]
-    let registrations: [String: ProjectionRegistration]
+    package let registrations: [String: ProjectionRegistration]
     let state = Mutex(State())
 
     struct State {
