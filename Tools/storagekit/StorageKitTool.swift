@@ -20,6 +20,7 @@ struct StorageKitTool: AsyncParsableCommand {
             RebuildCommand.self,
             ProjectionsCommand.self,
             RevertCommand.self, UndoCommand.self, RedoCommand.self, RestoreStateCommand.self, CompletionsCommand.self,
+            ManualCommand.self,
         ])
 
     /// Without a command, tells where to begin.
