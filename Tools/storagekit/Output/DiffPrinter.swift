@@ -51,8 +51,15 @@ final class DiffPrinter {
         var mark: NetDifference.Mark?
         if (difference.to - difference.from).magnitude > Self.patience {
             try output.flush()
-            let end = ContinuousClock.now + Self.headStart
-            mark = try difference.forEachFirstChange(store.connection, while: { ContinuousClock.now < end }, body)
+            let begin = ContinuousClock.now
+            var hasTold = false
+            mark = try difference.forEachFirstChange(
+                store.connection,
+                while: { ContinuousClock.now - begin < (hasTold ? Self.headStart : Self.searchTime) }
+            ) { change in
+                try body(change)
+                hasTold = true
+            }
         }
         try read(after: mark)
         try difference.forEachChange(after: mark) { change in
@@ -62,8 +69,10 @@ final class DiffPrinter {
     }
 
     /// So many events are read before anybody notices.
-    private static let patience = 20_000
+    private static let patience = 2_000
     private static let headStart = Duration.milliseconds(25)
+    /// Where rows are long in coming, looking for the first one may take longer.
+    private static let searchTime = Duration.milliseconds(250)
 
     /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
     private var heading: String {
