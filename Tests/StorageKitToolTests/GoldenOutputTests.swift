@@ -192,6 +192,8 @@ import Testing
         Case("rebuild-compare", "rebuild", "--compare"), Case("rebuild", "rebuild"),
         Case("rebuild-table", "rebuild", "posts"), Case("rebuild-json", "rebuild", "--format", "json"),
         Case("rebuild-unknown", "rebuild", "post"), Case("rebuild-keep", "rebuild", "posts", "--keep"),
+        Case("rebuild-dry-run", "rebuild", "--dry-run"),
+        Case("rebuild-dry-run-json", "rebuild", "--dry-run", "--format", "json"),
         Case("rebuild-abandon", "rebuild", "--abandon"),
         Case("rebuild-abandon-compare", "rebuild", "--abandon", "--compare"),
         Case("revert-dry-run", "revert", "t:4", "--dry-run"),
