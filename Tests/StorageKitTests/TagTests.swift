@@ -152,7 +152,8 @@ import Testing
         try await storage.save(Item(id: 1, name: "a"))
         try await storage.tag("t")
         try await storage.note("n", at: .head)
-        for try await event in storage.changes(since: 0) { #expect(event.table == "items") }
+        let page = try await storage.changes(since: .position(0), limit: 100)
+        #expect(page.commits.flatMap(\.events).map(\.table) == ["items"])
         #expect(try await storage.logText() == ["insert items/1"])
         for try await change in storage.diff(from: .position(0)) { #expect(change.table == "items") }
         #expect(try await storage.asOf(.head).entities == ["items"])

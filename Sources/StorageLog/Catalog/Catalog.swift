@@ -91,6 +91,19 @@ package struct CatalogEntity: Sendable, Equatable {
         columns.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
     }
 
+    /// The SQL of the table, and that of its indexes and triggers, as they are to be.
+    package var definitions: (table: String, rest: String?) {
+        if isReserved {
+            let rest = StoreSchema.objects.filter { $0.sql.contains(" ON \(stored)(") }.map(\.sql)
+            let table = StoreSchema.objects.first { $0.name == stored }?.sql ?? ""
+            return (table, rest.isEmpty ? nil : rest.joined(separator: ";\n"))
+        }
+        guard let end = definition.firstRange(of: ";\nCREATE ") else { return (definition + ";", nil) }
+        return (
+            definition[..<end.lowerBound] + ";", definition[definition.index(end.lowerBound, offsetBy: 2)...] + ";"
+        )
+    }
+
     /// The name by which SQLite's row number can be reached: one that no column hides.
     package var rowidName: String? {
         let taken = Set(live.map(\.stored.lowercasedASCII))

@@ -78,6 +78,7 @@ extension FoundSchema {
             default: break
             }
         }
+        let defaults = DefaultValues()
         // Virtual tables have no root page and can't be entities.
         for table in names where table.root > 0 {
             let key = table.name.folded
@@ -86,7 +87,7 @@ extension FoundSchema {
             tables[key] = FoundTable(
                 name: table.name, root: table.root, hasRowid: try Self.hasRowid(database, table.name),
                 hasTriggers: triggers.contains(key), definition: (definitions[key] ?? []).joined(separator: ";\n"),
-                columns: try Self.columns(database, table.name))
+                columns: try Self.columns(database, table.name, defaults))
         }
     }
 
@@ -96,7 +97,9 @@ extension FoundSchema {
         return try select.step() ? select.integer(0) == 0 : false
     }
 
-    private static func columns(_ database: OpaquePointer, _ table: String) throws -> [FoundColumn] {
+    private static func columns(
+        _ database: OpaquePointer, _ table: String, _ defaults: DefaultValues
+    ) throws -> [FoundColumn] {
         let select = try Statement(
             database, "SELECT name, type, \"notnull\", dflt_value, pk, cid FROM pragma_table_xinfo(?) WHERE hidden <> 1"
         )
@@ -108,17 +111,8 @@ extension FoundSchema {
                 FoundColumn(
                     name: select.string(0), place: Int(select.integer(5)), type: select.string(1),
                     required: select.integer(2) != 0, keyPlace: Int(select.integer(4)),
-                    fallback: try literal.map { try value(database, of: $0, type: select.string(1)) } ?? .null))
+                    fallback: try literal.map { try defaults.value(of: $0, type: select.string(1)) } ?? .null))
         }
         return columns
-    }
-
-    /// What an SQL literal in a DEFAULT clause stands for in a column of that type.
-    private static func value(_ database: OpaquePointer, of literal: String, type: String) throws -> StorageValue {
-        let cast = type.isEmpty ? "(\(literal))" : "CAST((\(literal)) AS \(type))"
-        // Defaults that depend on the moment, such as CURRENT_TIMESTAMP, never stand for rows from before: SQLite
-        // refuses them in ADD COLUMN.
-        let select = try Statement(database, "SELECT \(cast)")
-        return try select.step() ? select.row.value(at: 0) : .null
     }
 }

@@ -122,6 +122,7 @@ extension LogWriter {
             head = pending
             catalogIsDirty = false
             if !observers.isEmpty { observers.tell(committedChanges()) }
+            observers.ring()
             for projection in projections { projection.committed(in: self) }
             storage_capture_reset(capture)
             return result

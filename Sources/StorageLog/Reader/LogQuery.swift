@@ -22,7 +22,7 @@ public struct LogQuery: Sendable {
     /// Newest first.
     public var descending = false
 
-    public init() {}
+    public init(tables: Set<String>? = nil) { self.tables = tables }
 
     package func wants(_ commit: CommitInfo) -> Bool {
         guard times.contains(commit.time) else { return false }
