@@ -155,10 +155,31 @@ enum ProjectionExample {
         }
     }
 
+    /// The next version, which happens to do the same.
+    struct SecondOrderTotals: Projection {
+        let name = "order_totals"
+        let version = 2
+        let entities = ["orders"]
+
+        func prepare(_ db: Database) throws { try OrderTotals().prepare(db) }
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws { try OrderTotals().apply(batch, db) }
+    }
+
     static func run(_ url: URL) async throws {
+        let totals = try SQLProjection(
+            name: "cents_by_customer",
+            sql: """
+                CREATE TABLE cents_by_customer(customer TEXT PRIMARY KEY, cents INTEGER NOT NULL);
+                -- on insert, update of orders
+                INSERT INTO cents_by_customer VALUES (:new_customer, :new_cents)
+                  ON CONFLICT DO UPDATE SET cents = cents + excluded.cents;
+                -- on update, delete of orders
+                UPDATE cents_by_customer SET cents = cents - :old_cents WHERE customer = :old_customer;
+                """)
         let storage = try StorageKit.start(at: url) { schema in
             schema.autoSchema(OrderRecord.self)
             schema.addProjection(OrderTotals(), mode: .async, onFailure: .retry(3))
+            schema.addProjection(totals, mode: .inline)
         }.facade
         let receipt = try await storage.save(Order(id: 1, customer: "anna", cents: 500))
         try await storage.settled(after: receipt)
@@ -169,6 +190,10 @@ enum ProjectionExample {
             print(projection.name, projection.state, projection.lag, projection.deadLetters)
         }
         try await storage.projections.reset("order_totals")
+        let comparison = try await storage.compareReplay(old: OrderTotals(), new: SecondOrderTotals())
+        if let divergence = comparison.divergence {
+            print("from @\(divergence.position) on; \(comparison.differingRows) rows differ in the end")
+        }
         _ = cents
         try await serve(storage)
     }

@@ -153,7 +153,7 @@ import Testing
         try await storage.tag("t")
         try await storage.note("n", at: .head)
         let page = try await storage.changes(since: .position(0), limit: 100)
-        #expect(page.commits.flatMap(\.events).map(\.table) == ["items"])
+        #expect(page.events.map(\.table) == ["items"])
         #expect(try await storage.logText() == ["insert items/1"])
         for try await change in storage.diff(from: .position(0)) { #expect(change.table == "items") }
         #expect(try await storage.asOf(.head).entities == ["items"])
