@@ -29,14 +29,16 @@ struct StoreTruncation {
         let then = try Catalog.load(database, at: position)
         let indexes = try FullTextIndex.load(database)
         try dropDerived(indexes)
-        let entities = [CatalogEntity.catalog] + then.live
+        let entities = CatalogEntity.reserved + then.live
         try fold(entities)
         for entity in now.live { try run("DROP TABLE \(quoted(entity.stored))") }
         try LogTruncation.run(database, through: position)
         var rows: [String: Int64] = [:]
         for entity in then.live { rows[entity.name] = try make(entity) }
-        try run("DELETE FROM storage_catalog")
-        _ = try fill(.catalog)
+        for entity in CatalogEntity.reserved {
+            try run("DELETE FROM \(quoted(entity.stored))")
+            _ = try fill(entity)
+        }
         try restoreBookkeeping(then)
         for index in indexes { try make(index, then) }
         try run("COMMIT")
@@ -146,7 +148,7 @@ struct StoreTruncation {
     }
 
     private func restoreBookkeeping(_ then: Catalog) throws {
-        let live = then.live.map { String($0.id) }.joined(separator: ", ")
+        let live = (CatalogEntity.reserved + then.live).map { String($0.id) }.joined(separator: ", ")
         try Statement(database, "DELETE FROM storage_tombstone WHERE position > ?1 OR entity IN (\(live))").run(
             position)
         try run("INSERT INTO storage_tombstone SELECT entity, key, position FROM restored_tombstone")
