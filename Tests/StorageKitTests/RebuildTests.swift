@@ -259,6 +259,48 @@ struct RebuildTests {
         await #expect(throws: StorageError.self) { try await storage.save(Note(id: 100, text: "nobody")) }
     }
 
+    /// Tables are derived: a store whose tables another program has dropped opens, and has them again.
+    @Test func droppedTablesComeBackWhenTheStoreIsOpened() async throws {
+        let store = try TemporaryStore {
+            $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.addFullTextSearch(table: "notes", columns: ["text"])
+        }
+        try await store.storage.write { tx in
+            try tx.execute("CREATE INDEX notes_by_text ON notes(text)")
+            for id in 0..<30 { try tx.save(Note(id: id, text: "note \(id)")) }
+            for id in 0..<10 { try tx.delete(Note.self, id: id) }
+        }
+        let before = try await dump(store.storage)
+        try await store.storage.close()
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { db in
+            try db.execute(sql: "DROP TABLE notes")
+            try db.execute(sql: "DROP TABLE persons")
+        }
+        try foreign.close()
+        try await store.reopen()
+        #expect(try await dump(store.storage) == before)
+        let verified = try await store.storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+        #expect(try await store.storage.search(Note.self, query: "note", limit: 100).count == 20)
+    }
+
+    /// What the log knows of a table is its indexes and triggers too.
+    @Test func aDroppedIndexComesBackWithARebuild() async throws {
+        let store = try await makeStore()
+        let before = try await dump(store.storage)
+        try await store.storage.close()
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { db in try db.execute(sql: "DROP INDEX notes_by_text; DROP TRIGGER notes_twice") }
+        try foreign.close()
+        let storage = try StorageKit.start(at: store.url).facade
+        #expect(try await !storage.verify().isSound)
+        try await storage.rebuild("notes")
+        #expect(try await dump(storage) == before)
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
     /// Newest images give the same tables and tombstones as replaying every event.
     @Test(arguments: 0..<8) func newestImagesEqualReplaying(seed: Int) async throws {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }

@@ -37,8 +37,9 @@ extension LogWriter {
     /// - Parameter standIns: Tables that stand in the place of entities' own, by entity.
     func defineCapture(_ found: FoundSchema, standIns: [UInt32: String] = [:]) throws {
         var definitions = CaptureDefinitions()
-        let catalogTable = found.tables["storage_catalog".folded]
-        if let catalogTable { definitions.add(.catalog, catalogTable, unfilled: []) }
+        for entity in CatalogEntity.reserved {
+            if let table = found.tables[entity.stored.folded] { definitions.add(entity, table, unfilled: []) }
+        }
         for entity in catalog.live {
             guard standIns[entity.id] != nil || !schema.replaced.contains(entity.id) else { continue }
             let name = standIns[entity.id] ?? entity.stored
@@ -81,7 +82,8 @@ extension FoundSchema {
         // Virtual tables have no root page and can't be entities.
         for table in names where table.root > 0 {
             let key = table.name.folded
-            if key.text.hasPrefix("storage_") && key.text != "storage_catalog" { continue }
+            let isReserved = CatalogEntity.reserved.contains { $0.stored == key.text }
+            if key.text.hasPrefix("storage_"), !isReserved { continue }
             tables[key] = FoundTable(
                 name: table.name, root: table.root, hasRowid: try Self.hasRowid(database, table.name),
                 hasTriggers: triggers.contains(key), definition: (definitions[key] ?? []).joined(separator: ";\n"),

@@ -66,6 +66,29 @@ enum StoreSchema {
             )
             """
         ),
+        // Quoted, because that is how SQLite writes the name when a rebuilt table takes its place.
+        (
+            "storage_tag",
+            """
+            CREATE TABLE "storage_tag" (
+              name TEXT NOT NULL PRIMARY KEY,
+              position INTEGER NOT NULL,
+              note TEXT,
+              _position INTEGER NOT NULL
+            )
+            """
+        ),
+        ("storage_tag_position", "CREATE INDEX storage_tag_position ON storage_tag(position)"),
+        (
+            "storage_note",
+            """
+            CREATE TABLE "storage_note" (
+              position INTEGER PRIMARY KEY,
+              text TEXT NOT NULL,
+              _position INTEGER NOT NULL
+            )
+            """
+        ),
         (
             "storage_tombstone",
             """

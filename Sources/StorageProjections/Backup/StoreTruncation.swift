@@ -29,14 +29,16 @@ struct StoreTruncation {
         let then = try Catalog.load(database, at: position)
         let indexes = try FullTextIndex.load(database)
         try dropDerived(indexes)
-        let entities = [CatalogEntity.catalog] + then.live
+        let entities = CatalogEntity.reserved + then.live
         try fold(entities)
         for entity in now.live { try run("DROP TABLE \(quoted(entity.stored))") }
         try LogTruncation.run(database, through: position)
         var rows: [String: Int64] = [:]
         for entity in then.live { rows[entity.name] = try make(entity) }
-        try run("DELETE FROM storage_catalog")
-        _ = try fill(.catalog)
+        for entity in CatalogEntity.reserved {
+            try run("DELETE FROM \(quoted(entity.stored))")
+            _ = try fill(entity)
+        }
         try restoreBookkeeping(then)
         for index in indexes { try make(index, then) }
         try run("COMMIT")
@@ -89,24 +91,13 @@ struct StoreTruncation {
                 remedy: "Rename it in a copy of the backup, and restore from that.")
         }
         taken.reset()
-        let rest = try runFirst(of: entity.definition)
+        let (table, rest) = entity.definitions
+        try run(table)
         let rows = try fill(entity)
+        guard let rest else { return rows }
         let code = sqlite3_exec(database, rest, nil, nil, nil)
         guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: nil) }
         return rows
-    }
-
-    /// Runs the first statement of a text, and returns the others.
-    private func runFirst(of text: String) throws -> String {
-        try text.withCString { start in
-            var statement: OpaquePointer?
-            var tail: UnsafePointer<CChar>?
-            var code = sqlite3_prepare_v2(database, start, -1, &statement, &tail)
-            if code == SQLITE_OK { sqlite3_step(statement) }
-            code = sqlite3_finalize(statement)
-            guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: text) }
-            return tail.map { String(cString: $0) } ?? ""
-        }
     }
 
     private func fill(_ entity: CatalogEntity) throws -> Int64 {
@@ -146,7 +137,7 @@ struct StoreTruncation {
     }
 
     private func restoreBookkeeping(_ then: Catalog) throws {
-        let live = then.live.map { String($0.id) }.joined(separator: ", ")
+        let live = (CatalogEntity.reserved + then.live).map { String($0.id) }.joined(separator: ", ")
         try Statement(database, "DELETE FROM storage_tombstone WHERE position > ?1 OR entity IN (\(live))").run(
             position)
         try run("INSERT INTO storage_tombstone SELECT entity, key, position FROM restored_tombstone")

@@ -77,7 +77,9 @@ package struct Rebuild: Sendable {
     private func begin() async throws -> [UInt32: Int64] {
         let names = names
         return try await engine.withWriter { writer, db in
-            let entities = try names.isEmpty ? writer.catalog.live : names.map { try Self.entity($0, writer.catalog) }
+            let entities =
+                try names.isEmpty
+                ? writer.catalog.live + [.tag, .note] : names.map { try Self.entity($0, writer.catalog) }
             return try ShadowTables(writer: writer, db: db).begin(entities)
         }
     }
@@ -223,13 +225,14 @@ extension Rebuild {
             let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
             let names = columns.map { quoted($0.stored) }
             let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
-            found.rows[entity.name] = try comparison.run(
+            let rows = try comparison.run(
                 Statement(connection, Verifier.select(shadow.table, names, keys: entity.key.count)),
                 Statement(connection, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
             ) { difference in
                 found.differences.append(RebuildReport.Difference(entity.name, difference))
                 return found.differences.count < differenceLimit
             }
+            if !entity.isReserved { found.rows[entity.name] = rows }
         }
         return found
     }

@@ -107,15 +107,11 @@ struct ShadowTables {
         try Shadow(entity: entity.id, position: 0, definition: entity.definition, isLoose: isLoose).save(writer)
     }
 
-    /// An empty table with the very SQL of the entity's, with no indexes yet.
+    /// An empty table with the very SQL of the entity's as the log knows it, with no indexes yet.
     private func makeStrict(_ entity: CatalogEntity, named name: String) throws {
-        let select = try Statement(
-            writer.database, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE")
-        select.bind(text: entity.stored, at: 1)
-        guard try select.step(), let sql = TableSQL.renaming(select.string(0), to: name) else {
-            throw StorageError.corruptLog("the table of entity \"\(entity.name)\" is gone")
+        guard let sql = TableSQL.renaming(entity.definitions.table, to: name) else {
+            throw StorageError.corruptLog("the definition of \"\(entity.name)\" can't be read")
         }
-        select.reset()
         try Statement(writer.database, sql).execute()
     }
 
@@ -187,7 +183,30 @@ struct ShadowTables {
     ///
     /// - Returns: The rows of each table.
     func install(_ entities: Set<UInt32>, keepsOld: Bool) throws -> [String: Int] {
-        // While tables change places, references to them must neither fire nor follow.
+        try replacing {
+            let rows = try installAll(entities, keepsOld: keepsOld)
+            let installed = entities.sorted().compactMap { writer.catalog.entity(id: $0) }
+            for projection in writer.projections { try projection.rebuild(installed, in: writer) }
+            return rows
+        }
+    }
+
+    /// Makes tables again that another program has dropped, with their full-text indexes; for opening a store.
+    func remakeMissing() throws {
+        let missing = writer.missingEntities
+        guard !missing.isEmpty else { return }
+        try replacing {
+            for entity in missing {
+                try drop(entity.id)
+                try make(entity, isLoose: true)
+            }
+            _ = try installAll(Set(missing.map(\.id)), keepsOld: false)
+            try FullTextProjection(writer).rebuild(missing, in: writer)
+        }
+    }
+
+    /// A transaction in which tables change places: references to them must neither fire nor follow meanwhile.
+    private func replacing<Result>(_ body: () throws -> Result) throws -> Result {
         try pragma("foreign_keys = OFF")
         try pragma("legacy_alter_table = ON")
         defer {
@@ -195,28 +214,27 @@ struct ShadowTables {
             try? pragma("foreign_keys = ON")
             try? pragma("legacy_alter_table = OFF")
         }
-        return try writer.maintenance(db) {
-            var shadows = try shadows(entities)
-            while shadows.contains(where: { $0.position < writer.head.position }) {
-                shadows = try follow(shadows) { _ in false }
-            }
-            var rows: [String: Int] = [:]
-            var installed: [CatalogEntity] = []
-            for shadow in shadows {
-                guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
-                rows[entity.name] = try install(shadow, as: entity, keepsOld: keepsOld)
-                installed.append(entity)
-            }
-            for projection in writer.projections { try projection.rebuild(installed, in: writer) }
-            return rows
+        return try writer.maintenance(db, body)
+    }
+
+    private func installAll(_ entities: Set<UInt32>, keepsOld: Bool) throws -> [String: Int] {
+        var shadows = try shadows(entities)
+        while shadows.contains(where: { $0.position < writer.head.position }) {
+            shadows = try follow(shadows) { _ in false }
         }
+        var rows: [String: Int] = [:]
+        for shadow in shadows {
+            guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
+            let count = try install(shadow, as: entity, keepsOld: keepsOld && !entity.isReserved)
+            if !entity.isReserved { rows[entity.name] = count }
+        }
+        return rows
     }
 
     private func pragma(_ text: String) throws { try Statement(writer.database, "PRAGMA \(text)").execute() }
 
     private func install(_ shadow: Shadow, as entity: CatalogEntity, keepsOld: Bool) throws -> Int {
         let table = quoted(entity.stored)
-        let dependents = try dependents(of: entity)
         let fresh = try strict(shadow, entity)
         let count = try Statement(writer.database, "SELECT count(*) FROM \(fresh)")
         let rows = try count.step() ? Int(count.integer(0)) : 0
@@ -227,9 +245,10 @@ struct ShadowTables {
             try Statement(writer.database, "DROP TABLE IF EXISTS \(kept)").execute()
             try Statement(writer.database, "CREATE TABLE \(kept) AS SELECT * FROM \(table)").execute()
         }
-        try Statement(writer.database, "DROP TABLE \(table)").execute()
+        // Its indexes and triggers go with it; those that the log knows come with the new one.
+        try Statement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
         try Statement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
-        for text in dependents { try Statement(writer.database, text).execute() }
+        if let rest = entity.definitions.rest { try db.execute(sql: rest) }
         try takeTombstones(entity.id)
         try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity.id))
         return rows
@@ -244,20 +263,6 @@ struct ShadowTables {
         try Statement(writer.database, "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)").execute()
         try Statement(writer.database, "DROP TABLE \(shadow.table)").execute()
         return name
-    }
-
-    /// The SQL of a table's indexes and triggers, which go with it.
-    private func dependents(of entity: CatalogEntity) throws -> [String] {
-        let select = try Statement(
-            writer.database,
-            """
-            SELECT sql FROM sqlite_schema
-            WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, name
-            """)
-        select.bind(text: entity.stored, at: 1)
-        var texts: [String] = []
-        while try select.step() { texts.append(select.string(0)) }
-        return texts
     }
 
     private func takeTombstones(_ entity: UInt32) throws {

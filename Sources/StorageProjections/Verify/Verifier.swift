@@ -107,7 +107,7 @@ extension Verifier {
 
     private mutating func checkLog(_ catalog: Catalog) throws {
         let scratch = try ScratchTables()
-        let entities = [CatalogEntity.catalog] + catalog.live
+        let entities = CatalogEntity.reserved + catalog.live
         let fold = Fold(scratch.database, targets: try entities.map(scratch.target), checks: true)
         try Statement(scratch.database, "CREATE TABLE commit_key(key TEXT PRIMARY KEY, number, first, last, time)")
             .execute()
@@ -156,7 +156,7 @@ extension Verifier {
     private mutating func compareTable(
         _ entity: CatalogEntity, _ scratch: ScratchTables, definition: CatalogEntity?
     ) throws {
-        if let definition, definition.id != CatalogEntity.catalog.id { try checkDefinition(definition) }
+        if let definition, !definition.isReserved { try checkDefinition(definition) }
         let rest = entity.live.filter { $0.keyPlace == 0 }
         let columns = entity.key + rest
         let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])

@@ -78,8 +78,8 @@ struct RebuildCommand: AsyncParsableCommand {
     private func entities(_ catalog: Catalog) throws -> [String] {
         let names = EntityNames(catalog: catalog)
         return try tables.map { name in
-            let found = try names.entities(named: name)
-            guard let live = found.first(where: { !$0.isDropped && $0.id != CatalogEntity.catalog.id }) else {
+            let found = try names.users(named: name)
+            guard let live = found.first(where: { !$0.isDropped }) else {
                 throw CommandError(
                     .notFound, "There is no table \"\(name)\" to rebuild.",
                     why: "It was dropped, or isn't an entity's.",
