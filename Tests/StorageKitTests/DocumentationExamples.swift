@@ -54,6 +54,12 @@ enum TourExample {
         @StorageBelongsTo(onDelete: .cascade) var writer: Writer?
     }
 
+    @StorageEntity(table: "places")
+    struct Place {
+        var id: Int
+        var name: String
+    }
+
     static func run(_ url: URL) async throws {
         let context = try StorageKit.start(at: url, cacheTTL: .minutes(10), diskQuota: .megabytes(50)) { schema in
             schema.addKVCache()
@@ -62,6 +68,11 @@ enum TourExample {
             schema.migration("2026-01-15_indexes") { db in
                 try db.create(index: "essays_writer", on: "essays", columns: ["writerId"])
             }
+            schema.migration("2026-02-01_places") { db in
+                try db.execute(sql: "CREATE TABLE places(id INTEGER PRIMARY KEY, name VARCHAR(80) NOT NULL)")
+            }
+            schema.adopt("places")
+            schema.autoSchema(PlaceRecord.self)
         }
         let storage = context.facade
         let adults = try await storage.query(Writer.self)
@@ -103,6 +114,9 @@ enum TourExample {
         for try await change in storage.diff(from: .tag("before-merge")) { print(change.table, change.operation) }
         let tags = try await storage.tags()
         _ = tags
+        let folder = url.deletingLastPathComponent()
+        let backup = try await storage.backup(to: folder.appending(path: "monday.sqlite"))
+        print(backup.position)
         try await storage.close()
     }
 

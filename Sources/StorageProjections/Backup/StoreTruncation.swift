@@ -91,24 +91,13 @@ struct StoreTruncation {
                 remedy: "Rename it in a copy of the backup, and restore from that.")
         }
         taken.reset()
-        let rest = try runFirst(of: entity.definition)
+        let (table, rest) = entity.definitions
+        try run(table)
         let rows = try fill(entity)
+        guard let rest else { return rows }
         let code = sqlite3_exec(database, rest, nil, nil, nil)
         guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: nil) }
         return rows
-    }
-
-    /// Runs the first statement of a text, and returns the others.
-    private func runFirst(of text: String) throws -> String {
-        try text.withCString { start in
-            var statement: OpaquePointer?
-            var tail: UnsafePointer<CChar>?
-            var code = sqlite3_prepare_v2(database, start, -1, &statement, &tail)
-            if code == SQLITE_OK { sqlite3_step(statement) }
-            code = sqlite3_finalize(statement)
-            guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: text) }
-            return tail.map { String(cString: $0) } ?? ""
-        }
     }
 
     private func fill(_ entity: CatalogEntity) throws -> Int64 {
