@@ -150,7 +150,11 @@ struct CrashWorker {
     }
 
     private func rebuild() async throws {
-        try await storage.rebuild()
+        // In steps as small as can be, so that it is killed between them.
+        var pace = Rebuild.Pace()
+        pace.limit = 1
+        pace.collects = false
+        _ = try await Rebuild(storage.engine, pace: pace).run()
         say("rebuilt")
     }
 

@@ -98,6 +98,11 @@ enum TourExample {
         try await storage.redo()
         try await storage.restore(Essay.self, id: 1, to: .position(receipt.first - 1))
         print(report.outcome.updated, report.outcome.conflicts)
+        try await storage.tag("before-merge", at: .position(receipt.first - 1), note: "as Anna left it")
+        try await storage.note("merged twice by mistake", at: .position(receipt.last), actor: "ben")
+        for try await change in storage.diff(from: .tag("before-merge")) { print(change.table, change.operation) }
+        let tags = try await storage.tags()
+        _ = tags
         try await storage.close()
     }
 

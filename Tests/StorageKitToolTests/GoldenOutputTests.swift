@@ -9,6 +9,8 @@ import Testing
     struct Case: CustomTestStringConvertible, Sendable {
         let name: String
         let arguments: [String]
+        /// Lines for standard input.
+        var input: String?
         var testDescription: String { name }
 
         init(_ name: String, _ arguments: String...) {
@@ -19,6 +21,12 @@ import Testing
         init(_ name: String, arguments: [String]) {
             self.name = name
             self.arguments = arguments
+        }
+
+        /// With lines for standard input.
+        init(_ name: String, input: String, _ arguments: String...) {
+            self.init(name, arguments: arguments)
+            self.input = input
         }
     }
 
@@ -183,7 +191,9 @@ import Testing
     static let writingCases: [Case] = [
         Case("rebuild-compare", "rebuild", "--compare"), Case("rebuild", "rebuild"),
         Case("rebuild-table", "rebuild", "posts"), Case("rebuild-json", "rebuild", "--format", "json"),
-        Case("rebuild-unknown", "rebuild", "post"),
+        Case("rebuild-unknown", "rebuild", "post"), Case("rebuild-keep", "rebuild", "posts", "--keep"),
+        Case("rebuild-abandon", "rebuild", "--abandon"),
+        Case("rebuild-abandon-compare", "rebuild", "--abandon", "--compare"),
         Case("revert-dry-run", "revert", "t:4", "--dry-run"),
         Case("revert-unconfirmed", "revert", "t:4"),
         Case("revert", "revert", "head~1", "--yes", "--reason", "oops"),
@@ -203,6 +213,118 @@ import Testing
         Case("restore-state-unknown", "restore-state", "t:2", "post", "--yes"),
         Case("restore-state-cell", "restore-state", "t:2", "posts/b#title"),
     ]
+
+    static let replayCases: [Case] = [
+        Case("replay", "replay"), Case("replay-jsonl", "replay", "--format", "jsonl"),
+        Case("replay-json", "replay", "t:4..t:5", "--format", "json"),
+        Case("replay-event", "replay", "t:2..t:3", "--by", "event"),
+        Case("replay-targets", "replay", "users", "seats/A,1"), Case("replay-cell", "replay", "posts/a/1#views"),
+        Case("replay-to", "replay", "--to", "2024-05-02T15:00:00Z"),
+        Case("replay-break-cell", "replay", "-q", "--break", "posts/a/1#title = Hello, world"),
+        Case("replay-break-cell-any", "replay", "-q", "--break", "posts/a/1#body"),
+        Case("replay-break-cell-not", "replay", "-q", "--by", "event", "--break", "posts/a/1#views != 0"),
+        Case("replay-break-null", "replay", "-q", "--by", "event", "--break", "posts/a/1#body = null", "t:2.."),
+        Case("replay-break-sql", "replay", "-q", "--by", "event", "--break", "new_views > 5 AND title LIKE 'Hello%'"),
+        Case("replay-break-sql-delete", "replay", "-q", "--break", "op = 'delete' AND old_title = '42'"),
+        Case(
+            "replay-break-jsonl", "replay", "-q", "--break", "new_name IS NOT old_name AND op = 'update'", "--format",
+            "jsonl"),
+        Case("replay-break-several", "replay", "-q", "--break", "name = 'Anna B.'", "--break", "guest = 'zoë'"),
+        Case("replay-break-never", "replay", "-q", "--break", "views > 10"),
+        Case("replay-break-event", "replay", "-q", "--break", "actor = 'ben'"),
+        Case("replay-watch", "replay", "-q", "--watch", "posts/a/1#views", "--watch", "posts/b"),
+        Case("replay-watch-jsonl", "replay", "-q", "--watch", "posts/b#title", "--format", "jsonl"),
+        Case("replay-color", "replay", "t:4..t:5", "--watch", "users/7#name", "--color", "always"),
+        Case("replay-nothing", "replay", "unused"), Case("replay-empty-range", "replay", "head.."),
+        Case("replay-wrong-condition", "replay", "--break", "new_viws > 5"),
+        Case("replay-wrong-cell", "replay", "--break", "posts/a/1#viws = 5"),
+        Case("replay-wrong-row", "replay", "--watch", "posts/z"),
+        Case("replay-csv", "replay", "--format", "csv"),
+        Case("replay-step-json", "replay", "--step", "--format", "json"),
+        Case("replay-beyond", "replay", "--to", "t:99"),
+        Case("replay-step", input: "n\nn\nN\np\nP\n.\n", "replay", "--step", "--to", "t:2"),
+        Case(
+            "replay-step-look",
+            input:
+                "s SELECT id, title FROM posts\nN\ns SELECT id, title FROM posts\nd\np 2\ns SELECT id, title FROM posts\nq\nn\n",
+            "replay", "--step", "--to", "t:2"),
+        Case("replay-step-break", input: "b users/7#name = Anna B.\nb\nc\nd users\n", "replay", "-q", "--step"),
+        Case("replay-step-watch", input: "w posts/a/1#views\nw\nN 3\nP 2\nc\n", "replay", "-q", "--step"),
+        Case(
+            "replay-step-jsonl", input: "n\ns SELECT count(*) AS n FROM posts\nd\np\nc\n", "replay", "--step", "--to",
+            "t:4", "--format", "jsonl"),
+        Case(
+            "replay-step-go", input: "g t:5\ns SELECT * FROM users\ng @1\ng t:2\ns SELECT * FROM users\n",
+            "replay", "--step"),
+        Case("replay-step-events", input: "c\n", "replay", "posts", "--step", "--by", "event", "--break", "views > 5"),
+        Case("replay-step-help", input: "?\n", "replay", "--step"),
+        Case("replay-step-unknown", input: "x\nn\n", "replay", "--step"),
+        Case("replay-step-count", input: "n two\n", "replay", "--step"),
+        Case("replay-step-wrong-sql", input: "s SELECT * FROM user\n", "replay", "--step"),
+        Case("replay-step-outside", input: "g t:5\n", "replay", "..t:4", "--step"),
+    ]
+
+    @Test(arguments: replayCases) func replaysAs(_ golden: Case) async throws {
+        try Self.check(golden, store: try await SampleStore.shared.value.path)
+    }
+
+    /// Projections in SQL: folded on the way, and held against each other.
+    @Test func projectionsInSQLAreRun() async throws {
+        let store = try await SampleStore()
+        func file(_ name: String, _ text: String) throws -> String {
+            let url = store.folder.url.appendingPathComponent(name)
+            try Data(text.utf8).write(to: url)
+            return url.path
+        }
+        let rules = """
+            CREATE TABLE views(title TEXT PRIMARY KEY, views INTEGER NOT NULL);
+            -- on insert, update of posts
+            INSERT OR REPLACE INTO views VALUES (:new_title, ifnull(:new_views, 0));
+            -- on delete of posts
+            DELETE FROM views WHERE title = :old_title;
+            """
+        let old = try file("views.sql", rules)
+        let new = try file("views-2.sql", rules.replacingOccurrences(of: "0));", with: "0) * 2);"))
+        let wide = try file(
+            "wide.sql",
+            rules.replacingOccurrences(of: "NOT NULL)", with: "NOT NULL, note TEXT)")
+                .replacingOccurrences(of: "INTO views VALUES", with: "INTO views(title, views) VALUES"))
+        let broken = try file("broken.sql", rules.replacingOccurrences(of: "ifnull(:new_views, 0)", with: ":new_views"))
+        let typo = try file("typo.sql", rules.replacingOccurrences(of: "on delete", with: "on deletion"))
+        let stranger = try file("stranger.sql", rules.replacingOccurrences(of: "of posts", with: "of post"))
+        func check(_ name: String, input: String? = nil, _ arguments: String...) throws {
+            var golden = Case(name, arguments: arguments)
+            golden.input = input
+            try Self.check(golden, store: store.path)
+        }
+        try check("replay-projection", "replay", "posts", "--projection", old)
+        try check("replay-projection-quiet", "replay", "-q", "t:3..", "--by", "event", "--projection", old)
+        try check("replay-projection-jsonl", "replay", "-q", "t:3..", "--projection", old, "--format", "jsonl")
+        try check("replay-projection-fails", "replay", "-q", "--projection", broken)
+        try check("replay-projection-break-error", "replay", "-q", "--projection", broken, "--break", "error")
+        try check("replay-projection-entity", "replay", "--projection", "users")
+        try check("replay-projection-missing", "replay", "--projection", "nothing.sql")
+        try check("replay-projection-typo", "replay", "--projection", typo)
+        try check("replay-projection-stranger", "replay", "--projection", stranger)
+        try check(
+            "replay-projection-step",
+            input: "N 3\ns SELECT * FROM views\nP 2\ns SELECT * FROM views\ng t:6\ns SELECT * FROM views\n",
+            "replay", "-q", "--step", "--projection", old)
+        try check(
+            "replay-projection-mixed", input: "s SELECT * FROM views, users\n", "replay", "--step", "--projection", old)
+        try check("compare-replay", "compare-replay", "--old", old, "--new", new)
+        try check("compare-replay-jsonl", "compare-replay", "--old", old, "--new", new, "--format", "jsonl")
+        try check("compare-replay-json", "compare-replay", "--old", old, "--new", new, "--format", "json")
+        try check("compare-replay-range", "compare-replay", "--old", old, "--new", new, "..t:3")
+        try check("compare-replay-behind", "compare-replay", "--old", old, "--new", new, "t:5..", "-n", "0")
+        try check("compare-replay-equal", "compare-replay", "--old", old, "--new", old)
+        try check("compare-replay-wide", "compare-replay", "--old", old, "--new", wide)
+        try check("compare-replay-color", "compare-replay", "--old", old, "--new", new, "--color", "always")
+        try check("compare-replay-broken", "compare-replay", "--old", old, "--new", broken)
+        try check("compare-replay-missing", "compare-replay", "--old", old, "--new", "nothing.sql")
+        try check("compare-replay-unnamed", "compare-replay", "--old", old)
+        try check("compare-replay-csv", "compare-replay", "--old", old, "--new", new, "--format", "csv")
+    }
 
     @Test(arguments: readingCases) func readsAs(_ golden: Case) async throws {
         try Self.check(golden, store: try await SampleStore.shared.value.path)
@@ -232,14 +354,15 @@ import Testing
         try Self.check(Case("damaged-verify-json", "verify", "--format", "json"), store: store.path)
         try Self.check(Case("damaged-compare", "rebuild", "--compare"), store: store.path)
         try Self.check(Case("damaged-compare-json", "rebuild", "--compare", "--format", "json"), store: store.path)
-        try Self.check(Case("damaged-rebuild", "rebuild"), store: store.path)
+        try Self.check(Case("damaged-rebuild", "rebuild", "--compare", "--swap"), store: store.path)
         try Self.check(Case("mended-verify", "verify"), store: store.path)
     }
 
     static func check(_ golden: Case, store: String?) throws {
-        let outcome = try ToolProcess.run(golden.arguments, store: store)
+        let outcome = try ToolProcess.run(golden.arguments, store: store, input: golden.input)
         let words = golden.arguments.map { $0.isEmpty || $0.contains(" ") ? "'\($0)'" : $0 }
-        var text = "$ storagekit \(words.joined(separator: " "))\n" + outcome.output
+        let input = golden.input.map { "printf '\($0.replacingOccurrences(of: "\n", with: "\\n"))' | " } ?? ""
+        var text = "$ \(input)storagekit \(words.joined(separator: " "))\n" + outcome.output
         if !outcome.errors.isEmpty { text += "--- standard error\n" + outcome.errors }
         text += "--- status \(outcome.status)\n"
         text = stable(text, store: store)

@@ -27,6 +27,44 @@ import Testing
         return files.filter { $0.hasSuffix(".jsonl") || $0.hasSuffix(".jsonl.zst") }.sorted().map { "\(folder)/\($0)" }
     }()
 
+    /// A difference that is planted in two versions of a projection is found at its very event.
+    @Test(arguments: histories) func aPlantedDifferenceIsFound(file: String) throws {
+        let known = [("ca-fires", "incidents", "AcresBurned"), ("hn-domain", "posts", "numComments")]
+        guard let (_, table, column) = known.first(where: { file.contains($0.0) }) else { return }
+        let folder = try TestFolder()
+        let store = folder.path()
+        try #require(try ToolProcess.run(["import", file], store: store).status == 0)
+        let old = folder.path("old.sql")
+        let rules = """
+            CREATE TABLE latest(id TEXT PRIMARY KEY, value, changes INTEGER NOT NULL DEFAULT 0);
+            -- on insert, update of \(table)
+            INSERT INTO latest(id, value) VALUES (:new_id, :new_\(column))
+              ON CONFLICT DO UPDATE SET value = excluded.value, changes = changes + 1;
+            -- on delete of \(table)
+            DELETE FROM latest WHERE id = :old_id;
+            """
+        try Data(rules.utf8).write(to: URL(fileURLWithPath: old))
+        #expect(try ToolProcess.run(["compare-replay", "--old", old, "--new", old], store: store).status == 0)
+        for start in [0, 1_234, 4_000] {
+            let next = try ToolProcess.shell(
+                "storagekit tail --from @\(start) --table \(table) --op i,u --format jsonl | head -1", store: store)
+            let text = next.output.split(separator: #""position":"#).last?.prefix { $0.isNumber } ?? ""
+            let position = try #require(Int64(text))
+            let new = folder.path("new.sql")
+            let planted = rules.replacingOccurrences(
+                of: ":new_\(column))", with: "ifnull(:new_\(column), 0) + (:position = \(position)))")
+            // NULL isn't 0, so both versions take it for that.
+            let base = rules.replacingOccurrences(of: ":new_\(column))", with: "ifnull(:new_\(column), 0))")
+            try Data(planted.utf8).write(to: URL(fileURLWithPath: new))
+            try Data(base.utf8).write(to: URL(fileURLWithPath: old))
+            let compared = try ToolProcess.run(
+                ["compare-replay", "--old", old, "--new", new, "--format", "jsonl"], store: store)
+            #expect(compared.status == 1, "\(compared.errors)")
+            #expect(
+                compared.output.contains(#""divergence":{"position":\#(position),"#), "\(file): \(compared.output)")
+        }
+    }
+
     private func expectRoundTrip(_ file: String) throws {
         let folder = try TestFolder()
         let store = folder.path()

@@ -99,6 +99,9 @@ extension StorageEngine {
         if configuration.isReadOnly { throw StorageError.sqlite(code: SQLITE_READONLY, message: "", sql: nil) }
     }
 
+    /// Whether somebody waits for a commit: work that can be put off makes room then.
+    package var hasWaitingCommits: Bool { state.withLock { !$0.jobs.isEmpty } }
+
     private func drain() {
         pool.asyncWriteWithoutTransaction { [self] db in
             while let jobs = takeJobs() { run(jobs, db) }

@@ -20,31 +20,39 @@ package struct RowComparison {
 
     /// Steps through both statements, which select the same columns in the order of the key.
     package func run(_ expected: Statement, _ actual: Statement, report: (Difference) throws -> Bool) throws -> Int {
-        defer {
-            expected.reset()
-            actual.reset()
-        }
         var rows = 0
-        var left = try expected.step()
-        var right = try actual.step()
-        while left || right {
-            let order = !left ? 1 : !right ? -1 : compareKeys(expected, actual)
-            if order == 0 {
+        try merge(expected, actual) { order in
+            switch order {
+            case 0:
                 rows += 1
                 for column in keyCount..<names.count where !same(expected, actual, Int32(column)) {
-                    if try !report(.different(key: key(expected), column: names[column])) { return rows }
+                    if try !report(.different(key: key(expected), column: names[column])) { return false }
                 }
-                left = try expected.step()
-                right = try actual.step()
-            } else if order < 0 {
-                if try !report(.missing(key: key(expected))) { return rows }
-                left = try expected.step()
-            } else {
-                if try !report(.extra(key: key(actual))) { return rows }
-                right = try actual.step()
+                return true
+            case ..<0: return try report(.missing(key: key(expected)))
+            default: return try report(.extra(key: key(actual)))
             }
         }
         return rows
+    }
+
+    /// Steps through both statements side by side, until `body` answers false.
+    ///
+    /// - Parameter body: Called with 0 where both stand at the same key, with less where only the first has this row, with
+    ///   more where only the second has.
+    func merge(_ first: Statement, _ second: Statement, _ body: (Int) throws -> Bool) throws {
+        defer {
+            first.reset()
+            second.reset()
+        }
+        var left = try first.step()
+        var right = try second.step()
+        while left || right {
+            let order = !left ? 1 : !right ? -1 : compareKeys(first, second)
+            if try !body(order) { return }
+            if order <= 0 { left = try first.step() }
+            if order >= 0 { right = try second.step() }
+        }
     }
 
     private func key(_ row: Statement) -> String {
@@ -54,7 +62,7 @@ package struct RowComparison {
         }.joined(separator: ",")
     }
 
-    private func same(_ a: Statement, _ b: Statement, _ column: Int32) -> Bool {
+    func same(_ a: Statement, _ b: Statement, _ column: Int32) -> Bool {
         let type = sqlite3_column_type(a.pointer, column)
         guard type == sqlite3_column_type(b.pointer, column) else { return false }
         switch type {

@@ -44,11 +44,39 @@ public struct ProjectionBatch {
         }
     }
 
+    /// Every event by itself, as a change of a whole row, in the order of the log. Rows that came and went are told too.
+    ///
+    /// Take ``changes(of:)-(String)`` where it doesn't matter how a row came to be what it is: it has less to tell.
+    public func steps() throws -> [RowChange] { try steps { _ in nil }.map(\.change) }
+
+    /// - Parameter columns: The columns of a table that are needed, by their names; all where nil.
+    func steps(_ columns: (CatalogEntity) -> Set<String>?) throws -> [(event: RowEvent, change: RowChange)] {
+        var steps: [(event: RowEvent, change: RowChange)] = []
+        steps.reserveCapacity(rowEvents.count)
+        for events in byRow(where: { _ in true }) {
+            for (event, step) in zip(events, try images.steps(events)) {
+                let wanted = columns(step.entity)
+                let change = RowChange(
+                    table: step.entity.name, key: step.key,
+                    old: try step.before.map { try images.named($0, step.entity, step.key, only: wanted) },
+                    new: try step.after.map { try images.named($0, step.entity, step.key, only: wanted) },
+                    position: step.position)
+                steps.append((event, change))
+            }
+        }
+        return steps.sorted { $0.event.position < $1.event.position }
+    }
+
     private func rows(of table: String) throws -> [RowImages.Change] {
+        let ids = Set(catalog.entities.filter { $0.name.utf8.elementsEqual(table.utf8) }.map(\.id))
+        return try byRow { ids.contains($0) }.compactMap { try images.change($0) }
+    }
+
+    /// The events of each row, rows in the order of their first event.
+    private func byRow(where wanted: (UInt32) -> Bool) -> [[RowEvent]] {
         var places: [RowEvent.Row: Int] = [:]
         var rows: [[RowEvent]] = []
-        let ids = Set(catalog.entities.filter { $0.name.utf8.elementsEqual(table.utf8) }.map(\.id))
-        for event in rowEvents where ids.contains(event.row.entity) {
+        for event in rowEvents where wanted(event.row.entity) {
             if let place = places[event.row] {
                 rows[place].append(event)
             } else {
@@ -56,6 +84,6 @@ public struct ProjectionBatch {
                 rows.append([event])
             }
         }
-        return try rows.compactMap { try images.change($0) }
+        return rows
     }
 }

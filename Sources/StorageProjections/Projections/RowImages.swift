@@ -7,7 +7,7 @@ internal import StorageLog
 /// what happened since is undone. While much of the log is read in one go, the rows that were found are kept aside: each is
 /// good as long as the next event of the row points back to it, so nothing has to be kept in step.
 ///
-/// Isolation: used on the writer's thread only.
+/// Isolation: used on its connection's thread only.
 final class RowImages {
     /// Values by the ids of their columns, without the key.
     typealias Image = [UInt32: StorageValue]
@@ -20,19 +20,19 @@ final class RowImages {
         let position: Int64
     }
 
-    private let writer: LogWriter
+    private let source: any RowSource
     private let upcasts: [String: Upcast]
     /// Whether tables may be ahead of the batch.
     private let isBehind: Bool
     private let kept: KeptImages?
     private let reader: LogReader
 
-    init(_ writer: LogWriter, upcasts: [String: Upcast], isBehind: Bool, kept: KeptImages?) {
-        self.writer = writer
+    init(_ source: any RowSource, upcasts: [String: Upcast], isBehind: Bool, kept: KeptImages?) {
+        self.source = source
         self.upcasts = upcasts
         self.isBehind = isBehind
         self.kept = kept
-        reader = LogReader(writer.database)
+        reader = LogReader(source.database)
     }
 
     /// - Parameter events: All events of one row in the batch.
@@ -40,7 +40,7 @@ final class RowImages {
     func change(_ events: [RowEvent]) throws -> Change? {
         let first = events[0]
         let last = events[events.count - 1]
-        guard let entity = writer.catalog.entity(id: first.row.entity) else {
+        guard let entity = source.catalog.entity(id: first.row.entity) else {
             throw StorageError.corruptLog(
                 "event @\(first.position) is of entity \(first.row.entity), which isn't there")
         }
@@ -59,6 +59,18 @@ final class RowImages {
         try kept?.keep(after, of: last.row, at: last.position)
         if before == nil, after == nil { return nil }
         return Change(entity: entity, key: first.key, before: before, after: after, position: last.position)
+    }
+
+    /// Every event of one row in the batch by itself, with the whole row before it and after it.
+    func steps(_ events: [RowEvent]) throws -> [Change] {
+        guard let entity = source.catalog.entity(id: events[0].row.entity) else { return [] }
+        // A row that came and went has none before.
+        var image = try change(events)?.before
+        return events.map { event in
+            let before = image
+            image = replayed([event], from: before)
+            return Change(entity: entity, key: event.key, before: before, after: image, position: event.position)
+        }
     }
 
     private func replayed(_ events: [RowEvent], from image: Image?) -> Image? {
@@ -105,7 +117,7 @@ final class RowImages {
     }
 
     private func rowNow(_ key: [StorageValue], _ entity: CatalogEntity) throws -> Image? {
-        guard let row = try RowAccess(entity, writer).row(key.map { ExactValue($0) }) else { return nil }
+        guard let row = try RowSelect(entity, source).row(key.map { ExactValue($0) }) else { return nil }
         var image = row.mapValues(\.value)
         for column in entity.key { image[column.id] = nil }
         return image
@@ -116,9 +128,15 @@ final class RowImages {
 
 extension RowImages {
     /// The row by the names that its columns have now.
-    func named(_ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]) throws -> [String: StorageValue] {
+    ///
+    /// - Parameter wanted: Only these columns; all where nil.
+    func named(
+        _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue], only wanted: Set<String>? = nil
+    ) throws -> [String: StorageValue] {
         var row: [String: StorageValue] = [:]
-        for column in entity.live { row[column.name] = try value(of: column, image, entity, key) }
+        for column in entity.live where wanted?.contains(column.name) ?? true {
+            row[column.name] = try value(of: column, image, entity, key)
+        }
         return row
     }
 
@@ -127,7 +145,7 @@ extension RowImages {
     ) throws -> E {
         let columns = E.Record.schemaColumns
         let marks = columns.indices.map { "?\($0 + 1) AS \(quoted(columns[$0].name))" }.joined(separator: ", ")
-        let select = try writer.statement("SELECT \(marks)")
+        let select = try source.statement("SELECT \(marks)")
         for (place, declared) in columns.enumerated() {
             guard let column = entity.columns.last(where: { $0.name.utf8.elementsEqual(declared.name.utf8) }) else {
                 throw StorageError(

@@ -10,26 +10,18 @@ final class RowAccess {
     private let writer: LogWriter
     private let table: String
     private let condition: String
-    private let select: Statement
+    private let select: RowSelect
 
     init(_ entity: CatalogEntity, _ writer: LogWriter) throws {
         self.writer = writer
         columns = entity.live
         keys = entity.key
         table = quoted(entity.stored)
-        condition = keys.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
-        let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
-        select = try writer.statement("SELECT \(names) FROM \(table) WHERE \(condition)")
+        condition = RowSelect.condition(of: entity)
+        select = try RowSelect(entity, writer)
     }
 
-    func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {
-        for (place, value) in key.enumerated() { value.bind(to: select, at: Int32(place + 1)) }
-        defer { select.reset() }
-        guard try select.step() else { return nil }
-        var row: [UInt32: ExactValue] = [:]
-        for (place, column) in columns.enumerated() { row[column.id] = ExactValue(select, column: Int32(place)) }
-        return row
-    }
+    func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? { try select.row(key) }
 
     /// Deletes a row.
     ///

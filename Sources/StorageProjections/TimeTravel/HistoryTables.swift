@@ -167,7 +167,7 @@ extension HistoryTables {
     }
 
     /// Text that SQLite's date functions read.
-    fileprivate static func time(_ microseconds: Int64) -> String {
+    static func time(_ microseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(microseconds / 1_000) / 1_000).formatted(
             Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }

@@ -6,9 +6,11 @@ internal import Synchronization
 
 /// The tables of a store as they were after one position, made in a temporary database, each when it is asked for first.
 ///
-/// Isolation: `Sendable`; its database serialises what is done with it.
+/// Isolation: `Sendable`; its database serialises what is done with it. Who moves it to another position must be the only
+/// one who has it.
 package final class PastState: Sendable {
-    package let position: Int64
+    private let place: Mutex<Int64>
+    package var position: Int64 { place.withLock { $0 } }
     package let schema: PastSchema
     /// The entities as a reader sees them: of now or of then.
     package let catalog: Catalog
@@ -24,7 +26,7 @@ package final class PastState: Sendable {
     package init(
         at position: Int64, of live: GRDB.Database, schema: PastSchema, upcasts: [String: Upcast] = [:]
     ) throws {
-        self.position = position
+        place = Mutex(position)
         self.schema = schema
         self.upcasts = upcasts
         var configuration = GRDB.Configuration()
@@ -256,6 +258,52 @@ extension PastState {
             try fold.apply(batch, in: first...last)
             return true
         }
+    }
+}
+
+// MARK: Moving
+
+extension PastState {
+    /// Takes the tables that were made already to another position, by doing or undoing the events in between.
+    ///
+    /// - Returns: Whether it could: not where the schema is another one there, or where making the tables anew is less work.
+    package func move(to target: Int64, from live: GRDB.Database) throws -> Bool {
+        let current = position
+        guard target != current else { return true }
+        guard schema == .then, (target - current).magnitude <= UInt64(max(target, 1_024)) else { return false }
+        let source = try Self.connection(live)
+        guard try Catalog.load(source, at: target) == then else { return false }
+        let entities = filled.withLock { ids in catalog.live.filter { ids.contains($0.id) } }
+        try database.writeWithoutTransaction { db in
+            let connection = try Self.connection(db)
+            try Statement(connection, "BEGIN").execute()
+            do {
+                let fold = Fold(
+                    connection, targets: entities.map { Fold.Target(entity: $0) }, checks: false,
+                    direction: target > current ? .forward : .backward)
+                let positions = min(target, current) + 1...max(target, current)
+                try LogReader(source).forEachBatch(
+                    in: positions, descending: target < current, where: fold.wants
+                ) { batch in
+                    try fold.apply(batch, in: positions)
+                    return true
+                }
+                // An index of other rows would answer wrong; it is made again when somebody searches.
+                let indexed = searchable.withLock { $0 }
+                for index in try FullTextIndex.load(connection) where indexed.contains(index.entity) {
+                    try Statement(connection, "DROP TABLE \(quoted(index.table))").execute()
+                }
+                try Statement(connection, "COMMIT").execute()
+            } catch {
+                // The error that made it necessary is the one that matters.
+                try? Statement(connection, "ROLLBACK").execute()
+                throw error
+            }
+            db.clearSchemaCache()
+        }
+        place.withLock { $0 = target }
+        searchable.withLock { $0.removeAll() }
+        return true
     }
 }
 

@@ -48,8 +48,16 @@ struct ToolProcess {
         return process
     }
 
-    static func run(_ arguments: [String], store: String?) throws -> Outcome {
-        try run(prepared(arguments, store: store))
+    /// - Parameter input: What it reads from standard input, which is a pipe then.
+    static func run(_ arguments: [String], store: String?, input: String? = nil) throws -> Outcome {
+        let process = prepared(arguments, store: store)
+        guard let input else { return try run(process) }
+        let pipe = Pipe()
+        process.standardInput = pipe
+        // Fits into the pipe as it is, so nobody has to read meanwhile.
+        try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try pipe.fileHandleForWriting.close()
+        return try run(process)
     }
 
     /// Runs a line of shell in which `storagekit` is the tool.

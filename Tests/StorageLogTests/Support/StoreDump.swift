@@ -12,7 +12,7 @@ struct DumpedRow: Equatable {
 typealias StoreDump = [UInt32: [[Cell]: DumpedRow]]
 
 extension LogWriter {
-    func dump() throws -> StoreDump { try StoreDump(reading: [.catalog] + catalog.live, of: database) }
+    func dump() throws -> StoreDump { try StoreDump(reading: CatalogEntity.reserved + catalog.live, of: database) }
 }
 
 extension StoreDump {
@@ -39,6 +39,6 @@ extension StoreDump {
 
     /// The values alone, of users' entities.
     var cells: [UInt32: [[Cell]: [UInt32: Cell]]] {
-        filter { $0.key != CatalogEntity.catalog.id }.mapValues { $0.mapValues(\.cells) }
+        filter { !CatalogEntity.isReserved($0.key) }.mapValues { $0.mapValues(\.cells) }
     }
 }

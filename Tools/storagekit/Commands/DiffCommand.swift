@@ -58,21 +58,23 @@ struct DiffCommand: AsyncParsableCommand {
 
     func run() async throws {
         let command = self
+        let differs = try await store.read { store in try command.write(store) }
+        if command.exitCode, differs { throw ExitStatus.negative }
+    }
+
+    /// - Returns: Whether anything differs.
+    func write(_ store: StoreReader) throws -> Bool {
         let (points, targets) = try Self.split(words)
-        let status = try await store.read { store in
-            var from = try store.points.position(of: points.from)
-            var to = try store.points.position(of: points.to)
-            if command.reverse { swap(&from, &to) }
-            let selection = try DiffSelection(store, targets, from: from, to: to)
-            let bar = ProgressBar("compare", total: Int((from - to).magnitude), unit: "events")
-            let difference = try NetDifference(
-                store.connection, from: from, to: to, selection: selection.selection,
-                forStatements: command.format == .sql
-            ) { bar.update(Int($0 - min(from, to))) }
-            bar.finish()
-            return try DiffPrinter(command, store, difference, selection).run()
-        }
-        if command.exitCode, status { throw ExitStatus.negative }
+        var from = try store.points.position(of: points.from)
+        var to = try store.points.position(of: points.to)
+        if reverse { swap(&from, &to) }
+        let selection = try DiffSelection(store, targets, from: from, to: to)
+        let bar = ProgressBar("compare", total: Int((from - to).magnitude), unit: "events")
+        let difference = try NetDifference(
+            store.connection, from: from, to: to, selection: selection.selection, forStatements: format == .sql
+        ) { bar.update(Int($0 - min(from, to))) }
+        bar.finish()
+        return try DiffPrinter(self, store, difference, selection).run()
     }
 
     /// The points, and the targets after them.
@@ -135,10 +137,10 @@ struct DiffSelection {
     /// A name that a table had only at one of the points is as good as one that it has now.
     private static func check(_ table: String, _ store: StoreReader, _ from: Int64, _ to: Int64) throws {
         do {
-            _ = try EntityNames(catalog: store.catalog).entities(named: table)
+            _ = try EntityNames(catalog: store.catalog).users(named: table)
         } catch {
             for position in [from, to] {
-                if try Catalog.load(store.connection, at: position).entity(named: table) != nil { return }
+                if try Catalog.load(store.connection, at: position).entity(named: table)?.isReserved == false { return }
             }
             throw error
         }

@@ -26,7 +26,9 @@ struct CommandError: Error, Sendable {
 
     /// An error of the store.
     init(_ error: StorageError) {
-        let cause = error.cause.map { "\($0)" } ?? ""
+        // What the message says already needn't be said again.
+        let isTold = (error.cause as? StorageError).map { error.message.contains($0.message) } ?? false
+        let cause = isTold ? "" : error.cause.map { "\($0)" } ?? ""
         self.init(Self.status(of: error.code), error.message, why: cause, next: error.remedy)
     }
 

@@ -11,6 +11,9 @@ struct StyledLine {
         if !text.isEmpty { parts.append((TerminalText.visible(text), role)) }
     }
 
+    /// Adds what another line holds.
+    mutating func add(_ line: StyledLine) { parts += line.parts }
+
     /// Adds text so that it is set off from what is there.
     mutating func addWord(_ text: String, _ role: Style.Role = .plain) {
         guard !text.isEmpty else { return }

@@ -1,0 +1,45 @@
+internal import GRDB
+public import StorageCore
+internal import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// Runs the history through two versions of a projection and tells where they part.
+    ///
+    /// ```swift
+    /// let comparison = try await storage.compareReplay(old: OrderTotals(), new: OrderTotals2())
+    /// if let divergence = comparison.divergence {
+    ///     print("they differ from @\(divergence.position) on, in \(comparison.differingRows) rows in the end")
+    /// }
+    /// ```
+    ///
+    /// Both work on temporary databases, with tables of their own; the store isn't touched, and other tasks may write to it
+    /// meanwhile. What is compared are the tables and columns that both have. Reads the log once, and asks both for every
+    /// event, commit by commit; memory stays small.
+    ///
+    /// - Parameters:
+    ///   - from: Where comparing begins. What came before is taken in first, as the rows of a projection follow from all of
+    ///     history.
+    ///   - to: The last point that is taken in.
+    ///   - limit: How many of the rows that differ in the end are told.
+    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `misuse` where the two have no table in
+    ///   common, `projection-failed` where one of them throws.
+    public func compareReplay(
+        old: some Projection, new: some Projection, from: StoragePoint = .position(0), to: StoragePoint = .head,
+        limit: Int = 1_000
+    ) async throws -> ReplayComparison {
+        let upcasts = pasts.upcasts
+        return try await engine.read { (db: GRDB.Database) in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let reader = LogReader(connection)
+            let (first, last) = (try reader.position(of: from), try reader.position(of: to))
+            guard first <= last else {
+                throw StorageError(
+                    .misuse, "The point to begin at, @\(first), lies after the last one, @\(last).",
+                    remedy: "Give the older point first.")
+            }
+            return try ReplayComparer(old: old, new: new, of: connection, upcasts: upcasts).run(
+                from: first, to: last, limit: limit)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import StorageLog
+
+/// What two versions of a projection make of the same history.
+public struct ReplayComparison: Sendable {
+    /// Where the two began to differ.
+    public struct Divergence: Sendable, Hashable {
+        /// The first event after which they differ.
+        public let position: Int64
+        /// The event's commit; nil where they differ from the very beginning.
+        public let commit: CommitInfo?
+        /// Whether that was so already where the range began, which is the position then.
+        public let isBeforeRange: Bool
+    }
+
+    /// The position after which they were compared, and the one up to which.
+    public let from: Int64
+    public let to: Int64
+    /// Events in the range that either of them reads.
+    public let events: Int
+    /// Where they began to differ; nil where they never did, or where only virtual tables differ, in which SQLite doesn't
+    /// tell single changes.
+    public let divergence: Divergence?
+    /// The rows that differ in the end, tables by name, rows by key: from what the old version holds to what the new one does.
+    /// No more than were asked for.
+    public let differences: [RowDifference]
+    /// How many rows differ in the end.
+    public let differingRows: Int
+    /// Tables, and columns as `table.column`, that only one of them has; they aren't compared.
+    public let onlyOld: [String]
+    public let onlyNew: [String]
+
+    /// Whether all that both have was the same all the way, and both have the same.
+    public var isEqual: Bool {
+        divergence == nil && differingRows == 0 && onlyOld.isEmpty && onlyNew.isEmpty
+    }
+}

@@ -1,0 +1,203 @@
+internal import CSQLite
+package import GRDB
+internal import StorageCore
+package import StorageLog
+
+/// A projection that is folded in a temporary database, from the log of a store that is only read.
+///
+/// Not `Sendable`: it belongs to the thread of the connection that it reads.
+package final class ScratchProjection {
+    package let projection: any Projection
+    /// The temporary database, with one transaction that never ends.
+    package let database: DatabaseQueue
+    /// Its tables, apart from those that virtual tables keep for themselves.
+    package private(set) var tables: [Table] = []
+    /// The position up to which it has taken in everything.
+    package private(set) var position: Int64 = 0
+    private let source: OpaquePointer
+    private let images: RowImages
+    private let catalog: Catalog
+    private let entities: Set<UInt32>
+    /// Events that were added and not yet taken in.
+    private var queue: [RowEvent] = []
+    private var changes: TableChanges?
+    private static let queueLimit = 1_000
+
+    package struct Table: Sendable {
+        package let name: String
+        package let columns: [String]
+        /// The primary key; all columns where there is none.
+        package let key: [String]
+        package let hasKey: Bool
+        package let isVirtual: Bool
+    }
+
+    /// - Parameter source: A connection of the store, inside a read.
+    package init(
+        _ projection: any Projection, of source: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast] = [:]
+    ) throws {
+        self.projection = projection
+        self.source = source
+        self.catalog = catalog
+        let unknown = projection.entities.first { name in
+            !catalog.entities.contains { $0.name.utf8.elementsEqual(name.utf8) }
+        }
+        if let unknown {
+            let names = catalog.live.map(\.name).joined(separator: ", ")
+            throw StorageError(
+                .notFound, "The projection \(projection.name) reads \"\(unknown)\", which is no entity.",
+                remedy: names.isEmpty ? "There are none." : "There is \(names).")
+        }
+        entities = catalog.entities(named: projection.entities)
+        images = RowImages(
+            ReadSource(source, catalog: catalog), upcasts: upcasts, isBehind: true, kept: try KeptImages())
+        var configuration = GRDB.Configuration()
+        configuration.label = "StorageKit scratch"
+        configuration.allowsUnsafeTransactions = true
+        // An empty path is a temporary file, which SQLite makes only when memory runs short.
+        database = try DatabaseQueue(path: "", configuration: configuration)
+        do {
+            try database.writeWithoutTransaction { db in
+                try db.execute(sql: "BEGIN")
+                try projection.prepare(db)
+            }
+        } catch {
+            throw StorageError(
+                .misuse, "The projection \(projection.name) can't make its tables: \(Self.text(error))",
+                remedy: "Correct its prepare.", cause: error)
+        }
+        tables = try connected { try Self.tables($0) }
+    }
+
+    package func wants(_ entity: UInt32) -> Bool { entities.contains(entity) }
+
+    /// Runs `body` on the temporary database.
+    package func connected<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
+        try database.writeWithoutTransaction { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try body(connection)
+        }
+    }
+
+    /// Takes in events that follow those before.
+    func apply(_ events: [RowEvent], _ positions: ClosedRange<Int64>) throws {
+        defer { position = positions.upperBound }
+        let own = events.filter { entities.contains($0.row.entity) }
+        guard !own.isEmpty else { return }
+        let batch = ProjectionBatch(
+            positions: positions, isReplay: true, rowEvents: own, catalog: catalog, images: images)
+        do {
+            try database.writeWithoutTransaction { try projection.apply(batch, $0) }
+        } catch {
+            guard !error.isOfTheStore else { throw error }
+            throw StorageError(
+                .projectionFailed,
+                "The projection \(projection.name) can't take in @\(events[0].position)…@\(positions.upperBound): \(Self.text(error))",
+                remedy: "Correct the projection; the store wasn't touched.", cause: error)
+        }
+    }
+
+    private static func text(_ error: any Error) -> String { (error as? StorageError)?.message ?? "\(error)" }
+
+    // MARK: Watching
+
+    /// Takes in everything up to a position that lies ahead, without telling.
+    package func catchUp(to position: Int64) throws {
+        guard position > self.position else { return }
+        try CommitFeed(LogReader(source), endsWithCommits: false, wants: wants).run(self.position + 1...position) {
+            try apply($0.events, $0.positions)
+        }
+        self.position = position
+    }
+
+    /// Adds the next event. It is taken in by ``takeIn(through:)``, or before where there are many.
+    package func add(_ batch: EventBatch, at index: Int, commit: CommitInfo) throws {
+        let position = batch.header.first + Int64(index)
+        let event = batch.withView { view in
+            wants(view.shape(of: index).entity) ? RowEvent(view, at: index, position: position, commit: commit) : nil
+        }
+        guard let event else { return }
+        if queue.count >= Self.queueLimit { try applyQueue(through: position - 1) }
+        queue.append(event)
+    }
+
+    /// Takes in the events that were added.
+    ///
+    /// - Returns: What became of the rows of its tables, each told once.
+    /// - Throws: `projection-failed`; nothing of the events since the last call is there then.
+    package func takeIn(through position: Int64) throws -> [RowDifference] {
+        try applyQueue(through: position)
+        self.position = position
+        guard let changes else { return [] }
+        self.changes = nil
+        changes.stop()
+        try keep()
+        return changes.differences
+    }
+
+    private func applyQueue(through position: Int64) throws {
+        guard !queue.isEmpty else { return }
+        let events = queue
+        queue = []
+        if changes == nil {
+            try mark()
+            changes = try connected { TableChanges($0, tables.filter { !$0.isVirtual }) }
+        }
+        let before = self.position
+        do {
+            try apply(events, before + 1...position)
+        } catch {
+            changes?.stop()
+            changes = nil
+            try undo(to: before)
+            throw error
+        }
+    }
+
+    // MARK: Taking back
+
+    /// Begins what ``undo()`` takes back.
+    func mark() throws { try run("SAVEPOINT storage_mark") }
+
+    /// Keeps what came since the mark.
+    func keep() throws { try run("RELEASE storage_mark") }
+
+    /// Takes back what came since the mark, which is gone too.
+    func undo(to position: Int64) throws {
+        try run("ROLLBACK TO storage_mark")
+        try run("RELEASE storage_mark")
+        self.position = position
+    }
+
+    private func run(_ sql: String) throws {
+        try database.writeWithoutTransaction { try $0.cachedStatement(sql: sql).execute() }
+    }
+
+    private static func tables(_ database: OpaquePointer) throws -> [Table] {
+        let select = try Statement(
+            database,
+            """
+            SELECT name, type FROM pragma_table_list
+            WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            ORDER BY name
+            """)
+        var tables: [Table] = []
+        while try select.step() {
+            let name = select.string(0)
+            let info = try Statement(database, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")
+            info.bind(text: name, at: 1)
+            var columns: [String] = []
+            var keys: [(place: Int64, name: String)] = []
+            while try info.step() {
+                columns.append(info.string(0))
+                if info.integer(1) > 0 { keys.append((info.integer(1), info.string(0))) }
+            }
+            let key = keys.sorted { $0.place < $1.place }.map(\.name)
+            tables.append(
+                Table(
+                    name: name, columns: columns, key: key.isEmpty ? columns : key, hasKey: !key.isEmpty,
+                    isVirtual: select.string(1) == "virtual"))
+        }
+        return tables
+    }
+}

@@ -1,0 +1,107 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// A sum over the rows of some tables, kept up as rows change: two databases whose sums differ hold different rows, in
+/// whatever order they came.
+///
+/// The pre-update hook tells of every row, those that `OR REPLACE`, cascades and triggers take included; it isn't told when a
+/// statement that fails takes rows back, so a difference must be confirmed by ``recount()``. Not `Sendable`: it belongs to
+/// its connection's thread.
+final class TableDigest {
+    struct Table: Equatable {
+        let name: String
+        /// The columns that count, in an order that both databases share.
+        let columns: [String]
+    }
+
+    private struct Watched {
+        let table: Table
+        let seed: UInt64
+        /// Places of the columns in the table, and whether each keeps reals only.
+        let places: [(index: Int32, isReal: Bool)]
+    }
+
+    private let database: OpaquePointer
+    private var tables: [String: Watched] = [:]
+    private(set) var sum: UInt64 = 0
+
+    init(_ database: OpaquePointer, _ tables: [Table]) throws {
+        self.database = database
+        for (number, table) in tables.enumerated() { self.tables[table.name] = try watched(table, number) }
+        try recount()
+        sqlite3_preupdate_hook(
+            database,
+            { context, database, operation, schema, table, _, _ in
+                guard let context, let database, let schema, let table, strcmp(schema, "main") == 0 else { return }
+                // The digest takes the hook away before it goes.
+                Unmanaged<TableDigest>.fromOpaque(context).takeUnretainedValue()
+                    .note(database, operation, String(cString: table))
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Takes the hook away.
+    func stop() { sqlite3_preupdate_hook(database, nil, nil) }
+
+    /// Sets the sum back to one that was taken before something was undone.
+    func reset(to sum: UInt64) { self.sum = sum }
+
+    /// Makes the sum anew from the tables.
+    func recount() throws {
+        sum = 0
+        for watched in tables.values {
+            let names = watched.table.columns.map(quoted).joined(separator: ", ")
+            let select = try Statement(database, "SELECT \(names) FROM \(quoted(watched.table.name))")
+            while try select.step() {
+                var hash = RowHash(seed: watched.seed)
+                for place in watched.places.indices {
+                    hash.add(
+                        sqlite3_column_value(select.pointer, Int32(place)), isReal: watched.places[place].isReal)
+                }
+                sum &+= hash.value
+            }
+        }
+    }
+
+    private func watched(_ table: Table, _ number: Int) throws -> Watched {
+        let select = try Statement(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")
+        select.bind(text: table.name, at: 1)
+        var found: [(name: String, isReal: Bool)] = []
+        while try select.step() {
+            let type = select.string(1).uppercased()
+            let isInteger = ["INT", "CHAR", "CLOB", "TEXT", "BLOB"].contains { type.contains($0) }
+            let isReal = ["REAL", "FLOA", "DOUB"].contains { type.contains($0) }
+            found.append((select.string(0), isReal && !isInteger))
+        }
+        let places = try table.columns.map { name in
+            guard let index = found.firstIndex(where: { $0.name == name }) else {
+                throw StorageError.corruptLog("\"\(table.name)\" has no column \"\(name)\"")
+            }
+            return (Int32(index), found[index].isReal)
+        }
+        return Watched(table: table, seed: UInt64(number + 1) &* 0x2545_f491_4f6c_dd1d, places: places)
+    }
+
+    private func note(_ database: OpaquePointer, _ operation: Int32, _ table: String) {
+        guard let watched = tables[table] else { return }
+        if operation != SQLITE_INSERT { sum &-= hash(watched, database, sqlite3_preupdate_old) }
+        if operation != SQLITE_DELETE { sum &+= hash(watched, database, sqlite3_preupdate_new) }
+    }
+
+    private func hash(
+        _ watched: Watched, _ database: OpaquePointer,
+        _ value: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
+    ) -> UInt64 {
+        var hash = RowHash(seed: watched.seed)
+        for place in watched.places {
+            var pointer: OpaquePointer?
+            if value(database, place.index, &pointer) == SQLITE_OK, let pointer {
+                hash.add(pointer, isReal: place.isReal)
+            } else {
+                hash.addNull()
+            }
+        }
+        return hash.value
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// `storagekit replay`: wherever it goes, forward or back, the tables are what they were there.
+struct ReplayTests {
+    /// A history of three tables in commits of a few operations each.
+    private static func history(_ seed: UInt64, operations: Int) -> String {
+        var random = SeededGenerator(seed: seed)
+        var rows: [String: Set<Int>] = [:]
+        var lines: [String] = []
+        for number in 0..<operations {
+            let table = ["posts", "users", "tags"].randomElement(using: &random) ?? "posts"
+            let id = Int.random(in: 1...9, using: &random)
+            let isThere = rows[table, default: []].contains(id)
+            let operation = !isThere ? "insert" : Int.random(in: 0..<4, using: &random) == 0 ? "delete" : "update"
+            if operation == "insert" { rows[table, default: []].insert(id) }
+            if operation == "delete" { rows[table, default: []].remove(id) }
+            // A new column comes in the middle.
+            let extra = number > operations / 2 ? #","later":\#(number)"# : ""
+            let row = #"{"id":\#(id),"value":\#(Int.random(in: 0..<100, using: &random))\#(extra)}"#
+            lines.append(
+                #"{"tx":\#(number / 3),"at":"2024-05-01T10:00:00Z","op":"\#(operation)","table":"\#(table)","id":"\#(id)","row":\#(operation == "delete" ? "null" : row)}"#
+            )
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64]) func tablesAreWhatTheyWereWhereverItGoes(seed: UInt64) throws {
+        let folder = try TestFolder()
+        let store = folder.path()
+        let file = try TemporaryFile(Array(Self.history(seed, operations: 200).utf8))
+        #expect(try ToolProcess.run(["import", file.path], store: store).status == 0)
+        var random = SeededGenerator(seed: seed)
+        let query = "SELECT * FROM posts ORDER BY id"
+        var script = "g @150\n"
+        for _ in 0..<60 {
+            let moves = [
+                "n", "N", "p", "P", "n 7", "N 5", "p 6", "P 4", "g @\(Int.random(in: 100...200, using: &random))",
+            ]
+            script += "\(moves.randomElement(using: &random) ?? "n")\n.\ns \(query)\n"
+        }
+        let replay = try ToolProcess.run(
+            ["replay", "@90..", "-q", "--step", "--format", "jsonl"], store: store, input: script)
+        #expect(replay.status == 0 && replay.errors.isEmpty)
+        // What stands between two lines that tell the position is the answer there.
+        var answers: [(position: String, rows: [Substring])] = []
+        for line in replay.output.split(separator: "\n") {
+            if line.contains(#""stop":"#) {
+                let position = line.split(separator: #""position":"#).last?.prefix { $0.isNumber } ?? ""
+                answers.append((String(position), []))
+            } else if !answers.isEmpty {
+                answers[answers.count - 1].rows.append(line)
+            }
+        }
+        answers.removeAll { $0.rows.isEmpty }
+        #expect(answers.count == 60)
+        for (position, rows) in answers {
+            let past = try ToolProcess.run(["at", "@\(position)", query, "--format", "jsonl"], store: store)
+            #expect(past.output.split(separator: "\n") == rows, "at @\(position), seed \(seed)")
+        }
+    }
+
+    /// What is asked at a terminal goes to standard error, mistakes don't end it, and the store stays as it is.
+    @Test func storeIsNeverTouched() async throws {
+        let store = try await SampleStore()
+        let before = try Data(contentsOf: URL(fileURLWithPath: store.path))
+        _ = try ToolProcess.run(["replay", "--break", "views > 5"], store: store.path)
+        _ = try ToolProcess.run(["replay", "--step"], store: store.path, input: "N 3\ns SELECT * FROM posts\nP\nd\n")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == before)
+    }
+}

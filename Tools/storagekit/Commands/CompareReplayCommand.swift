@@ -1,0 +1,174 @@
+import ArgumentParser
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit compare-replay`: one history through two versions of a projection.
+struct CompareReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare-replay", abstract: "Run the history through two versions of a projection and compare.",
+        discussion: """
+            Tells the first event after which the two differ, and the rows that differ in the end. Both work on temporary \
+            databases. What came before RANGE is taken in too, without being compared. Ends with status 1 where they \
+            differ, 6 where one of them can't take an event in.
+
+              storagekit compare-replay -s app.sqlite --old totals.sql --new totals-2.sql
+              storagekit compare-replay -s app.sqlite --old a.sql --new b.sql -30d.. --format jsonl
+
+            A projection in SQL makes its tables first. A rule is a comment line that names events and a table, and \
+            statements that are run for each such event; they read :old_COLUMN and :new_COLUMN of the whole row, :op, \
+            :position, :commit, :time, :actor and :reason:
+
+              CREATE TABLE totals(customer TEXT PRIMARY KEY, cents INTEGER);
+              -- on insert, update of orders
+              INSERT INTO totals VALUES (:new_customer, :new_cents)
+                ON CONFLICT DO UPDATE SET cents = cents + :new_cents - coalesce(:old_cents, 0);
+              -- on delete of orders
+              UPDATE totals SET cents = cents - :old_cents WHERE customer = :old_customer;
+            """)
+
+    @Option(name: .long, help: "The file of the old version.")
+    var old: String
+
+    @Option(name: .long, help: "The file of the new version.")
+    var new: String
+
+    @Argument(help: "The range to compare in; all of history by default.", transform: CompareReplayCommand.range)
+    var range: PointRange?
+
+    @OptionGroup var store: StoreOption
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many differing rows to tell.")
+    var limit = 100
+
+    @OptionGroup var format: FormatOptions
+
+    private static func range(_ text: String) throws -> PointRange { try PointRange(text, now: SystemTime.now) }
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("-n takes a number from 0 on.") }
+    }
+
+    func run() async throws {
+        try format.require([.human, .jsonl, .json], of: "compare-replay")
+        let command = self
+        let (old, new) = (try ProjectionFile.load(old), try ProjectionFile.load(new))
+        let isEqual = try await store.read { store in
+            let stretch = try store.points.stretch(command.range, since: nil, until: nil)
+            let bar = ProgressBar("compare", total: Int(stretch.through), unit: "events")
+            let comparison = try ReplayComparer(old: old, new: new, of: store.connection).run(
+                from: min(stretch.after, stretch.through), to: stretch.through, limit: command.limit
+            ) { bar.update(Int($0)) }
+            bar.finish()
+            try ComparisonPrinter(store, ResultOutput(command.format)).write(comparison)
+            return comparison.isEqual
+        }
+        if !isEqual { throw ExitStatus.negative }
+    }
+}
+
+private final class ComparisonPrinter {
+    private let store: StoreReader
+    private let output: ResultOutput
+
+    init(_ store: StoreReader, _ output: ResultOutput) {
+        self.store = store
+        self.output = output
+    }
+
+    func write(_ comparison: ReplayComparison) throws {
+        switch output.format {
+        case .json:
+            try output.document { json in
+                writeHead(comparison, to: &json)
+                json.key("rows")
+                json.beginArray()
+                for row in comparison.differences {
+                    json.beginObject()
+                    row.writeChange(to: &json)
+                    json.endObject()
+                }
+                json.endArray()
+            }
+            try output.flush()
+        case .jsonl:
+            try output.record { writeHead(comparison, to: &$0) }
+            for row in comparison.differences { try output.record { row.writeChange(to: &$0) } }
+            try output.finish()
+        default:
+            try writeText(comparison)
+            try output.finish()
+        }
+    }
+
+    private func writeHead(_ comparison: ReplayComparison, to json: inout JSONWriter) {
+        json.key("equal")
+        json.bool(comparison.isEqual)
+        for (name, number) in [
+            ("from", comparison.from), ("to", comparison.to), ("events", Int64(comparison.events)),
+            ("differing_rows", Int64(comparison.differingRows)),
+        ] {
+            json.key(name)
+            json.integer(number)
+        }
+        json.key("divergence")
+        if let divergence = comparison.divergence {
+            json.beginObject()
+            json.key("position")
+            json.integer(divergence.position)
+            json.key("commit")
+            divergence.commit.map { json.integer($0.number) } ?? json.null()
+            json.key("before_range")
+            json.bool(divergence.isBeforeRange)
+            json.endObject()
+        } else {
+            json.null()
+        }
+        for (name, list) in [("only_old", comparison.onlyOld), ("only_new", comparison.onlyNew)] {
+            json.key(name)
+            json.beginArray()
+            for item in list { json.text(item) }
+            json.endArray()
+        }
+    }
+
+    private func writeText(_ comparison: ReplayComparison) throws {
+        let events = comparison.events == 1 ? "1 event" : "\(ProgressBar.grouped(comparison.events)) events"
+        try output.line("compared @\(comparison.from)..@\(comparison.to), \(events)", .dim)
+        for (word, list) in [("old", comparison.onlyOld), ("new", comparison.onlyNew)] where !list.isEmpty {
+            try output.line("only in the \(word) version, not compared: \(list.joined(separator: ", "))", .changed)
+        }
+        guard comparison.divergence != nil || comparison.differingRows > 0 else {
+            return try output.line("Both are the same all the way.")
+        }
+        if let divergence = comparison.divergence {
+            if divergence.isBeforeRange {
+                try output.line("They differ already before the range, at @\(divergence.position).", .removed)
+            } else {
+                try output.line("They differ from this event on:")
+                try writeEvent(at: divergence.position)
+            }
+            if comparison.differingRows == 0 { try output.line("In the end they are the same again.") }
+        } else if comparison.differingRows > 0 {
+            try output.line("Since when can't be told: only virtual tables differ.")
+        }
+        guard comparison.differingRows > 0 else { return }
+        try output.line()
+        for row in comparison.differences {
+            try output.line(row.changeLine(indent: 0))
+            for line in row.columnLines(indent: 4) { try output.line(line) }
+        }
+        let rows = comparison.differingRows
+        let hidden = rows - comparison.differences.count
+        var line = StyledLine(rows == 1 ? "1 row differs" : "\(ProgressBar.grouped(rows)) rows differ", .dim)
+        if hidden > 0 { line.addWord("\(ProgressBar.grouped(hidden)) of them not shown; -n \(rows) shows all", .dim) }
+        try output.line(line)
+    }
+
+    private func writeEvent(at position: Int64) throws {
+        guard let batch = try store.log.batch(containing: position) else { return }
+        let event = batch.event(at: Int(position - batch.header.first), catalog: store.catalog)
+        try output.line(event.headline(showsTarget: true))
+        for line in event.columnLines(indent: 4) { try output.line(line) }
+    }
+}

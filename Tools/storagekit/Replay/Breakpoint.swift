@@ -1,0 +1,91 @@
+import Foundation
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// Where a replay is to stop: at `error`, where a cell is given a value (`orders/42#status = closed`), or where a condition in
+/// SQL is true of an event (`new_total > 1000`).
+struct Breakpoint {
+    enum Kind {
+        case error
+        /// `nil` stands for any value.
+        case cell(RowProbe, isEqual: Bool, value: String?)
+        case sql(RowCondition)
+    }
+
+    let text: String
+    let kind: Kind
+
+    init(_ text: String, _ store: StoreReader) throws {
+        self.text = text
+        if text == "error" {
+            kind = .error
+        } else if let cell = Self.cell(text) {
+            kind = .cell(
+                try RowProbe(TargetArgument(cell.target), store), isEqual: cell.isEqual, value: cell.value)
+        } else {
+            kind = .sql(try Self.condition(text, store))
+        }
+    }
+
+    var needsRows: Bool {
+        if case .sql = kind { return true }
+        return false
+    }
+
+    /// - Parameter step: The event with its whole row, where a breakpoint needs that.
+    func isHit(by event: () -> StorageEvent, _ batch: EventBatch, _ index: Int, _ step: RowStep?) throws -> Bool {
+        switch kind {
+        case .error: false
+        case .sql(let condition): try step.map { try condition.holds(for: $0) } ?? false
+        case .cell(let probe, let isEqual, let value):
+            probe.matches(batch, index)
+                && probe.changes(event()).contains { change in
+                    guard let value else { return true }
+                    return (change.new.map { Self.text($0, is: value) } ?? false) == isEqual
+                }
+        }
+    }
+
+    // MARK: Reading
+
+    /// SQL knows no `#` outside of texts, and a target needs a slash before it.
+    private static func cell(_ text: String) -> (target: String, isEqual: Bool, value: String?)? {
+        for (sign, isEqual) in [(" != ", false), (" = ", true)] {
+            guard let range = text.range(of: sign) else { continue }
+            let target = String(text[..<range.lowerBound])
+            if isTarget(target) { return (target, isEqual, unquoted(String(text[range.upperBound...]))) }
+        }
+        return isTarget(text) ? (text, true, nil) : nil
+    }
+
+    private static func isTarget(_ text: String) -> Bool {
+        guard let slash = text.firstIndex(of: "/"), let hash = text.lastIndex(of: "#") else { return false }
+        return slash < hash && !text[..<slash].contains { $0 == " " || $0 == "'" || $0 == "(" }
+    }
+
+    private static func unquoted(_ text: String) -> String {
+        guard text.count >= 2, let quote = text.first, quote == "'" || quote == "\"", text.last == quote else {
+            return text
+        }
+        return String(text.dropFirst().dropLast()).replacingOccurrences(
+            of: String([quote, quote]), with: String(quote))
+    }
+
+    private static func text(_ field: StorageEvent.Field, is value: String) -> Bool {
+        if field.value == .null { return value == ValueText.null || value.lowercased() == "null" }
+        return ValueText.plain(field).utf8.elementsEqual(value.utf8)
+    }
+
+    private static func condition(_ text: String, _ store: StoreReader) throws -> RowCondition {
+        let entities = EntityNames(catalog: store.catalog).users
+        do {
+            return try RowCondition(text, for: entities)
+        } catch {
+            let columns = Set(entities.flatMap(\.live).map(\.name)).sorted().prefix(12).joined(separator: ", ")
+            throw CommandError(
+                .usage, "'\(text)' can't be a condition for a break.", why: CommandError(wrapping: error).what,
+                next: "Write error, TABLE/ID#COLUMN = VALUE, or SQL over old_X, new_X and X; columns are \(columns).")
+        }
+    }
+}

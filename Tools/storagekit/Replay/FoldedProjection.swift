@@ -1,0 +1,38 @@
+import GRDB
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// A projection that a replay folds as it goes, in a temporary database.
+///
+/// Not `Sendable`: it lives inside one read.
+final class FoldedProjection {
+    private let projection: any Projection
+    private let store: StoreReader
+    private var scratch: ScratchProjection
+
+    init(_ projection: any Projection, _ store: StoreReader) throws {
+        self.projection = projection
+        self.store = store
+        scratch = try ScratchProjection(projection, of: store.connection, catalog: store.catalog)
+    }
+
+    /// Makes it what it is after a position. Rules only lead forward, so on the way back it is made anew.
+    func go(to position: Int64) throws {
+        if scratch.position > position {
+            scratch = try ScratchProjection(projection, of: store.connection, catalog: store.catalog)
+        }
+        try scratch.catchUp(to: position)
+    }
+
+    func add(_ batch: EventBatch, at index: Int, commit: CommitInfo) throws {
+        try scratch.add(batch, at: index, commit: commit)
+    }
+
+    func takeIn(through position: Int64) throws -> [RowDifference] { try scratch.takeIn(through: position) }
+
+    /// Its tables with their columns, for queries.
+    var tables: [(name: String, columns: [String])] { scratch.tables.map { ($0.name, $0.columns) } }
+
+    func read(_ body: (OpaquePointer) throws -> Void) throws { try scratch.connected(body) }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import StorageCore
+import StorageProjections
+
+/// A projection that was written in SQL, in a file.
+enum ProjectionFile {
+    /// - Throws: A `notFound` where there is no such file, a `usage` where it can't be read as a projection.
+    static func load(_ path: String) throws -> SQLProjection {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CommandError(
+                .notFound, "There is no file \(path).",
+                next: "Name a file with a projection in SQL, such as totals.sql.")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw CommandError(.usage, "\(path) isn't text in UTF-8.")
+        }
+        do {
+            return try SQLProjection(name: URL(fileURLWithPath: path).lastPathComponent, sql: text)
+        } catch let error as StorageError {
+            throw CommandError(.usage, "\(path) isn't a projection: \(error.message)", next: error.remedy)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import StorageLog
+
+/// Writes what a replay passes.
+final class ReplayPrinter {
+    let output: ResultOutput
+    /// Whether only watches and stops are told.
+    let isQuiet: Bool
+    private let unit: ReplayUnit
+    private let store: StoreReader
+    /// The commit whose events are being told.
+    private var commit: Int64?
+    private var isFirst = true
+
+    init(_ store: StoreReader, _ output: ResultOutput, unit: ReplayUnit, isQuiet: Bool) {
+        self.store = store
+        self.output = output
+        self.unit = unit
+        self.isQuiet = isQuiet
+    }
+
+    /// Forgets which commit was told last, so that the next event names its own.
+    func breakOff() { commit = nil }
+
+    func write(_ event: StorageEvent, _ part: CommitPart, in batch: EventBatch) throws {
+        guard !isQuiet else { return }
+        if output.format == .human {
+            try writeHeading(of: event, part, in: batch, prefix: "")
+            try output.line(event.changeLine(indent: indent, showsPosition: unit == .commit))
+            for line in event.columnLines(indent: indent + 4) { try output.line(line) }
+        } else {
+            try output.record { event.writeLine(to: &$0) }
+        }
+        try output.flushIfDue()
+    }
+
+    func writeUndone(_ event: StorageEvent, _ part: CommitPart, in batch: EventBatch) throws {
+        guard !isQuiet else { return }
+        let undone = UndoneEvent(event: event)
+        if output.format == .human {
+            try writeHeading(of: event, part, in: batch, prefix: "back  ")
+            var line = undone.changeLine(indent: indent)
+            if unit == .commit { line.addWord("@\(event.position)", .dim) }
+            try output.line(line)
+            for line in undone.columnLines(indent: indent + 4) { try output.line(line) }
+        } else {
+            try output.record { json in
+                json.key("undone")
+                json.bool(true)
+                event.writeLine(to: &json)
+            }
+        }
+        try output.flushIfDue()
+    }
+
+    private var indent: Int { 4 }
+
+    /// A line for each commit, or for each event.
+    private func writeHeading(of event: StorageEvent, _ part: CommitPart, in batch: EventBatch, prefix: String) throws {
+        if unit == .commit, commit == event.commit.number { return }
+        commit = event.commit.number
+        if !isFirst { try output.line() }
+        isFirst = false
+        var line = StyledLine(prefix, .dim)
+        if unit == .commit {
+            let entry = CommitEntry(info: part.info, positions: try store.index.positions(of: part, in: batch))
+            line.add(entry.headline)
+            line.addWord(CommitText.reason(part.info.metadata))
+        } else {
+            line.add(event.headline(showsTarget: false))
+        }
+        try output.line(line)
+    }
+
+    func writeWatched(
+        _ probe: RowProbe, _ change: (column: String, old: StorageEvent.Field?, new: StorageEvent.Field?),
+        _ event: StorageEvent, isUndone: Bool
+    ) throws {
+        let (old, new) = isUndone ? (change.new, change.old) : (change.old, change.new)
+        let cell = TargetArgument(table: probe.target.table, id: probe.target.id, column: change.column)
+        if output.format == .human {
+            var line = StyledLine("watch  ", .dim)
+            line.add(cell.description, .heading)
+            line.add("  ")
+            line.add(old.map(ValueText.text) ?? "nothing", old == nil ? .dim : .removed)
+            line.add(" → ")
+            line.add(new.map(ValueText.text) ?? "nothing", new == nil ? .dim : .added)
+            line.addWord("@\(event.position)", .dim)
+            line.addWord("t:\(event.commit.number)", .dim)
+            try output.line(line)
+        } else {
+            try output.record { json in
+                json.key("watch")
+                json.text(cell.description)
+                json.key("position")
+                json.integer(event.position)
+                json.key("commit")
+                json.integer(event.commit.number)
+                for (name, field) in [("old", old), ("new", new)] {
+                    json.key(name)
+                    guard let field else {
+                        json.null()
+                        continue
+                    }
+                    StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &json)
+                }
+            }
+        }
+        try output.flushIfDue()
+    }
+
+    /// What became of a row of the projection that is folded.
+    func writeFolded(_ change: RowDifference, at position: Int64) throws {
+        if output.format == .human {
+            var line = StyledLine("  ⇒ ", .dim)
+            line.add(change.changeLine(indent: 0))
+            if isQuiet { line.addWord("@\(position)", .dim) }
+            try output.line(line)
+            for line in change.columnLines(indent: 8) { try output.line(line) }
+        } else {
+            try output.record { json in
+                json.key("projection")
+                json.bool(true)
+                json.key("position")
+                json.integer(position)
+                change.writeChange(to: &json)
+            }
+        }
+        try output.flushIfDue()
+    }
+
+    /// Tells where it stands and why.
+    func write(_ stop: ReplayStop, at position: Int64) throws {
+        let commit = try store.index.commit(at: position)?.info.number
+        let place = "@\(position)" + (commit.map { " (t:\($0))" } ?? "")
+        if output.format == .human {
+            if !isFirst { try output.line() }
+            isFirst = false
+            try output.line(line(for: stop, at: place))
+        } else {
+            try output.record { json in
+                json.key("stop")
+                json.text(stop.name)
+                switch stop {
+                case .condition(let text, let position):
+                    json.key("condition")
+                    json.text(text)
+                    json.key("event")
+                    json.integer(position)
+                case .failure(let text, let position):
+                    json.key("error")
+                    json.text(text)
+                    json.key("event")
+                    json.integer(position)
+                default: break
+                }
+                json.key("position")
+                json.integer(position)
+                json.key("commit")
+                commit.map { json.integer($0) } ?? json.null()
+            }
+        }
+        breakOff()
+        try output.flush()
+    }
+
+    private func line(for stop: ReplayStop, at place: String) -> StyledLine {
+        var line = StyledLine()
+        switch stop {
+        case .condition(let text, let position):
+            line.add("stopped after \(place): ", .changed)
+            line.add(text, .heading)
+            line.addWord("by @\(position)", .dim)
+        case .failure(let text, let position):
+            line.add("stopped after \(place): ", .removed)
+            line.add(text)
+            line.addWord("by @\(position)", .dim)
+        case .end: line.add("The end of the range: \(place).", .dim)
+        case .beginning: line.add("The beginning of the range: \(place).", .dim)
+        case .step, .point: line.add("at \(place)", .dim)
+        }
+        return line
+    }
+}

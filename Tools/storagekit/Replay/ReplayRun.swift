@@ -1,0 +1,162 @@
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// Steps through a stretch of history, forward and back, with an eye on breakpoints and watches.
+///
+/// The log tells each event with the values before and after, so going back undoes events and never begins anew. Not
+/// `Sendable`: it lives inside one read.
+final class ReplayRun {
+    let store: StoreReader
+    let printer: ReplayPrinter
+    /// The range; what lies before it is history already.
+    let stretch: Stretch
+    private let shown: ChangeScan
+    private(set) var position: Int64
+    var breakpoints: [Breakpoint] = []
+    var watches: [RowProbe] = []
+    /// What is folded on the way.
+    var folded: FoldedProjection?
+    private lazy var steps = Result { try RowSteps(store.connection, catalog: store.catalog) }
+
+    /// - Parameter filter: The events to step through.
+    init(_ store: StoreReader, _ filter: ChangeFilter, _ printer: ReplayPrinter) {
+        self.store = store
+        self.printer = printer
+        stretch = filter.stretch
+        shown = ChangeScan(store: store, filter: filter)
+        position = filter.stretch.after
+    }
+
+    /// Goes to a position without looking at what lies between.
+    func jump(to position: Int64) { self.position = position }
+
+    /// The events after a position up to another: those to step through, or all where others may be of interest.
+    private func scan(after: Int64, through: Int64) -> ChangeScan {
+        var filter = shown.filter
+        if !breakpoints.isEmpty || !watches.isEmpty || folded != nil {
+            filter = ChangeFilter(stretch: filter.stretch)
+            filter.query.includesSchema = shown.filter.query.includesSchema
+        }
+        filter.stretch.after = after
+        filter.stretch.through = through
+        filter.query.positions = filter.stretch.positions
+        return ChangeScan(store: store, filter: filter)
+    }
+
+    // MARK: Forward
+
+    /// Goes on by so many events or commits, to the next breakpoint, or to a position.
+    func forward(_ count: Int = .max, by unit: ReplayUnit, through limit: Int64? = nil) throws -> ReplayStop {
+        let through = min(limit ?? stretch.through, stretch.through)
+        var left = count
+        var stop: ReplayStop?
+        var isShownCommit = false
+        try folded?.go(to: position)
+        try scan(after: position, through: through).forEachPart(descending: false) { batch, part in
+            for index in part.matching {
+                let isShown = try pass(batch, index, part, &stop)
+                isShownCommit = isShownCommit || isShown
+                if unit == .event {
+                    try fold(&stop)
+                    if isShown { left -= 1 }
+                    if stop != nil || left == 0 { return false }
+                }
+            }
+            let goesOn = part.events.upperBound == batch.count && batch.endsInsideCommit
+            guard !goesOn, unit == .commit else { return true }
+            position = min(batch.header.first + Int64(part.events.upperBound) - 1, through)
+            try fold(&stop)
+            if isShownCommit { left -= 1 }
+            isShownCommit = false
+            return stop == nil && left > 0
+        }
+        if let stop { return stop }
+        if left == 0 { return .step }
+        position = max(position, through)
+        return through < stretch.through ? .point : .end
+    }
+
+    /// Lets the projection take in what was passed, and tells what became of its rows.
+    private func fold(_ stop: inout ReplayStop?) throws {
+        guard let folded else { return }
+        do {
+            for change in try folded.takeIn(through: position) { try printer.writeFolded(change, at: position) }
+        } catch let error as StorageError where error.code == .projectionFailed {
+            let stops = breakpoints.contains {
+                if case .error = $0.kind { return true }
+                return false
+            }
+            guard stops else { throw error }
+            stop = .failure(error.message, at: position)
+        }
+    }
+
+    /// Takes one event in.
+    ///
+    /// - Returns: Whether it is one of those to step through.
+    private func pass(_ batch: EventBatch, _ index: Int, _ part: CommitPart, _ stop: inout ReplayStop?) throws -> Bool {
+        position = batch.header.first + Int64(index)
+        var known: StorageEvent?
+        let event = {
+            if let known { return known }
+            let made = batch.event(at: index, catalog: self.store.catalog, commit: part.info)
+            known = made
+            return made
+        }
+        let isShown = shown.wants(batch, index)
+        if isShown, !printer.isQuiet { try printer.write(event(), part, in: batch) }
+        for watch in watches where watch.matches(batch, index) {
+            for change in watch.changes(event()) {
+                try printer.writeWatched(watch, change, event(), isUndone: false)
+            }
+        }
+        try folded?.add(batch, at: index, commit: part.info)
+        let step =
+            breakpoints.contains(where: \.needsRows)
+            ? try steps.get().step(batch, at: index, commit: part.info) : nil
+        for breakpoint in breakpoints where stop == nil {
+            if try breakpoint.isHit(by: event, batch, index, step) {
+                stop = .condition(breakpoint.text, at: position)
+            }
+        }
+        return isShown
+    }
+
+    // MARK: Back
+
+    /// Undoes so many events or commits.
+    func back(_ count: Int, by unit: ReplayUnit) throws -> ReplayStop {
+        var left = count
+        var isShownCommit = false
+        printer.breakOff()
+        guard position > stretch.after else { return .beginning }
+        try scan(after: stretch.after, through: position).forEachPart(descending: true) { batch, part in
+            for index in part.matching {
+                let isShown = shown.wants(batch, index)
+                isShownCommit = isShownCommit || isShown
+                let event = batch.event(at: index, catalog: store.catalog, commit: part.info)
+                position = event.position - 1
+                if isShown { try printer.writeUndone(event, part, in: batch) }
+                for watch in watches where watch.matches(batch, index) {
+                    for change in watch.changes(event) {
+                        try printer.writeWatched(watch, change, event, isUndone: true)
+                    }
+                }
+                if unit == .event, isShown {
+                    left -= 1
+                    if left == 0 { return false }
+                }
+            }
+            let goesOn = part.events.lowerBound == 0 && batch.beginsInsideCommit
+            guard !goesOn, unit == .commit else { return true }
+            position = max(batch.header.first + Int64(part.events.lowerBound) - 1, stretch.after)
+            if isShownCommit { left -= 1 }
+            isShownCommit = false
+            return left > 0
+        }
+        if left == 0 { return .step }
+        position = stretch.after
+        return .beginning
+    }
+}

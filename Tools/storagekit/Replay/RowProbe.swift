@@ -1,0 +1,30 @@
+import CSQLite
+import StorageLog
+
+/// Looks at events whether they change one row, or one cell of it.
+struct RowProbe {
+    let target: TargetArgument
+    private let row: RowTarget
+    private let key: [UInt8]
+
+    /// - Throws: A `notFound` for a row or column that never was.
+    init(_ target: TargetArgument, _ store: StoreReader) throws {
+        self.target = target
+        row = try store.row(target)
+        key = row.encodedKey
+    }
+
+    /// Whether an event is one of the row's.
+    func matches(_ batch: EventBatch, _ index: Int) -> Bool {
+        batch.withView { view in
+            let shape = view.shape(of: index)
+            return shape.entity == row.entity.id
+                && KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes) == key
+        }
+    }
+
+    /// What an event of the row makes of each column that is looked at.
+    func changes(_ event: StorageEvent) -> [(column: String, old: StorageEvent.Field?, new: StorageEvent.Field?)] {
+        event.changedColumns(only: row.column)
+    }
+}

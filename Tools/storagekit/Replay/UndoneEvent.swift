@@ -1,0 +1,18 @@
+import StorageLog
+
+/// An event on the way back: what undoing it does.
+struct UndoneEvent: RowChange {
+    let event: StorageEvent
+
+    var operation: StorageEvent.Operation {
+        switch event.operation {
+        case .insert: .delete
+        case .update: .update
+        case .delete: .insert
+        }
+    }
+    var table: String { event.table }
+    var key: [StorageEvent.Field] { event.key }
+    var old: [StorageEvent.Field]? { event.new }
+    var new: [StorageEvent.Field]? { event.old }
+}
