@@ -39,6 +39,6 @@ extension StoreDump {
 
     /// The values alone, of users' entities.
     var cells: [UInt32: [[Cell]: [UInt32: Cell]]] {
-        filter { $0.key != CatalogEntity.catalog.id }.mapValues { $0.mapValues(\.cells) }
+        filter { !CatalogEntity.isReserved($0.key) }.mapValues { $0.mapValues(\.cells) }
     }
 }
