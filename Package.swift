@@ -8,12 +8,15 @@ let package = Package(
     products: [
         .library(name: "StorageKit", targets: ["StorageKit"]),
         .library(name: "StorageTesting", targets: ["StorageTesting"]),
+        .library(name: "StorageLifecycle", targets: ["StorageLifecycle"]),
         .executable(name: "storagekit", targets: ["StorageKitMain"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        // Linked by those who use StorageLifecycle, and nobody else.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         // The two C libraries. Imports point downwards only: each target may name those above it.
@@ -56,6 +59,11 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
+            name: "StorageLifecycle",
+            dependencies: [
+                "StorageKit", "StorageCore", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .target(
             name: "StorageKitTool",
             dependencies: [
                 "StorageKit", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
@@ -78,15 +86,20 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "StorageTesting", "StorageKit", "StorageLog", "StorageCore", "crash-worker",
+                "StorageTesting", "StorageLifecycle", "StorageKit", "StorageLog", "StorageCore", "crash-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             exclude: ["Golden"]),
         // The process that CrashConsistencyTests kill.
         .executableTarget(
             name: "crash-worker",
             dependencies: [
-                "StorageKit", "StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift"),
+                "StorageLifecycle", "StorageKit", "StorageLog", "StorageCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Tests/CrashWorker"),
         .testTarget(

@@ -216,4 +216,5 @@ void storage_capture_reset(storage_capture *capture) {
 
 void storage_capture_set_logged(storage_capture *capture, int logged) { capture->logged = logged; }
 void storage_capture_set_suppressed(storage_capture *capture, int suppressed) { capture->suppressed = suppressed; }
+void storage_capture_set_baseline(storage_capture *capture, int baseline) { capture->baseline = baseline; }
 void storage_capture_set_engine(storage_capture *capture, int engine) { capture->engine = engine; }

@@ -67,7 +67,7 @@ struct storage_capture {
     storage_value *old_values, *new_values;
     size_t scratch_columns;
 
-    int suppressed, engine, logged, schema_suspicion, schema_undone;
+    int suppressed, baseline, engine, logged, schema_suspicion, schema_undone;
     // Whether a group of commits is under way, whether its transaction was ended by somebody else, and whether the
     // connection was barred from writing because of it.
     int in_group, ended, barred;

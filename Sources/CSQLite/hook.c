@@ -65,7 +65,11 @@ static void capture_row(
     int known = *shape == UINT32_MAX ? -1 : (int)*shape;
     if (!begin_event(capture, table, known, table->column_count, event)) return;
     for (uint32_t i = 0; i < table->key_count; i++) {
-        keep(capture, table, table->key_columns[i], values[table->key_columns[i]], fresh);
+        uint32_t column = table->key_columns[i];
+        if (fresh && values[column].type == SQLITE_NULL) {
+            fail(capture, STORAGE_CAPTURE_NULL_IN_KEY, table->entity, table->columns[column]);
+        }
+        keep(capture, table, column, values[column], fresh);
     }
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (table->columns[i] && !table->key_places[i]) keep(capture, table, i, values[i], fresh);
@@ -189,6 +193,11 @@ void capture_on_change(
         capture_row(capture, table, STORAGE_DELETE, capture->old_values, event);
         break;
     default:
+        if (capture->baseline) {
+            event.bound_position = position_of(table, capture->new_values);
+            capture_row(capture, table, STORAGE_INSERT, capture->new_values, event);
+            break;
+        }
         capture_update(capture, table, old_rowid, event);
         break;
     }

@@ -23,13 +23,6 @@ extension Storage {
 
     /// The log, to read from any position in either direction.
     public var log: EventLog { EventLog(engine: engine) }
-
-    /// The changes after a position, oldest first, as far as the log reaches when each is asked for.
-    public func changes(since position: Int64) -> EventLog.Events {
-        var query = LogQuery()
-        query.positions = (max(position, 0) + 1)...Int64.max
-        return log.events(query)
-    }
 }
 
 /// Reads the log of an open store.

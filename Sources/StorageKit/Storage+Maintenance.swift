@@ -15,11 +15,37 @@ extension Storage {
         }
     }
 
-    /// Makes every entity table, full-text index and inline projection again from the log and puts the result in the place of the old ones, in one
-    /// transaction. Writes wait meanwhile.
-    public func rebuild() async throws {
-        _ = try await engine.withWriter { writer, db in try Rebuilder(writer, db).run([], mode: .swap) }
+    /// Makes entity tables again from the log, with the full-text indexes and inline projections that follow from them.
+    ///
+    /// The new tables are made beside the old ones while reads and writes go on, and take their places in one
+    /// transaction once they have come up with the log: whatever interrupts a rebuild, a table is the old one or the
+    /// new one. Commits wait only for that last step, in which indexes are made, full-text indexes among them.
+    ///
+    /// ```swift
+    /// let report = try await storage.rebuild("users", options: RebuildOptions(compares: true)) { progress in
+    ///     print(progress.fraction)
+    /// }
+    /// for difference in report.differences { print(difference) }
+    /// ```
+    ///
+    /// A rebuild whose task is cancelled, or whose process dies, is taken up by the next one where it stood;
+    /// ``abandonRebuild()`` throws away what it had made.
+    ///
+    /// - Parameters:
+    ///   - entities: The entities whose tables are to be made again; all where none is named.
+    ///   - options: Whether old and new tables are compared, and whether the old ones are kept.
+    ///   - progress: Called many times a second, on any thread.
+    /// - Throws: `not-found` for an entity that isn't there; `CancellationError`.
+    @discardableResult
+    public func rebuild(
+        _ entities: String..., options: RebuildOptions = RebuildOptions(),
+        progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
+    ) async throws -> RebuildReport {
+        try await Rebuild(engine, entities, options: options, progress: progress).run()
     }
+
+    /// Throws away what an interrupted rebuild has made so far, and tables that a rebuild has kept.
+    public func abandonRebuild() async throws { try await Rebuild.abandon(engine) }
 
     /// Turns the log's tail into sealed runs now instead of in the background.
     public func seal() async throws { try await engine.seal() }

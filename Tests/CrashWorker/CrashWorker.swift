@@ -1,4 +1,7 @@
+import ServiceLifecycle
 import StorageKit
+import StorageLifecycle
+import UnixSignals
 
 /// A row that says which write it belongs to.
 @StorageEntity(table: "marks")
@@ -11,7 +14,7 @@ struct Mark {
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
 /// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `rebuilding`,
-/// `restoring` (PREFIX is the position to go back to) or `hold`, or `checkpoint` or `checkpoint-unasked`, which don't write
+/// `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends) or `hold`, or `checkpoint` or `checkpoint-unasked`, which don't write
 /// but do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
@@ -29,7 +32,9 @@ struct CrashWorker {
         }
         let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
             $0.autoSchema(MarkRecord.self)
-            if arguments[2] == "projecting" { $0.addProjection(MarkCounts(), mode: .async, batchSize: 7) }
+            if ["projecting", "serving"].contains(arguments[2]) {
+                $0.addProjection(MarkCounts(), mode: .async, batchSize: 7)
+            }
         }
         let worker = CrashWorker(storage: context.facade, prefix: arguments[3])
         say("ready")
@@ -40,6 +45,7 @@ struct CrashWorker {
         case "sealing": try await worker.saveAndSeal()
         case "projecting": try await worker.saveAndProject()
         case "rebuilding": while true { try await worker.rebuild() }
+        case "serving": try await worker.serve()
         case "restoring": while true { try await worker.restore() }
         default: try await Task.sleep(for: .seconds(600))
         }
@@ -126,8 +132,29 @@ struct CrashWorker {
         }
     }
 
+    /// Saves as a service beside the store's own, until the group is told to end.
+    private func serve() async throws {
+        let writer = ClosureService { [self] in
+            var number = 0
+            while !Task.isShuttingDownGracefully {
+                let batch = "\(prefix)-\(number)"
+                try await storage.save((0..<10).map { Mark(id: "\(batch)-\($0)", batch: batch, number: $0) })
+                say("10 \(batch)")
+                number += 1
+            }
+        }
+        let group = ServiceGroup(
+            services: [StorageService(storage), writer], gracefulShutdownSignals: [.sigterm])
+        try await group.run()
+        say("0 ended")
+    }
+
     private func rebuild() async throws {
-        try await storage.rebuild()
+        // In steps as small as can be, so that it is killed between them.
+        var pace = Rebuild.Pace()
+        pace.limit = 1
+        pace.collects = false
+        _ = try await Rebuild(storage.engine, pace: pace).run()
         say("rebuilt")
     }
 

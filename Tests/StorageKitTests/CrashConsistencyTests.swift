@@ -96,6 +96,7 @@ import Testing
         }
         let late = try await first.all(Mark.self)
         try await first.close()
+        var resumed = 0
         for round in 0..<max(4, Int(12 * testScale)) {
             let worker = try Worker(store: path, mode: mode, prefix: "\(position)")
             #expect(try await worker.waitForLines(1), "the store could not be opened in round \(round)")
@@ -107,10 +108,17 @@ import Testing
             #expect(isWhole, "round \(round): \(marks.count) rows")
             let report = try await storage.verify()
             #expect(report.isSound, "round \(round): \(report.findings)")
+            if mode == "rebuilding", round % 2 == 0 {
+                let rebuilt = try await storage.rebuild()
+                if rebuilt.resumedAt > 0 { resumed += 1 }
+                #expect(try await storage.all(Mark.self) == late)
+                #expect(try await storage.verify().isSound)
+            }
             // The next one begins where all rows are there.
             try await storage.restore(Mark.self, to: .commit(3))
             try await storage.close()
         }
+        #expect(mode == "restoring" || resumed > 0, "no rebuild was caught in the middle and taken up again")
     }
 }
 

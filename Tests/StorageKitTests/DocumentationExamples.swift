@@ -1,5 +1,9 @@
 import Foundation
+import ServiceLifecycle
 import StorageKit
+import StorageLifecycle
+import Testing
+import UnixSignals
 
 // The examples of README and of the DocC pages, compiled. `DocumentationTests` holds the pages to this file.
 
@@ -84,10 +88,21 @@ enum TourExample {
         let old = try await before.all(Essay.self)
         let theirs = try await before.query(Essay.self).where { $0.writerId == "2" }.count()
         _ = (old, theirs)
+        let page = try await storage.changes(since: .position(0), limit: 100)
+        _ = try await storage.query(Essay.self).updateAll { $0.title.set(to: "u") }
+        for try await change in storage.changes(since: page.next, matching: LogQuery(tables: ["essays"])) {
+            print(change.commit.metadata.actor ?? "-", change.events.count, change.token.text)
+            break
+        }
         let report = try await storage.undo(actor: "anna", reason: "wrong merge")
         try await storage.redo()
         try await storage.restore(Essay.self, id: 1, to: .position(receipt.first - 1))
         print(report.outcome.updated, report.outcome.conflicts)
+        try await storage.tag("before-merge", at: .position(receipt.first - 1), note: "as Anna left it")
+        try await storage.note("merged twice by mistake", at: .position(receipt.last), actor: "ben")
+        for try await change in storage.diff(from: .tag("before-merge")) { print(change.table, change.operation) }
+        let tags = try await storage.tags()
+        _ = tags
         try await storage.close()
     }
 
@@ -180,6 +195,15 @@ enum ProjectionExample {
             print("from @\(divergence.position) on; \(comparison.differingRows) rows differ in the end")
         }
         _ = cents
-        try await storage.close()
+        try await serve(storage)
+    }
+
+    private static func serve(_ storage: Storage) async throws {
+        let server = ClosureService { try await storage.save(Order(id: 2, customer: "ben", cents: 1)) }
+        let group = ServiceGroup(services: [StorageService(storage), server], gracefulShutdownSignals: [.sigterm])
+        // The server is done at once, which the group takes for a failure, and ends everybody.
+        await #expect(throws: ServiceGroupError.self) {
+            try await group.run()
+        }
     }
 }

@@ -164,9 +164,8 @@ struct FacadeTests {
         let storage = try open()
         let first = try await storage.save(Note(id: 1, text: "one"))
         try await storage.save((2...6).map { Note(id: $0, text: "x") })
-        var ids: [StorageValue] = []
-        for try await event in storage.changes(since: first.position) { ids.append(event.key[0].value) }
-        #expect(ids == [2, 3, 4, 5, 6])
+        let page = try await storage.changes(since: .position(first.position), limit: 10)
+        #expect(page.events.map { $0.key[0].value } == [2, 3, 4, 5, 6])
         var backward = LogQuery()
         backward.descending = true
         let events = try await storage.allEvents(backward)

@@ -32,6 +32,11 @@ struct FormatGoldenTests {
         try await storage.delete(Note.self, id: 1)
         try await storage.seal()
         try await storage.save(Note(id: 1, text: "back"))
+        try await storage.tag("first", at: .commit(2), note: "the first round", actor: "anna", reason: "for reference")
+        try await storage.tag("gone", at: .position(0))
+        try await storage.tag("first", at: .commit(3), moving: true)
+        try await storage.removeTag("gone")
+        try await storage.note("the note was deleted here", at: .commit(8))
         try await storage.close()
     }
 

@@ -298,6 +298,59 @@ struct ProjectionTests {
         #expect(Set(tally.reactions.withLock { $0 }).count == receipts.count)
     }
 
+    /// Wherever in a small history it throws: it alone stands there, with everything before and nothing behind, says so, and goes on after
+    /// a fix; with dead letters the row waits and nothing is lost.
+    @Test(arguments: [1, 3, 1_000])
+    func throwingAtEveryEventIsSurvived(batchSize: Int) async throws {
+        let commits = [[1, 2, 3], [2], [4, 1, 2], [3], [2, 5]]
+        let total = commits.joined().count
+        for poisoned in 1...total {
+            let bad = Tally("bad")
+            let letters = Tally("letters")
+            let good = Tally("good")
+            let store = try TemporaryStore { schema in
+                schema.autoSchema(NoteRecord.self)
+                schema.addProjection(bad, mode: .async, batchSize: batchSize)
+                schema.addProjection(letters, mode: .async, onFailure: .deadLetter, batchSize: batchSize)
+                schema.addProjection(good, mode: .async, batchSize: batchSize)
+            }
+            let storage = store.storage
+            let at = storage.head + Int64(poisoned)
+            for projection in [bad, letters] { projection.poison.withLock { $0 = [at] } }
+            for (round, ids) in commits.enumerated() {
+                try await storage.write { tx in for id in ids { try tx.save(Note(id: id, text: "\(round)")) } }
+            }
+            let all = try await positions(storage)
+            #expect(all.count == total)
+            try await waitUntilFailed(storage, "bad")
+            // It takes in nothing, but says how far to wait.
+            let receipt = try await storage.delete(Note.self, id: 99)
+            try await storage.settled(after: receipt, of: "good", "letters")
+            #expect(try await tallied(storage, "good") == all)
+            // A batch ends with a whole commit, so the one with the poison isn't there at all.
+            let commit = try #require(try await storage.allEvents().first { $0.position == at }).commit
+            let start = try #require(try await storage.allEvents().first { $0.commit == commit }).position
+            let status = try await status(storage, "bad")
+            #expect(
+                status.state == .failed && status.position < start && status.failedPosition.map { $0 <= at } == true)
+            #expect(status.error?.contains("@\(at)") == true)
+            #expect(try await tallied(storage, "bad") == all.filter { $0 < start }, "@\(at)")
+            let waiting = try await storage.projections.deadLetters("letters").map(\.position)
+            #expect(waiting.first == at)
+            #expect(try await (tallied(storage, "letters") + waiting).sorted() == all, "@\(at)")
+            if poisoned % 2 == 0 { try await store.reopen() }
+            for projection in [bad, letters] { projection.poison.withLock { $0 = [] } }
+            try await store.storage.projections.resume("bad")
+            #expect(try await store.storage.projections.replayDeadLetters("letters") == waiting.count)
+            try await settle(store.storage)
+            let whole = try await positions(store.storage)
+            for name in ["bad", "letters", "good"] {
+                #expect(try await tallied(store.storage, name) == whole, "\(name) @\(at)")
+            }
+            try await store.storage.close()
+        }
+    }
+
     private func withSequentialSaves(_ storage: Storage) async throws -> [CommitReceipt] {
         var receipts: [CommitReceipt] = []
         for (id, text) in [(0, "a"), (1, "a"), (2, "a"), (1, "b"), (2, "b"), (3, "a")] {

@@ -1,6 +1,7 @@
 import Foundation
 import StorageKit
 import StorageTesting
+import Synchronization
 import Testing
 
 /// P5: a table is the fold of the log; damage to it is found, and a rebuild mends it.
@@ -10,7 +11,7 @@ struct RebuildTests {
         try await store.storage.write { tx in
             try tx.execute("CREATE INDEX notes_by_text ON notes(text)")
             try tx.execute(
-                "CREATE TRIGGER notes_twice AFTER DELETE ON notes BEGIN INSERT INTO persons(id, name, score, updatedAt) VALUES (OLD.id, 'ghost', 1.5, 0); END"
+                "CREATE TRIGGER notes_twice AFTER DELETE ON notes BEGIN INSERT OR REPLACE INTO persons(id, name, score, updatedAt) VALUES (OLD.id, 'ghost', 1.5, 0); END"
             )
         }
         try await store.storage.save((0..<50).map { Note(id: $0, text: "note \($0)") })
@@ -76,12 +77,273 @@ struct RebuildTests {
         let storage = try StorageKit.start(at: store.url).facade
         try await storage.write { tx in
             try tx.execute(
-                "CREATE TRIGGER notes_twice AFTER DELETE ON notes BEGIN INSERT INTO persons(id, name, score, updatedAt) VALUES (OLD.id, 'ghost', 1.5, 0); END"
+                "CREATE TRIGGER notes_twice AFTER DELETE ON notes BEGIN INSERT OR REPLACE INTO persons(id, name, score, updatedAt) VALUES (OLD.id, 'ghost', 1.5, 0); END"
             )
         }
         try await storage.rebuild()
         #expect(try await dump(storage) == before)
         #expect(try await storage.verify().isSound)
         try await storage.close()
+    }
+
+    /// As small as steps can be, each row of the log alone.
+    private var smallSteps: Rebuild.Pace {
+        var pace = Rebuild.Pace()
+        pace.limit = 1
+        pace.collects = false
+        return pace
+    }
+
+    private func changeLots(_ storage: Storage, _ rounds: Range<Int>) async throws {
+        for round in rounds {
+            try await storage.write { tx in
+                for id in 0..<20 { try tx.save(Note(id: id, text: "round \(round)")) }
+                try tx.delete(Note.self, id: round % 20)
+            }
+        }
+    }
+
+    /// Commits go on between the steps, and nothing of them is missing afterwards.
+    @Test(arguments: [false, true]) func commitsGoOnMeanwhile(collects: Bool) async throws {
+        let store = try await makeStore()
+        try await changeLots(store.storage, 0..<40)
+        let storage = store.storage
+        var pace = smallSteps
+        pace.collects = collects
+        let (steps, done) = (Counter(), Counter())
+        let writing = Task {
+            var commits = 0
+            while done.value == 0 {
+                try await storage.save(Note(id: 1_000 + commits % 7, text: "meanwhile \(commits)"))
+                if commits % 5 == 0 { try await storage.delete(Note.self, id: 1_000 + commits % 7) }
+                commits += 1
+            }
+            return commits
+        }
+        for _ in 0..<3 {
+            let before = storage.head
+            let report = try await Rebuild(storage.engine, pace: pace) { _ in steps.increase() }.run()
+            #expect(report.isSwapped && report.position > before)
+        }
+        done.increase()
+        #expect(try await writing.value > 10)
+        #expect(steps.value > 20)
+        let verified = try await storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+    }
+
+    @Test func aCancelledRebuildIsTakenUpAfterReopening() async throws {
+        let store = try await makeStore()
+        try await changeLots(store.storage, 0..<20)
+        let before = try await dump(store.storage)
+        let steps = Counter()
+        let storage = store.storage
+        let pace = smallSteps
+        let rebuilding = Task {
+            try await Rebuild(storage.engine, ["notes"], pace: pace) { _ in
+                if steps.increase() == 9 { withUnsafeCurrentTask { $0?.cancel() } }
+            }.run()
+        }
+        await #expect(throws: CancellationError.self) { try await rebuilding.value }
+        try await store.reopen()
+        #expect(try await store.storage.verify().isSound)
+        try await store.storage.save(Note(id: 7, text: "between"))
+        try await store.storage.save(Note(id: 7, text: "round 19"))
+        let report = try await store.storage.rebuild("notes")
+        #expect(report.resumedAt > 0 && report.isSwapped)
+        let after = try await dump(store.storage)
+        #expect(after.filter { !$0.hasPrefix("7'") } == before.filter { !$0.hasPrefix("7'") })
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    @Test func whatWasMadeCanBeThrownAway() async throws {
+        let store = try await makeStore()
+        let tables = try await dump(store.storage)
+        let storage = store.storage
+        let pace = smallSteps
+        let rebuilding = Task {
+            try await Rebuild(storage.engine, pace: pace) { _ in withUnsafeCurrentTask { $0?.cancel() } }.run()
+        }
+        await #expect(throws: CancellationError.self) { try await rebuilding.value }
+        #expect(try await dump(store.storage) != tables)
+        try await store.storage.abandonRebuild()
+        #expect(try await dump(store.storage) == tables)
+        #expect(try await store.storage.rebuild().resumedAt == 0)
+    }
+
+    /// A migration in the middle makes the shadow worthless; the rebuild begins again with the new shape.
+    @Test func aMigrationInTheMiddleIsFollowed() async throws {
+        let store = try await makeStore()
+        try await changeLots(store.storage, 0..<20)
+        let storage = store.storage
+        let steps = Counter()
+        let pace = smallSteps
+        let migrated = Task.detached {
+            while steps.value < 6 { await Task.yield() }
+            try await storage.write { tx in
+                try tx.execute("ALTER TABLE notes ADD COLUMN stars INTEGER NOT NULL DEFAULT 3")
+                try tx.execute("UPDATE notes SET stars = 5 WHERE id = 2")
+            }
+        }
+        _ = try await Rebuild(storage.engine, pace: pace) { _ in steps.increase() }.run()
+        try await migrated.value
+        let verified = try await storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+        let stars = try await storage.read { try Int.fetchAll($0, sql: "SELECT DISTINCT stars FROM notes ORDER BY 1") }
+        #expect(stars == [3, 5])
+    }
+
+    @Test func differencesAreToldBeforeTheTablesChangePlaces() async throws {
+        let store = try await makeStore()
+        try await store.storage.close()
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { db in
+            try db.execute(sql: "UPDATE notes SET text = 'forged' WHERE id = 3")
+            try db.execute(sql: "INSERT INTO notes(id, text, updatedAt, _position) VALUES (99, 'new', 0, 1)")
+        }
+        try foreign.close()
+        let storage = try StorageKit.start(at: store.url).facade
+        let compared = try await storage.rebuild(options: RebuildOptions(compares: true, swaps: false))
+        #expect(compared.differences.map(\.description) == ["notes/3 differs in text", "notes/99 isn't in the log"])
+        #expect(!compared.isSwapped && compared.rows["notes"] == 46)
+        #expect(try await !storage.verify().isSound)
+        let kept = try await storage.rebuild("notes", options: RebuildOptions(compares: true, keepsOld: true))
+        #expect(kept.differences == compared.differences && kept.isSwapped)
+        let table = try #require(kept.kept["notes"])
+        let forged = try await storage.read { db in
+            try String.fetchAll(db, sql: "SELECT text FROM \(table) WHERE id IN (3, 99) ORDER BY id")
+        }
+        #expect(forged == ["forged", "new"])
+        let verified = try await storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+        try await storage.abandonRebuild()
+        await #expect(throws: (any Error).self) {
+            try await storage.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }
+        }
+        try await storage.close()
+    }
+
+    /// Foreign keys of a shadow must not tie it to the tables that live on: a deletion there would reach into it, or be
+    /// refused because of it.
+    @Test func tablesWithForeignKeysAreMadeAgainBesideDeletions() async throws {
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(NoteRecord.self, PersonRecord.self)
+            schema.migration("foreign key") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE notes_new(
+                          id INTEGER NOT NULL PRIMARY KEY, text TEXT NOT NULL REFERENCES persons(id) ON DELETE CASCADE,
+                          updatedAt DATETIME NOT NULL);
+                        DROP TABLE notes;
+                        ALTER TABLE notes_new RENAME TO notes;
+                        """)
+            }
+        }
+        let storage = store.storage
+        try await storage.save((0..<40).map { Person(id: "\($0)", name: "p", age: nil, score: 0) })
+        for round in 0..<30 { try await storage.save((0..<40).map { Note(id: $0, text: "\(($0 + round) % 40)") }) }
+        let (steps, done) = (Counter(), Counter())
+        let deleting = Task {
+            for id in 0..<10 {
+                let seen = steps.value
+                while steps.value < seen + 2, done.value == 0 { await Task.yield() }
+                try await storage.delete(Person.self, id: "\(id)")
+            }
+        }
+        _ = try await Rebuild(storage.engine, pace: smallSteps) { _ in steps.increase() }.run()
+        done.increase()
+        try await deleting.value
+        let verified = try await storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+        #expect(try await storage.count(Note.self) == 30)
+        await #expect(throws: StorageError.self) { try await storage.save(Note(id: 100, text: "nobody")) }
+    }
+
+    /// Tables are derived: a store whose tables another program has dropped opens, and has them again.
+    @Test func droppedTablesComeBackWhenTheStoreIsOpened() async throws {
+        let store = try TemporaryStore {
+            $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.addFullTextSearch(table: "notes", columns: ["text"])
+        }
+        try await store.storage.write { tx in
+            try tx.execute("CREATE INDEX notes_by_text ON notes(text)")
+            for id in 0..<30 { try tx.save(Note(id: id, text: "note \(id)")) }
+            for id in 0..<10 { try tx.delete(Note.self, id: id) }
+        }
+        let before = try await dump(store.storage)
+        try await store.storage.close()
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { db in
+            try db.execute(sql: "DROP TABLE notes")
+            try db.execute(sql: "DROP TABLE persons")
+        }
+        try foreign.close()
+        try await store.reopen()
+        #expect(try await dump(store.storage) == before)
+        let verified = try await store.storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+        #expect(try await store.storage.search(Note.self, query: "note", limit: 100).count == 20)
+    }
+
+    /// What the log knows of a table is its indexes and triggers too.
+    @Test func aDroppedIndexComesBackWithARebuild() async throws {
+        let store = try await makeStore()
+        let before = try await dump(store.storage)
+        try await store.storage.close()
+        let foreign = try DatabaseQueue(path: store.url.path)
+        try await foreign.write { db in try db.execute(sql: "DROP INDEX notes_by_text; DROP TRIGGER notes_twice") }
+        try foreign.close()
+        let storage = try StorageKit.start(at: store.url).facade
+        #expect(try await !storage.verify().isSound)
+        try await storage.rebuild("notes")
+        #expect(try await dump(storage) == before)
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
+    /// Newest images give the same tables and tombstones as replaying every event.
+    @Test(arguments: 0..<8) func newestImagesEqualReplaying(seed: Int) async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self, PersonRecord.self) }
+        var random = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<40 {
+            let choices = (0..<12).map { _ in
+                (Int.random(in: 0..<6, using: &random), Int.random(in: 0..<9, using: &random))
+            }
+            try await store.storage.write { tx in
+                for (kind, id) in choices {
+                    switch kind {
+                    case 0: try tx.delete(Note.self, id: id)
+                    case 1: try tx.execute("UPDATE notes SET text = text || 'x' WHERE id % 3 = \(id % 3)")
+                    case 2: try tx.execute("DELETE FROM persons WHERE id = \(id)")
+                    case 3: try tx.execute("UPDATE persons SET score = score + 1 WHERE id = \(id)")
+                    case 4: try tx.save(Note(id: id, text: "n\(id)"))
+                    default:
+                        try tx.execute(
+                            "INSERT OR REPLACE INTO persons(id, name, score, updatedAt) VALUES (\(id), 'p', \(kind), 0)"
+                        )
+                    }
+                }
+            }
+        }
+        let before = try await dump(store.storage)
+        var pace = Rebuild.Pace()
+        for (collects, limit) in [(true, 3), (false, Int.max), (false, 1)] {
+            (pace.collects, pace.limit) = (collects, limit)
+            _ = try await Rebuild(store.storage.engine, pace: pace).run()
+            #expect(try await dump(store.storage) == before, "seed \(seed), collecting \(collects)")
+        }
+        #expect(try await store.storage.verify().isSound)
+    }
+}
+
+/// Counts across threads.
+private final class Counter: Sendable {
+    private let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+    @discardableResult func increase() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
     }
 }

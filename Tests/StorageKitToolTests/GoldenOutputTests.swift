@@ -191,7 +191,9 @@ import Testing
     static let writingCases: [Case] = [
         Case("rebuild-compare", "rebuild", "--compare"), Case("rebuild", "rebuild"),
         Case("rebuild-table", "rebuild", "posts"), Case("rebuild-json", "rebuild", "--format", "json"),
-        Case("rebuild-unknown", "rebuild", "post"),
+        Case("rebuild-unknown", "rebuild", "post"), Case("rebuild-keep", "rebuild", "posts", "--keep"),
+        Case("rebuild-abandon", "rebuild", "--abandon"),
+        Case("rebuild-abandon-compare", "rebuild", "--abandon", "--compare"),
         Case("revert-dry-run", "revert", "t:4", "--dry-run"),
         Case("revert-unconfirmed", "revert", "t:4"),
         Case("revert", "revert", "head~1", "--yes", "--reason", "oops"),
@@ -352,7 +354,7 @@ import Testing
         try Self.check(Case("damaged-verify-json", "verify", "--format", "json"), store: store.path)
         try Self.check(Case("damaged-compare", "rebuild", "--compare"), store: store.path)
         try Self.check(Case("damaged-compare-json", "rebuild", "--compare", "--format", "json"), store: store.path)
-        try Self.check(Case("damaged-rebuild", "rebuild"), store: store.path)
+        try Self.check(Case("damaged-rebuild", "rebuild", "--compare", "--swap"), store: store.path)
         try Self.check(Case("mended-verify", "verify"), store: store.path)
     }
 

@@ -11,7 +11,8 @@ import Testing
         arguments: [
             ("@1234", PointArgument.position(1234)), ("@0", .position(0)), ("@1234~", .before(position: 1234)),
             ("t:77", .commit(77)),
-            ("head", .head), ("head~5", .beforeHead(commits: 5)), ("tag:release 3", .tag("release 3")),
+            ("head", .head), ("head~5", .beforeHead(commits: 5)), ("tag:release-3", .tag("release-3")),
+            ("tag:é/3.1", .tag("é/3.1")), ("tag:release-3~2", .beforeTag("release-3", commits: 2)),
             ("2024-05-01T10:00:00Z", .time(now)), ("2024-05-01T12:00:00.5+02:00", .time(now + 500_000)),
             ("2024-05-01", .time(now - 10 * hour)), ("2024-05-01 10:00", .time(now)),
             ("2024-05-01T10:00:00", .time(now)),
@@ -30,7 +31,8 @@ import Testing
 
     @Test(arguments: [
         "", "@", "@~", "@-1", "@+1", "@1~~", "@x", "@99999999999999999999", "t:", "t:x", "head~", "head~x", "Head",
-        "tag:", "tag:a..b", "-", "-2",
+        "tag:", "tag:a..b", "tag:a b", "tag:a:b", "tag:a~", "tag:a~x", "tag:a~1~2", "tag:~1", "tag:a.", "tag:-a", "-",
+        "-2",
         "-2x", "-h", "-2h3", "--2h", "-99999999999999w", "2024", "2024-5-1", "2024-05-01T", "2024-05-01 25:00",
         "2024-02-30", "tomorrow", "today14",
         "today ", "today 14", "now-", "now2h", "１２", "2024-05-01T10:00:60Z", "＠1",

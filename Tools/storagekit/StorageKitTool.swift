@@ -14,13 +14,14 @@ struct StorageKitTool: AsyncParsableCommand {
         abstract: "Look into, replay, rebuild and audit a StorageKit store.",
         version: "0.1.0",
         subcommands: [
-            ImportCommand.self, ExportCommand.self, LogCommand.self, ShowCommand.self, HistoryCommand.self,
-            DiffCommand.self, BlameCommand.self, GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self,
-            ReplayCommand.self, CompareReplayCommand.self, TailCommand.self, StatsCommand.self, VerifyCommand.self,
-            RebuildCommand.self,
-            ProjectionsCommand.self,
-            RevertCommand.self, UndoCommand.self, RedoCommand.self, RestoreStateCommand.self, CompletionsCommand.self,
-            ManualCommand.self,
+            ImportCommand.self, ExportCommand.self, AdoptCommand.self,
+            LogCommand.self, ShowCommand.self, HistoryCommand.self, DiffCommand.self, BlameCommand.self,
+            GrepCommand.self, BisectCommand.self, AtCommand.self, SQLCommand.self, TailCommand.self,
+            ReplayCommand.self, CompareReplayCommand.self,
+            TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,
+            RestoreStateCommand.self,
+            StatsCommand.self, VerifyCommand.self, RebuildCommand.self, ProjectionsCommand.self,
+            CompletionsCommand.self, ManualCommand.self,
         ])
 
     /// Without a command, tells where to begin.

@@ -77,6 +77,8 @@ enum {
     STORAGE_CAPTURE_COMMIT_TOO_LARGE = 4,
     // The table's columns aren't the ones that were defined.
     STORAGE_CAPTURE_UNKNOWN_COLUMNS = 5,
+    // A row without a whole key: nothing could tell it from another. Tables that were made elsewhere may allow it.
+    STORAGE_CAPTURE_NULL_IN_KEY = 6,
 };
 
 typedef struct storage_capture storage_capture;
@@ -132,6 +134,8 @@ int storage_capture_ended(const storage_capture *capture);
 void storage_capture_set_logged(storage_capture *capture, int logged);
 // While set, changes aren't captured: the engine writes derived state.
 void storage_capture_set_suppressed(storage_capture *capture, int suppressed);
+// While set, an update is captured as the insert of the row as it is now: how history begins for rows that are there already.
+void storage_capture_set_baseline(storage_capture *capture, int baseline);
 // What the SQL function storage_engine() answers: 1 opens the guarded tables to the engine, 2 those of projections to them.
 void storage_capture_set_engine(storage_capture *capture, int engine);
 

@@ -8,6 +8,8 @@ public enum StoragePoint: Sendable, Hashable {
     case commit(Int64)
     /// After the last commit that isn't later than this time.
     case time(Date)
+    /// Where this tag points to now.
+    case tag(String)
     /// After the newest commit.
     case head
 }

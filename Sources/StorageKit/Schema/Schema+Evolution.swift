@@ -13,6 +13,26 @@ extension Schema {
         return self
     }
 
+    /// Begins the history of a table that was made with SQL: each of its rows becomes an event, and every change from then on.
+    /// Does nothing where its history has begun.
+    ///
+    /// ```swift
+    /// schema.migration("2026-02-01_places") { db in
+    ///     try db.execute(sql: "CREATE TABLE places(id INTEGER PRIMARY KEY, name VARCHAR(80) NOT NULL)")
+    /// }
+    /// schema.adopt("places")
+    /// schema.autoSchema(PlaceRecord.self)
+    /// ```
+    ///
+    /// The table keeps its constraints, indexes and triggers, and gets a column `_position`. It needs a primary key, which
+    /// no row may leave NULL, and row numbers: a table `WITHOUT ROWID`, a virtual one or one with generated columns is refused.
+    /// All rows are one commit, which is held in memory until it is written: for millions of them use `storagekit adopt`.
+    @discardableResult
+    public mutating func adopt(_ table: String) -> Schema {
+        addStep("adopt \(table)") { try $0.writer.adopt(table) }
+        return self
+    }
+
     /// Gives an entity's table another name. Its rows and their history stay with it.
     @discardableResult
     public mutating func renameEntity(_ table: String, to name: String) -> Schema {

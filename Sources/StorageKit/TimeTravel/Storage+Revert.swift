@@ -81,7 +81,7 @@ extension Storage {
             isDryRun: isDryRun)
     }
 
-    private func metadata(_ actor: String?, _ reason: String?) -> CommitMetadata {
+    func metadata(_ actor: String?, _ reason: String?) -> CommitMetadata {
         CommitMetadata(
             actor: actor ?? StorageContext.actor, app: StorageContext.app, reason: reason,
             correlation: StorageContext.correlation)

@@ -50,7 +50,7 @@ extension Catalog {
                 entities[parent]?.columns.append(column)
             }
         }
-        add(.catalog)
+        for entity in CatalogEntity.reserved { add(entity) }
         for id in order { if let entity = entities[id] { add(entity) } }
     }
 

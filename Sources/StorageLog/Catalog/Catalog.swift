@@ -36,7 +36,7 @@ package struct Catalog: Sendable, Equatable {
         let names = Set(names.map(ExactText.init))
         return Set(
             entities.filter { entity in
-                entity.id != CatalogEntity.catalog.id && (names.isEmpty || names.contains(ExactText(entity.name)))
+                !entity.isReserved && (names.isEmpty || names.contains(ExactText(entity.name)))
             }.map(\.id))
     }
 
@@ -49,7 +49,7 @@ package struct Catalog: Sendable, Equatable {
     }
 
     /// Entities of users, whose tables exist.
-    package var live: [CatalogEntity] { entities.filter { !$0.isDropped && $0.id != CatalogEntity.catalog.id } }
+    package var live: [CatalogEntity] { entities.filter { !$0.isDropped && !$0.isReserved } }
 
     package var nextId: UInt32 {
         var highest = CatalogEntity.lastReservedId
@@ -89,6 +89,19 @@ package struct CatalogEntity: Sendable, Equatable {
 
     package func column(named name: String) -> CatalogColumn? {
         columns.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
+    }
+
+    /// The SQL of the table, and that of its indexes and triggers, as they are to be.
+    package var definitions: (table: String, rest: String?) {
+        if isReserved {
+            let rest = StoreSchema.objects.filter { $0.sql.contains(" ON \(stored)(") }.map(\.sql)
+            let table = StoreSchema.objects.first { $0.name == stored }?.sql ?? ""
+            return (table, rest.isEmpty ? nil : rest.joined(separator: ";\n"))
+        }
+        guard let end = definition.firstRange(of: ";\nCREATE ") else { return (definition + ";", nil) }
+        return (
+            definition[..<end.lowerBound] + ";", definition[definition.index(end.lowerBound, offsetBy: 2)...] + ";"
+        )
     }
 
     /// The name by which SQLite's row number can be reached: one that no column hides.

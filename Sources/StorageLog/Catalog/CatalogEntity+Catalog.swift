@@ -1,8 +1,17 @@
 extension CatalogEntity {
-    /// Ids up to this one belong to the catalog itself; users' entities and columns follow.
+    /// Ids up to this one belong to the store itself; users' entities and columns follow.
     package static let lastReservedId: UInt32 = 31
 
-    /// The catalog as an entity: the one that is known without being read.
+    /// The store's own entities, which are known without being read: their changes are events like any other, but they
+    /// are no data of users, so whatever tells, compares or takes back users' rows leaves them out.
+    package static let reserved: [CatalogEntity] = [.catalog, .tag, .note]
+
+    package static func isReserved(_ id: UInt32) -> Bool { id <= lastReservedId }
+
+    /// Whether it is one of the store's own.
+    package var isReserved: Bool { Self.isReserved(id) }
+
+    /// The catalog as an entity.
     package static let catalog = CatalogEntity(
         id: 1, name: "storage_catalog", stored: "storage_catalog",
         columns: [

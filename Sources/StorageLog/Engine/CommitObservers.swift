@@ -17,9 +17,16 @@ package final class CommitObservers: Sendable {
     private let observers = Mutex<[Int: @Sendable (CommittedChanges) -> Void]>([:])
     private let count = Atomic(0)
     private let next = Atomic(0)
+    private let bells = Mutex(Bells())
+
+    private struct Bells {
+        var ringing: [Int: AsyncStream<Void>.Continuation] = [:]
+        var isClosed = false
+    }
 
     package init() {}
 
+    /// Whether nobody wants to know which rows were changed.
     package var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
     /// Calls `observer` after every transaction until the token is given back.
@@ -37,4 +44,39 @@ package final class CommitObservers: Sendable {
     func tell(_ changes: CommittedChanges) {
         for observer in observers.withLock({ Array($0.values) }) { observer(changes) }
     }
+
+    // MARK: Bells
+
+    /// Rings after transactions until it is let go of, and ends when the store is closed. Several rings that nobody has heard yet
+    /// are one.
+    func bell() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let token = next.add(1, ordering: .relaxed).newValue
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.bells.withLock { $0.ringing.removeValue(forKey: token) }
+        }
+        let isClosed = bells.withLock { bells in
+            if !bells.isClosed { bells.ringing[token] = continuation }
+            return bells.isClosed
+        }
+        if isClosed { continuation.finish() }
+        return stream
+    }
+
+    func ring() {
+        bells.withLock { bells in
+            for continuation in bells.ringing.values { continuation.yield() }
+        }
+    }
+
+    func close() {
+        let ringing = bells.withLock { bells in
+            bells.isClosed = true
+            return Array(bells.ringing.values)
+        }
+        for continuation in ringing { continuation.finish() }
+    }
+
+    /// How many bells somebody holds.
+    package var bellCount: Int { bells.withLock { $0.ringing.count } }
 }

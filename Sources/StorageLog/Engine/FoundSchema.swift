@@ -37,8 +37,9 @@ extension LogWriter {
     /// - Parameter standIns: Tables that stand in the place of entities' own, by entity.
     func defineCapture(_ found: FoundSchema, standIns: [UInt32: String] = [:]) throws {
         var definitions = CaptureDefinitions()
-        let catalogTable = found.tables["storage_catalog".folded]
-        if let catalogTable { definitions.add(.catalog, catalogTable, unfilled: []) }
+        for entity in CatalogEntity.reserved {
+            if let table = found.tables[entity.stored.folded] { definitions.add(entity, table, unfilled: []) }
+        }
         for entity in catalog.live {
             guard standIns[entity.id] != nil || !schema.replaced.contains(entity.id) else { continue }
             let name = standIns[entity.id] ?? entity.stored
@@ -62,24 +63,31 @@ extension FoundSchema {
             SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema
             WHERE sql IS NOT NULL ORDER BY type <> 'table', type, name
             """)
-        var names: [(name: String, root: Int64, sql: String)] = []
+        var names: [(name: String, root: Int64)] = []
         while try objects.step() {
             let table = objects.string(2).folded
-            definitions[table, default: []].append(objects.string(4))
+            var sql = objects.string(4)
+            // A table that was made anew has another spelling of its name: SQLite writes it when the table is renamed.
+            if objects.string(0) == "table" {
+                sql = TableSQL.renaming(sql, to: quoted(objects.string(1))) ?? sql
+            }
+            definitions[table, default: []].append(sql)
             switch objects.string(0) {
-            case "table": names.append((objects.string(1), objects.integer(3), objects.string(4)))
+            case "table": names.append((objects.string(1), objects.integer(3)))
             case "trigger": triggers.insert(table)
             default: break
             }
         }
+        let defaults = DefaultValues()
         // Virtual tables have no root page and can't be entities.
         for table in names where table.root > 0 {
             let key = table.name.folded
-            if key.text.hasPrefix("storage_") && key.text != "storage_catalog" { continue }
+            let isReserved = CatalogEntity.reserved.contains { $0.stored == key.text }
+            if key.text.hasPrefix("storage_"), !isReserved { continue }
             tables[key] = FoundTable(
                 name: table.name, root: table.root, hasRowid: try Self.hasRowid(database, table.name),
                 hasTriggers: triggers.contains(key), definition: (definitions[key] ?? []).joined(separator: ";\n"),
-                columns: try Self.columns(database, table.name))
+                columns: try Self.columns(database, table.name, defaults))
         }
     }
 
@@ -89,7 +97,9 @@ extension FoundSchema {
         return try select.step() ? select.integer(0) == 0 : false
     }
 
-    private static func columns(_ database: OpaquePointer, _ table: String) throws -> [FoundColumn] {
+    private static func columns(
+        _ database: OpaquePointer, _ table: String, _ defaults: DefaultValues
+    ) throws -> [FoundColumn] {
         let select = try Statement(
             database, "SELECT name, type, \"notnull\", dflt_value, pk, cid FROM pragma_table_xinfo(?) WHERE hidden <> 1"
         )
@@ -101,17 +111,8 @@ extension FoundSchema {
                 FoundColumn(
                     name: select.string(0), place: Int(select.integer(5)), type: select.string(1),
                     required: select.integer(2) != 0, keyPlace: Int(select.integer(4)),
-                    fallback: try literal.map { try value(database, of: $0, type: select.string(1)) } ?? .null))
+                    fallback: try literal.map { try defaults.value(of: $0, type: select.string(1)) } ?? .null))
         }
         return columns
-    }
-
-    /// What an SQL literal in a DEFAULT clause stands for in a column of that type.
-    private static func value(_ database: OpaquePointer, of literal: String, type: String) throws -> StorageValue {
-        let cast = type.isEmpty ? "(\(literal))" : "CAST((\(literal)) AS \(type))"
-        // Defaults that depend on the moment, such as CURRENT_TIMESTAMP, never stand for rows from before: SQLite
-        // refuses them in ADD COLUMN.
-        let select = try Statement(database, "SELECT \(cast)")
-        return try select.step() ? select.row.value(at: 0) : .null
     }
 }

@@ -19,6 +19,8 @@ struct SchemaState {
     var places: [UInt32: Int] = [:]
     /// Entities whose tables were dropped in this commit.
     var dropped: [CatalogEntity] = []
+    /// Entities whose tables were gone when the store was opened.
+    var missing: Set<UInt32> = []
     /// Entities whose tables were made anew in this commit, and whose rows the log doesn't tell yet.
     var replaced: Set<UInt32> = []
 }
@@ -32,14 +34,20 @@ struct CatalogState {
 
 extension LogWriter {
     /// Installs capture for the schema as it is. Called once after opening.
-    func watchSchema() throws {
+    ///
+    /// - Parameter toleratesLoss: Whether tables may be gone: ``missingEntities`` tells which, then.
+    func watchSchema(toleratesLoss: Bool = false) throws {
         let found = try readSchema()
         schema.version = found.version
+        schema.missing = []
         for entity in catalog.live {
-            guard let table = found.tables[entity.stored.folded] else {
+            if let table = found.tables[entity.stored.folded] {
+                adopt(table, for: entity.id)
+            } else if toleratesLoss {
+                schema.missing.insert(entity.id)
+            } else {
                 throw StorageError.corruptLog("the table of entity \"\(entity.name)\" is gone")
             }
-            adopt(table, for: entity.id)
         }
         try defineCapture(found)
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -51,6 +59,9 @@ extension LogWriter {
                 return writer.schemaMayHaveChanged() ? 0 : 1
             }, context)
     }
+
+    /// Entities whose tables another program has dropped. They have to be made again from the log before anything else.
+    package var missingEntities: [CatalogEntity] { catalog.live.filter { schema.missing.contains($0.id) } }
 
     /// Called from inside the hook: a row is about to be captured after a statement that may have changed the schema.
     private func schemaMayHaveChanged() -> Bool {
@@ -272,19 +283,25 @@ extension StorageError {
 extension LogWriter {
     /// A transaction in which derived tables may be made anew. Nothing is captured, and the schema is taken afterwards
     /// as it is found: whoever calls this vouches for the tables being what the log says.
-    package func maintenance<Result>(_ db: GRDB.Database, _ body: () throws -> Result) throws -> Result {
+    ///
+    /// - Parameter changesSchema: Whether `body` makes, drops or renames tables, and not only fills them.
+    package func maintenance<Result>(
+        _ db: GRDB.Database, changesSchema: Bool = true, _ body: () throws -> Result
+    ) throws -> Result {
         try db.beginTransaction(.immediate)
         do {
             let result = try asEngine(body)
-            try watchSchema()
-            for projection in projections { try projection.reload(from: self) }
+            if changesSchema {
+                try watchSchema()
+                for projection in projections { try projection.reload(from: self) }
+            }
             try db.commit()
-            storage_capture_take_schema_suspicion(capture)
+            if changesSchema { storage_capture_take_schema_suspicion(capture) }
             return result
         } catch {
             // A rollback can fail only when SQLite has rolled back by itself already.
             if db.isInsideTransaction { try? db.rollback() }
-            try watchSchema()
+            if changesSchema { try watchSchema() }
             throw StorageError.wrapping(error)
         }
     }

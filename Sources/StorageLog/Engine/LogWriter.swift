@@ -122,6 +122,7 @@ extension LogWriter {
             head = pending
             catalogIsDirty = false
             if !observers.isEmpty { observers.tell(committedChanges()) }
+            observers.ring()
             for projection in projections { projection.committed(in: self) }
             storage_capture_reset(capture)
             return result
@@ -161,8 +162,9 @@ extension LogWriter {
         let view = captured
         var counts: [UInt32: Int] = [:]
         for index in count..<max(view.count, count) { counts[view.shape(of: index).entity, default: 0] += 1 }
-        counts[CatalogEntity.catalog.id] = nil
-        return counts.sorted { $0.key < $1.key }.map { (catalog.entity(id: $0.key)?.name ?? "", $0.value) }
+        return counts.filter { !CatalogEntity.isReserved($0.key) }.sorted { $0.key < $1.key }.map {
+            (catalog.entity(id: $0.key)?.name ?? "", $0.value)
+        }
     }
 
     /// Bytes of the texts and blobs that wait with them.

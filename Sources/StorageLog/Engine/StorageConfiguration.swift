@@ -1,3 +1,4 @@
+package import GRDB
 internal import Foundation
 public import StorageCore
 
@@ -29,8 +30,10 @@ public struct StorageConfiguration: Sendable {
     package var sealedLevel: Int32 = 6
     /// Whether full windows are sealed in the background.
     package var sealsInBackground = true
-    /// Makes the derived state that is part of every commit.
-    package var makeProjections: @Sendable (LogWriter) throws -> [any InlineProjection] = { _ in [] }
+    /// Makes the derived state that is part of every commit; before that, tables that are missing.
+    package var makeProjections: @Sendable (LogWriter, GRDB.Database) throws -> [any InlineProjection] = { _, _ in [] }
+    /// Whether a database that somebody else made is turned into a store by being opened.
+    package var takesOver = false
     /// The epoch that this writer has taken.
     package var epoch: Int64 = 0
 

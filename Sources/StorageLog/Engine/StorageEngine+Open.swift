@@ -15,7 +15,7 @@ extension StorageEngine {
             try StorePath.checkExists(path)
             return try openReadOnly(path: path, configuration: configuration)
         }
-        try StorePath.checkIsDatabase(path)
+        if !configuration.takesOver { try StorePath.checkIsDatabase(path) }
         let lock = try WriterLock(store: path)
         let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
         return try withWriter(of: pool, path: path, configuration: configuration, lock: lock)
@@ -54,7 +54,7 @@ extension StorageEngine {
                 let epoch = try prepareStore(db, connection, configuration: configuration)
                 var configuration = configuration
                 configuration.epoch = epoch
-                writer = try makeWriter(connection, configuration: configuration)
+                writer = try makeWriter(db, connection, configuration: configuration)
                 return epoch
             }
             return StorageEngine(path: path, configuration: opened, pool: pool, lock: lock, writer: writer)
@@ -64,7 +64,7 @@ extension StorageEngine {
     }
 
     private static func makeWriter(
-        _ connection: OpaquePointer, configuration: StorageConfiguration
+        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration
     ) throws -> LogWriter {
         let limits = storage_limits(
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
@@ -73,8 +73,11 @@ extension StorageEngine {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)
         }
         let writer = try LogWriter(database: connection, capture: capture, configuration: configuration)
-        try writer.watchSchema()
-        try writer.install(configuration.makeProjections(writer))
+        try writer.watchSchema(toleratesLoss: true)
+        try writer.install(configuration.makeProjections(writer, db))
+        if let missing = writer.missingEntities.first {
+            throw StorageError.corruptLog("the table of entity \"\(missing.name)\" is gone")
+        }
         return writer
     }
 
@@ -110,7 +113,8 @@ extension StorageEngine {
         read.reset()
         var epoch: Int64 = 0
         try db.inTransaction(.immediate) {
-            if try StoreFormat.isEmpty(connection) {
+            let isNew = try StoreFormat.isEmpty(connection)
+            if try isNew || (configuration.takesOver && !StoreFormat.isStore(connection)) {
                 for object in StoreSchema.objects { try Statement(connection, object.sql).execute() }
                 try Statement(connection, "INSERT INTO storage_meta VALUES (1, ?, 0)").run(StoreSchema.formatVersion)
                 try Statement(connection, "PRAGMA application_id = \(StoreSchema.applicationId)").execute()

@@ -99,6 +99,9 @@ extension StorageEngine {
         if configuration.isReadOnly { throw StorageError.sqlite(code: SQLITE_READONLY, message: "", sql: nil) }
     }
 
+    /// Whether somebody waits for a commit: work that can be put off makes room then.
+    package var hasWaitingCommits: Bool { state.withLock { !$0.jobs.isEmpty } }
+
     private func drain() {
         pool.asyncWriteWithoutTransaction { [self] db in
             while let jobs = takeJobs() { run(jobs, db) }
@@ -164,6 +167,7 @@ extension StorageEngine {
                 .failed, "The store is out of use after an earlier error: \(error.message)",
                 remedy: "Mend the cause, then open the store again.", cause: error)
         }
+        observers.ring()
     }
 
     /// Runs `body` on the writer and waits for it: for opening, before anybody else has the store.
@@ -230,12 +234,20 @@ extension StorageEngine {
         }
     }
 
+    /// Rings after every transaction of this process, also after the failure of the store, and ends when it is closed. A store that
+    /// is open for reading only doesn't hear of the commits of others: there it rings all the time, so that somebody looks.
+    package func commitBell() -> AsyncStream<Void> {
+        guard configuration.isReadOnly else { return observers.bell() }
+        return AsyncStream { (try? await Task.sleep(for: .milliseconds(50))).map { _ in } }
+    }
+
     /// The end of the log after this process's last commit.
     package var committed: LogHead { state.withLock { $0.committed } }
 
     /// Lets go of the file on the calling thread: for a store that nobody else has got hold of.
     package func closeNow() {
         state.withLock { $0.isClosed = true }
+        observers.close()
         pool.writeWithoutTransaction { _ in writer = nil }
         // Can fail only for statements in use, and there are none: nobody else has the store.
         try? pool.close()
@@ -249,6 +261,7 @@ extension StorageEngine {
             return state.isClosed
         }
         guard !wasClosed else { return }
+        observers.close()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             pool.asyncWriteWithoutTransaction { [self] db in
                 if writer != nil, state.withLock({ $0.failure }) == nil {
@@ -285,11 +298,11 @@ extension StorageEngine {
         }
     }
 
-    /// Seals every full window now.
+    /// Seals every full window now. Commits come in between windows.
+    ///
+    /// - Throws: `CancellationError` once the task is cancelled; the rest is sealed later then.
     package func seal() async throws {
-        try await withWriter { writer, db in
-            while try writer.sealWindow(db) {}
-        }
+        while try await withWriter({ writer, db in try writer.sealWindow(db) }) { try Task.checkCancellation() }
     }
 }
 

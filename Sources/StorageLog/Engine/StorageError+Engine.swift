@@ -34,6 +34,10 @@ extension StorageError {
             return StorageError(
                 .invalidValue, "Text with a NUL character can't be stored in \(place): SQL functions would cut it off.",
                 remedy: "Remove the NUL, or store the bytes as a blob.")
+        case STORAGE_CAPTURE_NULL_IN_KEY:
+            return StorageError(
+                .invalidValue, "A row of \(entity ?? "an entity") has no value in \(place), which is part of its key.",
+                remedy: "Give it one: history finds a row by its whole key.")
         case STORAGE_CAPTURE_VALUE_TOO_LARGE:
             return StorageError(
                 .limitExceeded, "A value of \(place) is larger than \(Limits.valueBytes) bytes.",

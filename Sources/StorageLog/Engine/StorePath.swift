@@ -67,7 +67,13 @@ enum StorePath {
 }
 
 /// Whether a file is a store of a format that is known.
-enum StoreFormat {
+package enum StoreFormat {
+    /// Whether the file says of itself that it is a store, of whatever format.
+    package static func isStore(_ connection: OpaquePointer) throws -> Bool {
+        let identity = try Statement(connection, "PRAGMA application_id")
+        return try identity.step() && identity.integer(0) == StoreSchema.applicationId
+    }
+
     static func isEmpty(_ connection: OpaquePointer) throws -> Bool {
         let select = try Statement(connection, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")
         return try select.step() && select.integer(0) == 1
@@ -76,13 +82,11 @@ enum StoreFormat {
     /// - Throws: `not-a-store` or `unsupported-format`.
     static func check(_ connection: OpaquePointer?) throws {
         guard let connection else { throw StorageError.closed() }
-        let identity = try Statement(connection, "PRAGMA application_id")
-        guard try identity.step(), identity.integer(0) == StoreSchema.applicationId else {
+        guard try isStore(connection) else {
             throw StorageError(
                 .notAStore, "The file is an SQLite database, but not a StorageKit store.",
-                remedy: "Check the name; a new store needs a file that doesn't exist yet.")
+                remedy: "Check the name; storagekit adopt makes a store of a database that something else made.")
         }
-        identity.reset()
         let select = try Statement(connection, "SELECT format FROM storage_meta")
         let format = try select.step() ? select.integer(0) : 0
         guard format == StoreSchema.formatVersion else {

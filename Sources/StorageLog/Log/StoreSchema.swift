@@ -66,6 +66,29 @@ enum StoreSchema {
             )
             """
         ),
+        // Quoted, because that is how SQLite writes the name when a rebuilt table takes its place.
+        (
+            "storage_tag",
+            """
+            CREATE TABLE "storage_tag" (
+              name TEXT NOT NULL PRIMARY KEY,
+              position INTEGER NOT NULL,
+              note TEXT,
+              _position INTEGER NOT NULL
+            )
+            """
+        ),
+        ("storage_tag_position", "CREATE INDEX storage_tag_position ON storage_tag(position)"),
+        (
+            "storage_note",
+            """
+            CREATE TABLE "storage_note" (
+              position INTEGER PRIMARY KEY,
+              text TEXT NOT NULL,
+              _position INTEGER NOT NULL
+            )
+            """
+        ),
         (
             "storage_tombstone",
             """
@@ -125,6 +148,28 @@ enum StoreSchema {
               attempts INTEGER NOT NULL,
               time INTEGER NOT NULL,
               PRIMARY KEY (projection, position)
+            ) WITHOUT ROWID
+            """
+        ),
+        (
+            "storage_shadow",
+            """
+            CREATE TABLE storage_shadow(
+              entity INTEGER PRIMARY KEY,
+              position INTEGER NOT NULL,
+              definition TEXT NOT NULL,
+              loose INTEGER NOT NULL
+            )
+            """
+        ),
+        (
+            "storage_shadow_tombstone",
+            """
+            CREATE TABLE storage_shadow_tombstone(
+              entity INTEGER NOT NULL,
+              key BLOB NOT NULL,
+              position INTEGER NOT NULL,
+              PRIMARY KEY (entity, key)
             ) WITHOUT ROWID
             """
         ),

@@ -17,12 +17,12 @@ public struct LogQuery: Sendable {
     public var reasons: Set<String>?
     /// Events that set, change or remove one of these columns.
     public var columns: Set<String>?
-    /// Whether changes of the schema are told too.
+    /// Whether changes of the store's own entities are told too: of the schema, of tags and notes.
     public var includesSchema = false
     /// Newest first.
     public var descending = false
 
-    public init() {}
+    public init(tables: Set<String>? = nil) { self.tables = tables }
 
     package func wants(_ commit: CommitInfo) -> Bool {
         guard times.contains(commit.time) else { return false }
@@ -39,7 +39,7 @@ public struct LogQuery: Sendable {
     func entities(in catalog: Catalog) -> Set<UInt32> {
         var ids: Set<UInt32> = []
         for entity in catalog.entities {
-            if entity.id == CatalogEntity.catalog.id {
+            if entity.isReserved {
                 if includesSchema || (tables?.contains(entity.name) ?? false) { ids.insert(entity.id) }
             } else if tables?.contains(entity.name) ?? true {
                 ids.insert(entity.id)

@@ -4,7 +4,7 @@ package import StorageCore
 extension LogReader {
     /// The last position that belongs to the past as a point sees it.
     ///
-    /// - Throws: `not-found` for a position or commit that isn't in the log.
+    /// - Throws: `not-found` for a position or commit that isn't in the log, or a tag that there isn't.
     package func position(of point: StoragePoint) throws -> Int64 {
         let head = try head()
         switch point {
@@ -23,6 +23,9 @@ extension LogReader {
                     remedy: "The log has the commits 1 to \(head.commit).")
             }
             return try lastPosition(before: "first_commit <= ?1", number) { $0.number <= number }
+        case .tag(let name):
+            guard let tag = try TagReader(self).tag(named: name) else { throw StorageError.noTag(name) }
+            return try position(of: .position(tag.position))
         case .time(let date):
             let limit = date.timeIntervalSince1970 * 1_000_000
             let time = limit >= 9e18 ? Int64.max : limit <= -9e18 ? Int64.min : Int64(limit.rounded(.down))

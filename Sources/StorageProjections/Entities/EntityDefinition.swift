@@ -87,7 +87,7 @@ extension LogWriter {
             .schemaMismatch,
             "There is a \(try select.row.text(at: 0)) \"\(definition.stored)\" that was made with SQL and isn't the entity \"\(definition.name)\".",
             remedy:
-                "Let autoSchema make the table of an entity; rows that a table made with SQL holds are copied into it by a migration after autoSchema."
+                "Say adopt(\"\(definition.stored)\") before autoSchema where it is the entity's table and its history is to begin; otherwise give one of them another name."
         )
     }
 
@@ -231,9 +231,24 @@ extension EntityDefinition.Column {
 }
 
 extension CatalogColumn {
+    /// Whether the column keeps every value of a property with this type as it is. A table that was made with SQL names its
+    /// types as it likes (`NVARCHAR(160)`); what SQLite makes of the name counts there.
+    private func takes(_ declared: String) -> Bool {
+        if type == declared { return true }
+        guard !["TEXT", "INTEGER", "REAL", "BOOLEAN", "DATETIME", "BLOB", ""].contains(type) else { return false }
+        let affinity = ColumnAffinity(declaredType: type)
+        return switch declared {
+        case "TEXT": affinity == .text
+        case "INTEGER", "BOOLEAN": affinity == .integer || affinity == .numeric
+        case "REAL", "DATETIME": affinity == .real || affinity == .numeric
+        case "BLOB": affinity == .blob
+        default: false
+        }
+    }
+
     fileprivate func check(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
         guard (keyPlace > 0) == column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
-        guard type == column.schema.type,
+        guard takes(column.schema.type),
             required == (column.schema.notNull || column.schema.primaryKey) || keyPlace > 0
         else {
             throw StorageError(

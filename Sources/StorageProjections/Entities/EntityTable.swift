@@ -29,10 +29,14 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
         let assignments = (others.map { quoted($0.name) } + ["_position"]).map { "\($0) = excluded.\($0)" }
         let differences = others.filter { $0.name != stamped }.map { column -> String in
             let name = quoted(column.name)
-            // IS takes 0.0 for -0.0, which are two values.
-            return column.type == Double.columnType
-                ? "NOT storage_identical(\(table).\(name), excluded.\(name))"
-                : "\(table).\(name) IS NOT excluded.\(name)"
+            let differs = "\(table).\(name) IS NOT excluded.\(name)"
+            guard column.type == Double.columnType else { return differs }
+            // IS takes 0.0 for -0.0, which are two values. A whole number may be kept as an integer, in a table that was
+            // made with SQL, and is the same value then.
+            return """
+                \(differs) OR (\(table).\(name) = 0 AND typeof(\(table).\(name)) = 'real' AND \
+                NOT storage_identical(\(table).\(name), excluded.\(name)))
+                """
         }
         let conflict =
             differences.isEmpty

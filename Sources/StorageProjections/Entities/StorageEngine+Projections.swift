@@ -13,7 +13,10 @@ extension StorageEngine {
 
     private static func withProjections(_ configuration: StorageConfiguration) -> StorageConfiguration {
         var configuration = configuration
-        configuration.makeProjections = { [try FullTextProjection($0), UserProjections()] }
+        configuration.makeProjections = { writer, db in
+            try ShadowTables(writer: writer, db: db).remakeMissing()
+            return [try FullTextProjection(writer), UserProjections()]
+        }
         return configuration
     }
 }

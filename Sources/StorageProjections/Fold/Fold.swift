@@ -18,6 +18,8 @@ package final class Fold {
         /// The table that remembers the last position of deleted rows, of the shape of `storage_tombstone`; nil where
         /// nobody asks.
         let tombstones: String?
+        /// Whether there may be tombstones already.
+        var hasTombstones = false
     }
 
     private let database: OpaquePointer
@@ -40,6 +42,7 @@ package final class Fold {
         self.targets = Dictionary(uniqueKeysWithValues: targets.map { ($0.entity.id, $0) })
         self.checks = checks
         self.direction = direction
+        deleted = Set(targets.filter(\.hasTombstones).map(\.entity.id))
     }
 
     /// Whether a row of the log holds anything for the targets.
@@ -79,7 +82,7 @@ package final class Fold {
     }
 
     /// Entities of which a row was deleted so far: inserts of the others needn't look for tombstones.
-    private var deleted: Set<UInt32> = []
+    private var deleted: Set<UInt32>
 
     /// Applies the events of a batch that lie in `positions`.
     ///

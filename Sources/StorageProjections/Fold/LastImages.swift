@@ -44,6 +44,8 @@ final class LastImages {
     private var keys = KeyPlaces()
     private var rows: [Row] = []
     private var lastNumber: Int64 = 0
+    /// Takes the positions of deletions; nil where nobody asks.
+    private let tombstone: Statement?
     private var tellings: [ShapeKey: Telling] = [:]
     private var inserts: [[Int]: Statement] = [:]
     private var updates: [[Int]: Statement] = [:]
@@ -54,9 +56,14 @@ final class LastImages {
         entity.live.count <= columnLimit && rows <= limit && events > rows * 4
     }
 
-    init(_ database: OpaquePointer, _ entity: CatalogEntity) throws {
+    /// - Parameter tombstones: The table that remembers the position of deleted rows, of the shape of
+    ///   `storage_tombstone`; nil where nobody asks.
+    init(_ database: OpaquePointer, _ entity: CatalogEntity, tombstones: String? = nil) throws {
         self.database = database
         self.entity = entity
+        tombstone = try tombstones.map {
+            try Statement(database, "INSERT INTO \($0)(entity, key, position) VALUES (\(entity.id), ?1, ?2)")
+        }
         keyCount = entity.key.count
         columns = entity.live.filter { $0.keyPlace == 0 }
         let definitions =
@@ -90,6 +97,12 @@ final class LastImages {
         if isNew {
             guard rows.count < Self.limit else { throw TooManyRows() }
             if telling.operation == STORAGE_DELETE {
+                if let tombstone {
+                    tombstone.bind(
+                        blob: KeyCoding.encode(view.key(of: index), count: keyCount, bytes: view.bytes), at: 1)
+                    tombstone.bind(position, at: 2)
+                    try tombstone.execute()
+                }
                 rows.append(Row(number: 0, known: 0, isDone: true))
             } else {
                 lastNumber += 1
@@ -184,14 +197,17 @@ final class LastImages {
         try statement.execute()
     }
 
+    /// The columns of the rows, as they stand in SQL.
+    var list: String { ((entity.key + columns).map { quoted($0.stored) } + ["_position"]).joined(separator: ", ") }
+
+    /// The statement that gives the rows in the order of their keys.
+    var select: String {
+        "SELECT \(list) FROM \(Self.table) ORDER BY \(entity.key.map { quoted($0.stored) }.joined(separator: ", "))"
+    }
+
     /// Puts the rows into the table, in the order of their keys, and takes the collecting table away.
     func finish(into table: String) throws {
-        let names = (entity.key + columns).map { quoted($0.stored) } + ["_position"]
-        let list = names.joined(separator: ", ")
-        let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
-        try Statement(
-            database, "INSERT INTO \(table)(\(list)) SELECT \(list) FROM \(Self.table) ORDER BY \(keys)"
-        ).execute()
+        try Statement(database, "INSERT INTO \(table)(\(list)) \(select)").execute()
         try discard()
     }
 

@@ -50,8 +50,10 @@ struct BatchFeed {
                         ? RowEvent(view, at: index, position: position, commit: part.info) : nil
                 }
                 guard let event else { continue }
-                if let earliest = slice.first, earliest.position <= limits.border, position > limits.border {
+                if position > limits.border, sliceStart <= limits.border {
                     try flush(through: limits.border, body)
+                    // Also where nothing of what lies before was wanted: what is new isn't taken for history then.
+                    sliceStart = limits.border + 1
                 }
                 slice.append(event)
                 taken += 1

@@ -124,6 +124,17 @@ extension ProjectionRuntime {
         }
     }
 
+    /// Waits until every projection that isn't standing has taken in a position.
+    package func settleRunning(through position: Int64) async throws {
+        for registration in registrations.values where registration.mode == .async {
+            do {
+                try await settled([registration.name], through: position)
+            } catch let error as StorageError where error.code == .projectionFailed {
+                continue
+            }
+        }
+    }
+
     /// Returns when anything has changed since, or the task is cancelled.
     func change(after generation: Int) async {
         let waiter = state.withLock { state in

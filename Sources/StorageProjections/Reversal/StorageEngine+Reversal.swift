@@ -1,7 +1,6 @@
 internal import GRDB
 package import StorageCore
 public import StorageLog
-internal import Synchronization
 
 /// What taking back changes did, and the commit that did it.
 public struct RevertReport: Sendable, Equatable {
@@ -77,6 +76,11 @@ extension StorageEngine {
             let position = try LogReader(connection).position(of: point)
             let past = try PastState(at: position, of: db, schema: .now, upcasts: upcasts)
             let names = tables.isEmpty ? past.catalog.live.map(\.name) : tables
+            for name in names where past.catalog.entity(named: name)?.isReserved == true {
+                throw StorageError(
+                    .misuse, "\"\(name)\" is the store's own and can't be restored.",
+                    remedy: "Name entities; a tag is moved by tag.")
+            }
             try past.read(names, from: db) { _ in }
             return (past, names)
         }
@@ -95,28 +99,10 @@ extension StorageEngine {
         _ metadata: CommitMetadata, isDryRun: Bool,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> RevertOutcome
     ) async throws -> RevertReport {
-        let report = Report()
-        do {
-            let receipt = try await commit(metadata) { writer, db in
-                let outcome = try body(writer, db)
-                report.outcome.withLock { $0 = outcome }
-                if isDryRun { throw DryRun() }
-            }
-            let isEmpty = receipt.commit == nil
-            return RevertReport(
-                outcome: report.outcome.withLock { $0 } ?? RevertOutcome(), receipt: isEmpty ? nil : receipt)
-        } catch {
-            guard isDryRun, let outcome = report.outcome.withLock({ $0 }) else { throw error }
-            return RevertReport(outcome: outcome, receipt: nil)
-        }
+        let (outcome, receipt) = try await commit(metadata, isDryRun: isDryRun, body)
+        return RevertReport(
+            outcome: outcome ?? RevertOutcome(), receipt: receipt.flatMap { $0.commit == nil ? nil : $0 })
     }
-}
-
-/// Ends a commit that was only to be tried.
-private struct DryRun: Error {}
-
-private final class Report: Sendable {
-    let outcome = Mutex<RevertOutcome?>(nil)
 }
 
 extension LogReader {

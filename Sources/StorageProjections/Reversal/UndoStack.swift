@@ -60,7 +60,7 @@ package struct UndoStack {
         try log.forEachBatch(in: 1...head, descending: true) { batch in
             for part in batch.commits.reversed() where part.info.number != last {
                 let changesRows = batch.withView { view in
-                    part.events.contains { view.shape(of: $0).entity != CatalogEntity.catalog.id }
+                    part.events.contains { !CatalogEntity.isReserved(view.shape(of: $0).entity) }
                 }
                 guard changesRows else { continue }
                 last = part.info.number

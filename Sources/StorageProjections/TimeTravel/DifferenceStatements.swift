@@ -31,7 +31,7 @@ package struct DifferenceStatements {
         }
         // Indexes last, because rows come faster without, and triggers, because they have done their work already.
         for table in difference.tables where table.from == nil {
-            if let rest = table.to.map(definitions)?.rest { try body(rest) }
+            if let rest = table.to.map(\.definitions)?.rest { try body(rest) }
         }
     }
 
@@ -40,7 +40,7 @@ package struct DifferenceStatements {
     /// What makes, renames and alters a table before any of its rows is touched.
     private func schema(of table: DifferenceTable) -> [String] {
         guard let to = table.to else { return [] }
-        guard let from = table.from else { return [definitions(of: to).table] }
+        guard let from = table.from else { return [to.definitions.table] }
         var statements: [String] = []
         let name = quoted(to.stored)
         if ExactText(from.stored) != ExactText(to.stored) {
@@ -60,13 +60,6 @@ package struct DifferenceStatements {
             statements.append("ALTER TABLE \(name) ADD COLUMN \(definition(of: new));")
         }
         return statements
-    }
-
-    /// The SQL of a table, and that of its indexes and triggers, as the catalog recorded them.
-    private func definitions(of entity: CatalogEntity) -> (table: String, rest: String?) {
-        guard let end = entity.definition.firstRange(of: ";\nCREATE ") else { return (entity.definition + ";", nil) }
-        let rest = entity.definition[entity.definition.index(end.lowerBound, offsetBy: 2)...]
-        return (entity.definition[..<end.lowerBound] + ";", rest + ";")
     }
 
     private func definition(of column: CatalogColumn) -> String {

@@ -14,16 +14,25 @@ struct TableCopy {
 
     func run(_ table: String) throws {
         let select = try Statement(source, "SELECT * FROM \(quoted(table))")
-        let count = sqlite3_column_count(select.pointer)
-        let names = (0..<count).map { quoted(String(cString: sqlite3_column_name(select.pointer, $0))) }
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
-        let insert = try Statement(
-            target, "INSERT INTO \(quoted(table))(\(names.joined(separator: ", "))) VALUES (\(marks))")
-        while try select.step() {
-            for column in 0..<count {
-                sqlite3_bind_value(insert.pointer, column + 1, sqlite3_column_value(select.pointer, column))
-            }
-            try insert.execute()
+        let names = (0..<sqlite3_column_count(select.pointer)).map {
+            quoted(String(cString: sqlite3_column_name(select.pointer, $0)))
         }
+        let insert = try Self.insert(select, into: quoted(table), list: names.joined(separator: ", "), target)
+        while try select.step() { try Self.copy(select, with: insert) }
+    }
+
+    /// The statement that takes what a row of `select` holds into the columns of `list`.
+    static func insert(
+        _ select: Statement, into table: String, list: String, _ target: OpaquePointer
+    ) throws -> Statement {
+        let marks = (0..<sqlite3_column_count(select.pointer)).map { _ in "?" }.joined(separator: ", ")
+        return try Statement(target, "INSERT INTO \(table)(\(list)) VALUES (\(marks))")
+    }
+
+    static func copy(_ row: Statement, with insert: Statement) throws {
+        for column in 0..<sqlite3_column_count(row.pointer) {
+            sqlite3_bind_value(insert.pointer, column + 1, sqlite3_column_value(row.pointer, column))
+        }
+        try insert.execute()
     }
 }

@@ -68,7 +68,9 @@ extension Verifier {
                 report.add("schema", table: projection.name, finding)
             }
         }
-        let known = Set(expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys })
+        let known = Set(
+            expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys }
+                + (try Shadow.tables(database)))
         for name in found.keys.sorted() where !known.contains(name) {
             report.add("schema", "\(name) isn't one of StorageKit's tables")
         }
@@ -105,7 +107,7 @@ extension Verifier {
 
     private mutating func checkLog(_ catalog: Catalog) throws {
         let scratch = try ScratchTables()
-        let entities = [CatalogEntity.catalog] + catalog.live
+        let entities = CatalogEntity.reserved + catalog.live
         let fold = Fold(scratch.database, targets: try entities.map(scratch.target), checks: true)
         try Statement(scratch.database, "CREATE TABLE commit_key(key TEXT PRIMARY KEY, number, first, last, time)")
             .execute()
@@ -154,7 +156,7 @@ extension Verifier {
     private mutating func compareTable(
         _ entity: CatalogEntity, _ scratch: ScratchTables, definition: CatalogEntity?
     ) throws {
-        if let definition, definition.id != CatalogEntity.catalog.id { try checkDefinition(definition) }
+        if let definition, !definition.isReserved { try checkDefinition(definition) }
         let rest = entity.live.filter { $0.keyPlace == 0 }
         let columns = entity.key + rest
         let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])

@@ -66,8 +66,16 @@ final class Worker {
     }
 
     /// Kills the worker with SIGKILL and returns the writes that it had said were done.
-    func kill() -> [(rows: Int, name: String)] {
-        Foundation.kill(process.processIdentifier, SIGKILL)
+    func kill() -> [(rows: Int, name: String)] { end(SIGKILL) }
+
+    /// Asks the worker to end with SIGTERM, waits until it has, and returns the writes that it has said were done.
+    func terminate() -> [(rows: Int, name: String)] { end(SIGTERM) }
+
+    /// With what the worker has ended.
+    var exitStatus: Int32 { process.terminationStatus }
+
+    private func end(_ signal: Int32) -> [(rows: Int, name: String)] {
+        Foundation.kill(process.processIdentifier, signal)
         process.waitUntilExit()
         printed.waitForEnd()
         // The last line may have been cut off by the kill.

@@ -15,7 +15,7 @@ extension LogWriter {
     /// Reads the tables with plain SELECTs: what capture says is compared with this, so it shares no code with it.
     func dump() throws -> StoreDump {
         var dump: StoreDump = [:]
-        for entity in [CatalogEntity.catalog] + catalog.live {
+        for entity in CatalogEntity.reserved + catalog.live {
             let key = entity.key
             let others = entity.live.filter { $0.keyPlace == 0 }
             let names = (key + others).map { quoted($0.stored) } + ["_position"]

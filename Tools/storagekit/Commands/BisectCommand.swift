@@ -205,6 +205,7 @@ private final class Bisection {
     private func write(_ number: Int64, before: Bool) throws {
         guard let commit = try store.index.commit(number) else { return }
         var entry = CommitEntry(info: commit.info, positions: commit.positions)
+        try entry.lookUpTags(store.tags)
         var query = LogQuery()
         query.positions = commit.positions
         query.includesSchema = true

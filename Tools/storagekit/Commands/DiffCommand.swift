@@ -135,10 +135,10 @@ struct DiffSelection {
     /// A name that a table had only at one of the points is as good as one that it has now.
     private static func check(_ table: String, _ store: StoreReader, _ from: Int64, _ to: Int64) throws {
         do {
-            _ = try EntityNames(catalog: store.catalog).entities(named: table)
+            _ = try EntityNames(catalog: store.catalog).users(named: table)
         } catch {
             for position in [from, to] {
-                if try Catalog.load(store.connection, at: position).entity(named: table) != nil { return }
+                if try Catalog.load(store.connection, at: position).entity(named: table)?.isReserved == false { return }
             }
             throw error
         }

@@ -32,7 +32,7 @@ struct LogCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "A line for each commit.")
     var oneline = false
 
-    @Flag(name: .long, help: "Show changes of the schema too.")
+    @Flag(name: .long, help: "Show changes of the schema, of tags and notes too.")
     var schema = false
 
     @OptionGroup var format: FormatOptions
@@ -57,10 +57,14 @@ struct LogCommand: AsyncParsableCommand {
     static func split(_ words: [String]) throws -> (PointRange?, [TargetArgument]) {
         var words = words[...]
         var range: PointRange?
-        // A row's id may contain two dots.
-        if let first = words.first, first.contains(".."), !first.contains("/") {
-            range = try PointRange(first, now: SystemTime.now)
-            words = words.dropFirst()
+        if let first = words.first, first.contains("..") {
+            let now = SystemTime.now
+            // Two dots may belong to a row's id, and a slash to a tag's name.
+            let isRow = first.contains("/") && (try? PointRange(first, now: now)) == nil
+            if !isRow {
+                range = try PointRange(first, now: now)
+                words = words.dropFirst()
+            }
         }
         return (range, try words.map(TargetArgument.init))
     }
@@ -103,6 +107,8 @@ private final class LogPrinter {
     }
 
     private func write(_ entry: CommitEntry, isFirst: Bool) throws {
+        var entry = entry
+        try entry.lookUpTags(scan.store.tags)
         switch output.format {
         case .human:
             if command.oneline { return try output.line(oneLine(entry)) }
@@ -140,6 +146,7 @@ private final class LogPrinter {
         try output.line(entry.headline)
         let metadata = entry.info.metadata
         if metadata.reason != nil { try output.line("    " + CommitText.reason(metadata)) }
+        for line in TagText.lines(entry.tags, entry.notes, indent: 4) { try output.line(line) }
         let changes = entry.changes(scan.store.catalog)
         let widest = changes.map { DisplayWidth.of(TerminalText.visible($0.table)) }.max() ?? 0
         for (table, counts) in changes {

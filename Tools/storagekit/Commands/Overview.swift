@@ -16,7 +16,7 @@ enum Overview {
           rebuild      storagekit rebuild -s app.sqlite --compare
 
         Leave -s out by typing: export STORAGEKIT_STORE=app.sqlite
-        Points in history look like @1234, t:77, 2024-05-01T10:00:00Z, -2h, head~5.
+        Points in history look like @1234, t:77, 2024-05-01T10:00:00Z, -2h, head~5, tag:NAME.
         More of a command: storagekit help log. All commands: storagekit --help
 
         """

@@ -7,11 +7,16 @@ struct RebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild", abstract: "Make tables again from the log.",
         discussion: """
-            Everything happens in one transaction: an interrupted rebuild leaves the store as it was. With --compare \
-            nothing is changed, and the command ends with status 1 if the tables aren't what the log says.
+            New tables are made beside the old ones and take their places in one transaction: a table is the old one or \
+            the new one, whatever interrupts the rebuild. One that was interrupted is taken up where it stood; with \
+            --abandon what it had made is thrown away.
+
+            With --compare nothing is changed: the command tells where the tables aren't what the log says, and ends \
+            with status 1 if they aren't. While an app has the store open, `storagekit verify` tells the same.
 
               storagekit rebuild -s app.sqlite --compare
               storagekit rebuild -s app.sqlite users orders
+              storagekit rebuild -s app.sqlite --compare --swap --keep
             """)
 
     @Argument(help: "The tables; all if none is named.")
@@ -19,131 +24,170 @@ struct RebuildCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: .long, help: "Only compare the tables with the log, and show where they differ.")
+    @Flag(name: .long, help: "Compare the tables with the log, and show where they differ; change nothing.")
     var compare = false
+
+    @Flag(name: .long, help: "With --compare: put the new tables in the place of the old ones nevertheless.")
+    var swap = false
+
+    @Flag(name: .long, help: "Keep what the old tables held, as tables that the answer names.")
+    var keep = false
+
+    @Flag(name: .long, help: "Throw away what an interrupted rebuild has made, and tables that were kept.")
+    var abandon = false
 
     @OptionGroup var format: FormatOptions
 
+    func validate() throws {
+        if abandon, compare || swap || keep || !tables.isEmpty {
+            throw ValidationError("--abandon stands alone: it throws away every unfinished and every kept table.")
+        }
+    }
+
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "rebuild")
-        let command = self
         let path = try store.path()
         // Opening for writing would make a new store where the name is wrong.
-        try await store.openForReading().close()
+        let names = try await store.read { try entities($0.catalog) }
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
         let started = ContinuousClock.now
         do {
-            let outcome = try await engine.withWriter { writer, db in
-                let entities = try command.entities(writer.catalog)
-                var bar: ProgressBar?
-                defer { bar?.finish() }
-                let rebuilder = Rebuilder(writer, db) { position, head in
-                    let shown = bar ?? ProgressBar("rebuild", total: Int(head), unit: "events")
-                    bar = shown
-                    shown.update(Int(position))
-                }
-                return try rebuilder.run(entities, mode: command.compare ? .compare : .swap)
+            guard !abandon else {
+                try await Rebuild.abandon(engine)
+                try await engine.close()
+                return try writeAbandoned()
+            }
+            let bar = RebuildBar()
+            let options = RebuildOptions(compares: compare, swaps: swap || keep || !compare, keepsOld: keep)
+            let rebuild = Rebuild(engine, names, options: options) { bar.show($0) }
+            let report: RebuildReport
+            do {
+                defer { bar.finish() }
+                report = try await rebuild.run()
             }
             try await engine.close()
-            try write(outcome, took: ContinuousClock.now - started)
-            if compare, !outcome.differences.isEmpty { throw ExitStatus.negative }
+            try write(report, took: ContinuousClock.now - started)
+            if !report.isSwapped, !report.differences.isEmpty { throw ExitStatus.negative }
         } catch {
-            // Nothing was changed; closing tidies up and its own failure would hide why.
+            // Closing tidies up; its own failure would hide why.
             try? await engine.close()
             throw error
         }
     }
 
-    private func entities(_ catalog: Catalog) throws -> [CatalogEntity] {
+    private func entities(_ catalog: Catalog) throws -> [String] {
         let names = EntityNames(catalog: catalog)
         return try tables.map { name in
-            let found = try names.entities(named: name)
-            guard let live = found.first(where: { !$0.isDropped && $0.id != CatalogEntity.catalog.id }) else {
+            let found = try names.users(named: name)
+            guard let live = found.first(where: { !$0.isDropped }) else {
                 throw CommandError(
                     .notFound, "There is no table \"\(name)\" to rebuild.",
                     why: "It was dropped, or isn't an entity's.",
                     next: "Its history is still there. Type: storagekit log \(TargetArgument(table: name))")
             }
-            return live
+            return live.name
         }
     }
 
-    private func write(_ outcome: Rebuilder.Outcome, took: Duration) throws {
+    private func writeAbandoned() throws {
         let output = ResultOutput(format)
         if output.format == .human {
-            try writeText(outcome, took: took, to: output)
+            try output.line("Nothing is left of interrupted rebuilds, and no table is kept.")
         } else {
-            try output.document { Self.write(outcome, isCompared: compare, to: &$0) }
+            try output.document { json in
+                json.key("ok")
+                json.bool(true)
+            }
         }
         try output.flush()
     }
 
-    private func writeText(_ outcome: Rebuilder.Outcome, took: Duration, to output: ResultOutput) throws {
-        let grouped = ProgressBar.grouped
-        var table = TableLayout([.init("table"), .init("rows", .right)], width: output.width)
-        for (name, rows) in outcome.rows.sorted(by: { $0.key < $1.key }) {
-            table.add([TableCell(name), TableCell(grouped(rows))])
+    private func write(_ report: RebuildReport, took: Duration) throws {
+        let output = ResultOutput(format)
+        if output.format == .human {
+            try writeText(report, took: took, to: output)
+        } else {
+            try output.document { Self.write(report, isCompared: compare, to: &$0) }
         }
-        if !outcome.rows.isEmpty { try output.lines(table.lines(style: output.style)) }
-        for (name, difference) in outcome.differences {
-            try output.line("! \(TargetArgument(table: name)): \(difference.text)", .removed)
-        }
-        let isSame = outcome.differences.isEmpty
-        let verdict =
-            compare
-            ? isSame ? "The tables are what the log says." : "The tables aren't what the log says." : "Rebuilt."
-        try output.line(verdict, isSame ? .added : .removed)
-        try output.line("\(grouped(outcome.events)) events in \(Age.text(microseconds: took.microseconds))", .dim)
+        try output.flush()
     }
 
-    private static func write(_ outcome: Rebuilder.Outcome, isCompared: Bool, to json: inout JSONWriter) {
+    private func writeText(_ report: RebuildReport, took: Duration, to output: ResultOutput) throws {
+        let grouped = ProgressBar.grouped
+        var table = TableLayout([.init("table"), .init("rows", .right)], width: output.width)
+        for (name, rows) in report.rows.sorted(by: { $0.key < $1.key }) {
+            table.add([TableCell(name), TableCell(grouped(rows))])
+        }
+        if !report.rows.isEmpty { try output.lines(table.lines(style: output.style)) }
+        for difference in report.differences { try output.line("! \(Self.text(difference))", .removed) }
+        for (name, kept) in report.kept.sorted(by: { $0.key < $1.key }) {
+            try output.line("The old \(TargetArgument(table: name)) is kept as \(kept).")
+        }
+        try output.line(verdict(report), report.isSwapped || report.differences.isEmpty ? .added : .removed)
+        let resumed = report.resumedAt > 0 ? ", from @\(report.resumedAt) where it was interrupted" : ""
+        let events = ProgressBar.grouped(Int(report.position))
+        try output.line("\(events) events in \(Age.text(microseconds: took.microseconds))\(resumed)", .dim)
+    }
+
+    private func verdict(_ report: RebuildReport) -> String {
+        guard compare else { return "Rebuilt." }
+        switch (report.differences.isEmpty, report.isSwapped) {
+        case (true, false): return "The tables are what the log says."
+        case (true, true): return "The tables were what the log says. Rebuilt."
+        case (false, false): return "The tables aren't what the log says."
+        case (false, true): return "The tables weren't what the log says. Rebuilt."
+        }
+    }
+
+    private static func text(_ difference: RebuildReport.Difference) -> String {
+        let table = TargetArgument(table: difference.table)
+        switch difference.kind {
+        case .missing: return "\(table): row \(difference.id) is missing"
+        case .extra: return "\(table): row \(difference.id) isn't in the log"
+        case .different: return "\(table): row \(difference.id) differs in \(difference.column ?? "")"
+        }
+    }
+
+    private static func write(_ report: RebuildReport, isCompared: Bool, to json: inout JSONWriter) {
         json.key("ok")
-        json.bool(outcome.differences.isEmpty)
+        json.bool(report.differences.isEmpty)
         json.key("compared")
         json.bool(isCompared)
-        json.key("events")
-        json.integer(Int64(outcome.events))
+        json.key("swapped")
+        json.bool(report.isSwapped)
+        json.key("position")
+        json.integer(report.position)
+        json.key("resumed")
+        json.integer(report.resumedAt)
         json.key("rows")
         json.beginObject()
-        for (name, rows) in outcome.rows.sorted(by: { $0.key < $1.key }) {
+        for (name, rows) in report.rows.sorted(by: { $0.key < $1.key }) {
             json.key(name)
             json.integer(Int64(rows))
+        }
+        json.endObject()
+        json.key("kept")
+        json.beginObject()
+        for (name, kept) in report.kept.sorted(by: { $0.key < $1.key }) {
+            json.key(name)
+            json.text(kept)
         }
         json.endObject()
         guard isCompared else { return }
         json.key("differences")
         json.beginArray()
-        for (name, difference) in outcome.differences {
-            let (kind, id, column) = difference.parts
+        for difference in report.differences {
             json.beginObject()
             json.key("table")
-            json.text(name)
+            json.text(difference.table)
             json.key("id")
-            json.text(id)
+            json.text(difference.id)
             json.key("kind")
-            json.text(kind)
+            json.text(difference.kind.rawValue)
             json.key("column")
-            column.map { json.text($0) } ?? json.null()
+            difference.column.map { json.text($0) } ?? json.null()
             json.endObject()
         }
         json.endArray()
-    }
-}
-
-extension RowComparison.Difference {
-    fileprivate var parts: (kind: String, id: String, column: String?) {
-        switch self {
-        case .missing(let key): ("missing", key, nil)
-        case .extra(let key): ("extra", key, nil)
-        case .different(let key, let column): ("different", key, column)
-        }
-    }
-
-    fileprivate var text: String {
-        switch self {
-        case .missing(let key): "row \(key) is missing"
-        case .extra(let key): "row \(key) isn't in the log"
-        case .different(let key, let column): "row \(key) differs in \(column)"
-        }
     }
 }

@@ -37,13 +37,14 @@ struct RestoreStateCommand: AsyncParsableCommand {
         let command = self
         let (position, tables, key) = try await reversal.store.read { store in
             let position = try store.points.position(of: command.point)
+            let names = EntityNames(catalog: store.catalog)
             if let row = command.targets.first, row.id != nil {
+                _ = try names.users(named: row.table)
                 let found = try store.row(row)
                 return (position, [found.entity.name], [found.key])
             }
-            let names = EntityNames(catalog: store.catalog)
             let tables = try command.targets.map { target in
-                guard let entity = try names.entities(named: target.table).first, !entity.isDropped else {
+                guard let entity = try names.users(named: target.table).first, !entity.isDropped else {
                     throw CommandError(
                         .notFound,
                         "The table \"\(target.table)\" is gone, and only tables that are there are restored.",

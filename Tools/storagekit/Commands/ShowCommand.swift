@@ -48,18 +48,23 @@ private final class ShowPrinter {
         }
         let event = batch.event(at: Int(position - batch.header.first), catalog: store.catalog)
         let stored = try stored(position...position)
+        let tags = try store.tags.tags(in: position...position)
+        let notes = try store.tags.notes(in: position...position)
         if output.format == .human {
             try output.line(event.headline(showsTarget: true))
             for line in event.columnLines(indent: 4) { try output.line(line) }
             try output.line()
             let previous = event.previous > 0 ? "@\(event.previous)" : "none, this is the row's first event"
             try output.lines(
-                fields([("previous", previous)] + details(event.commit.metadata) + [("stored", stored.text)]))
+                fields(
+                    [("previous", previous)] + details(event.commit.metadata) + TagText.fields(tags, notes)
+                        + [("stored", stored.text)]))
         } else {
             try output.document { json in
                 event.writeLine(to: &json)
                 json.key("previous")
                 json.integer(event.previous)
+                TagText.write(tags, notes, to: &json)
                 stored.write(to: &json)
             }
         }
@@ -71,6 +76,7 @@ private final class ShowPrinter {
         try forEachEvent(of: commit) { batch, index in
             batch.withView { entry.add($0.shape(of: index)) }
         }
+        try entry.lookUpTags(store.tags)
         let stored = try stored(commit.positions)
         guard output.format == .human else {
             try output.document { json in
@@ -103,7 +109,8 @@ private final class ShowPrinter {
         let changes = entry.changes(store.catalog).map { table, counts in
             ("changes", "\(table) +\(counts.insert) ~\(counts.update) -\(counts.delete)")
         }
-        try output.lines(fields(head + details(metadata) + changes + [("stored", stored.text)]))
+        let tags = TagText.fields(entry.tags, entry.notes)
+        try output.lines(fields(head + details(metadata) + tags + changes + [("stored", stored.text)]))
         try forEachEvent(of: commit) { batch, index in
             let event = batch.event(at: index, catalog: store.catalog, commit: commit.info)
             try output.line()

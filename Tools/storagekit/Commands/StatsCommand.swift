@@ -53,6 +53,8 @@ struct StoreStats {
     private let fileBytes: Int64
     private let walBytes: Int64
     private var schemaEvents = CommitEntry.Counts()
+    /// Events of tags and notes.
+    private var tagEvents = CommitEntry.Counts()
     private var entities: [String: Entity] = [:]
 
     /// - Parameter progress: is told the position that was reached.
@@ -98,6 +100,8 @@ struct StoreStats {
         for (id, counts) in counts {
             if id == CatalogEntity.catalog.id {
                 schemaEvents = counts
+            } else if CatalogEntity.isReserved(id) {
+                tagEvents.add(counts)
             } else {
                 entities[store.catalog.entity(id: id)?.name ?? "entity \(id)", default: Entity()].events.add(counts)
             }
@@ -115,7 +119,7 @@ extension StoreStats {
         let numbers: [(String, Int64)] = [
             ("events", head.position), ("commits", head.commit), ("segments", sealed), ("tail_rows", unsealed),
             ("log_bytes", logBytes), ("raw_bytes", rawBytes), ("file_bytes", fileBytes), ("wal_bytes", walBytes),
-            ("schema_events", Int64(schemaEvents.total)),
+            ("schema_events", Int64(schemaEvents.total)), ("tag_events", Int64(tagEvents.total)),
         ]
         for (name, number) in numbers {
             json.key(name)

@@ -32,7 +32,7 @@ final class HistoryExporter {
         catalog = try Catalog.load(database)
         scratch = try ScratchTables()
         // Dropped entities and columns have a history too: here nothing counts as dropped.
-        let entities = catalog.entities.filter { $0.id != CatalogEntity.catalog.id }.map(\.undropped)
+        let entities = catalog.entities.filter { !$0.isReserved }.map(\.undropped)
         let targets = try entities.map(scratch.target)
         fold = Fold(scratch.database, targets: targets, checks: false)
         for entity in entities { sources[entity.id] = try source(entity) }

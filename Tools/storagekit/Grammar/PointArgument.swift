@@ -1,3 +1,5 @@
+import StorageCore
+
 /// A place in history as it is written on the command line.
 ///
 /// | Written | Means |
@@ -8,7 +10,7 @@
 /// | `today`, `yesterday 14:00` | a time of a day in UTC |
 /// | `-2h`, `-1d12h`, `now-2h`, `now` | that long ago, in `w d h m s`; the present |
 /// | `head`, `head~5` | the newest commit; five commits before it |
-/// | `tag:NAME` | what was tagged |
+/// | `tag:NAME`, `tag:NAME~2` | what was tagged; two commits before it |
 enum PointArgument: Equatable, Sendable {
     case position(Int64)
     /// The state just before a position.
@@ -19,9 +21,10 @@ enum PointArgument: Equatable, Sendable {
     case head
     case beforeHead(commits: Int64)
     case tag(String)
+    case beforeTag(String, commits: Int64)
 
     static let examples =
-        "Points look like @1234, @1234~, t:77, 2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday, -2h, head, head~5, tag:NAME."
+        "Points look like @1234, @1234~, t:77, 2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday, -2h, head, head~5, tag:NAME, tag:NAME~2."
 
     /// - Parameter now: microseconds since 1970, for points that are relative to the present.
     init(_ text: String, now: Int64) throws(GrammarError) {
@@ -40,14 +43,22 @@ enum PointArgument: Equatable, Sendable {
         if text.hasPrefix("t:") { return number(text.dropFirst(2)).map { .commit($0) } }
         if text == "head" { return .head }
         if text.hasPrefix("head~") { return number(text.dropFirst(5)).map { .beforeHead(commits: $0) } }
-        if text.hasPrefix("tag:") {
-            let name = text.dropFirst(4)
-            return name.isEmpty || name.contains("..") ? nil : .tag(String(name))
-        }
+        if text.hasPrefix("tag:") { return tag(text.dropFirst(4)) }
         if text == "now" { return .time(now) }
         if text.hasPrefix("-") { return ago(text.dropFirst(), now: now) }
         if text.hasPrefix("now-") { return ago(text.dropFirst(4), now: now) }
         return try time(text, now: now)
+    }
+
+    private static func tag(_ text: Substring) -> PointArgument? {
+        guard let tilde = text.lastIndex(of: "~") else {
+            return TagName.problem(with: String(text)) == nil ? .tag(String(text)) : nil
+        }
+        let name = String(text[..<tilde])
+        guard TagName.problem(with: name) == nil, let commits = number(text[text.index(after: tilde)...]) else {
+            return nil
+        }
+        return .beforeTag(name, commits: commits)
     }
 
     /// Digits only: signs and spaces are typing errors here.
@@ -127,6 +138,7 @@ extension PointArgument: CustomStringConvertible {
         case .head: "head"
         case .beforeHead(let commits): "head~\(commits)"
         case .tag(let name): "tag:\(name)"
+        case .beforeTag(let name, let commits): "tag:\(name)~\(commits)"
         }
     }
 }

@@ -6,7 +6,7 @@ enum RelativePoints {
     /// The word after one of these is a value whatever it looks like.
     private static let optionsWithText: Set<String> = [
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "--table", "--column",
-        "--at", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
+        "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
     ]
 
     static func protected(_ arguments: [String]) -> [String] {

@@ -22,6 +22,7 @@ extension CommitEntry {
             }
             json.endObject()
         }
+        TagText.write(tags, notes, to: &json)
         json.key("changes")
         json.beginObject()
         for (table, counts) in changes(catalog) {
@@ -36,12 +37,13 @@ extension CommitEntry {
         json.endObject()
     }
 
-    /// `t:12  @101..@140  2024-05-01T10:00:00Z  anna (web)`
+    /// `t:12  @101..@140  2024-05-01T10:00:00Z  anna (web)  tag:release-3`
     var headline: StyledLine {
         var line = StyledLine("t:\(info.number)", .heading)
         line.addWord(CommitText.positions(positions))
         line.addWord(Timestamp.text(info.time))
         line.addWord(CommitText.author(info.metadata))
+        for tag in tags { line.addWord("tag:\(tag.name)", .changed) }
         return line
     }
 }

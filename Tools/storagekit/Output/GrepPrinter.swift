@@ -167,6 +167,8 @@ final class GrepPrinter {
     }
 
     private func write(_ entry: CommitEntry, _ fields: [(name: String, value: String)]) throws {
+        var entry = entry
+        try entry.lookUpTags(scan.store.tags)
         switch output.format {
         case .human:
             try output.line(entry.headline)

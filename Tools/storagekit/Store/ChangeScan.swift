@@ -36,10 +36,10 @@ struct ChangeScan {
     /// Whether an event is among those that are asked for, by its table, its row and its column alone.
     func wants(_ batch: EventBatch, _ index: Int) -> Bool {
         let entity = batch.withView { $0.shape(of: index).entity }
-        if entity == CatalogEntity.catalog.id { return filter.query.includesSchema }
-        guard let tables = filter.query.tables else { return true }
-        guard filter.rows.isEmpty else { return isAskedFor(batch, index, filter.rows.map { ($0, $0.encodedKey) }) }
-        return store.catalog.entity(id: entity).map { tables.contains($0.name) } ?? false
+        let name = store.catalog.entity(id: entity)?.name ?? ""
+        let isNamed = filter.query.tables?.contains(name) ?? !CatalogEntity.isReserved(entity)
+        guard isNamed || (CatalogEntity.isReserved(entity) && filter.query.includesSchema) else { return false }
+        return filter.rows.isEmpty || isAskedFor(batch, index, filter.rows.map { ($0, $0.encodedKey) })
     }
 
     /// Whether an event belongs to one of the rows, or to a table that is asked for as a whole.

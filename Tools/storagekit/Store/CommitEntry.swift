@@ -20,11 +20,19 @@ struct CommitEntry {
     let info: CommitInfo
     /// All positions of the commit, whether its events passed or not.
     let positions: ClosedRange<Int64>
+    /// The tags that point into the commit, and the notes of points in it, once they were looked up.
+    private(set) var tags: [StorageTag] = []
+    private(set) var notes: [StorageNote] = []
     private var counts: [UInt32: Counts] = [:]
 
     init(info: CommitInfo, positions: ClosedRange<Int64>) {
         self.info = info
         self.positions = positions
+    }
+
+    mutating func lookUpTags(_ reader: TagReader) throws {
+        tags = try reader.tags(in: positions)
+        notes = try reader.notes(in: positions)
     }
 
     mutating func add(_ shape: storage_shape) { counts[shape.entity, default: Counts()].add(shape.kind) }

@@ -4,15 +4,24 @@ import StorageLog
 struct EntityNames {
     let catalog: Catalog
 
-    /// Every entity that has or had a name, the one that has it now first.
+    /// Every entity that has or had a name, the one that has it now first; the store's own are known, too.
     func entities(named name: String) throws(CommandError) -> [CatalogEntity] {
-        let found = catalog.entities.filter { $0.name.utf8.elementsEqual(name.utf8) }
+        try entities(named: name, among: catalog.entities)
+    }
+
+    /// The same of users' tables only: for what compares or changes their states.
+    func users(named name: String) throws(CommandError) -> [CatalogEntity] {
+        try entities(named: name, among: users)
+    }
+
+    private func entities(named name: String, among known: [CatalogEntity]) throws(CommandError) -> [CatalogEntity] {
+        let found = known.filter { $0.name.utf8.elementsEqual(name.utf8) }
         guard found.isEmpty else { return found.filter { !$0.isDropped } + found.filter(\.isDropped) }
         let names = Set(users.map(\.name)).sorted()
         let similar = Suggestions.nearest(to: name, among: names)
         throw CommandError(
             .notFound, "There is no table \"\(name)\".",
-            why: names.isEmpty ? "The store has no tables." : "The tables are \(Self.list(names)).",
+            why: names.isEmpty ? "The store has no tables." : "The tables are \(Suggestions.list(names)).",
             next: similar.isEmpty ? Self.hint(for: name) : "Did you mean \(similar.joined(separator: ", "))?")
     }
 
@@ -25,18 +34,12 @@ struct EntityNames {
         throw CommandError(
             .notFound,
             "There is no column \"\(name)\" in " + (tables.count == 1 ? "\"\(tables.first ?? "")\"." : "any table."),
-            why: "The columns are \(Self.list(names.sorted())).",
+            why: "The columns are \(Suggestions.list(names.sorted())).",
             next: similar.isEmpty ? "" : "Did you mean \(similar.joined(separator: ", "))?")
     }
 
     /// The entities of users, dropped ones included.
-    var users: [CatalogEntity] { catalog.entities.filter { $0.id != CatalogEntity.catalog.id } }
-
-    /// The first few names, and how many more there are.
-    private static func list(_ names: [String]) -> String {
-        let shown = names.prefix(8).joined(separator: ", ")
-        return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown
-    }
+    var users: [CatalogEntity] { catalog.entities.filter { !$0.isReserved } }
 
     /// Somebody who types a point where a table is expected probably wants a range.
     private static func hint(for name: String) -> String {

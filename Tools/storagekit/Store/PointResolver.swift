@@ -1,8 +1,11 @@
+import StorageCore
 import StorageLog
 
 /// Turns points as they are written into positions of a store.
 struct PointResolver {
     let index: LogIndex
+    let tags: TagReader
+    let log: LogReader
 
     /// The last position that belongs to the past as a point sees it; 0 is the time before the first event.
     func position(of point: PointArgument) throws -> Int64 {
@@ -26,8 +29,36 @@ struct PointResolver {
                     next: "The first is t:1; everything before it is @0.")
             }
             return try position(of: .commit(index.head.commit - commits))
-        case .tag(let name): throw Self.unsupported(tag: name)
+        case .tag(let name): return try tag(name).position
+        case .beforeTag(let name, let commits):
+            let position = try tag(name).position
+            if commits == 0 { return position }
+            let number = try index.commit(at: position)?.info.number ?? 0
+            guard commits <= number else {
+                throw CommandError(
+                    .notFound, "There is no point tag:\(name)~\(commits).",
+                    why: "The tag points to commit \(number).",
+                    next: "The first is t:1; everything before it is @0.")
+            }
+            return try self.position(of: .commit(number - commits))
         }
+    }
+
+    /// - Throws: A `notFound` that names tags that are like it.
+    func tag(_ name: String) throws -> StorageTag {
+        if let tag = try tags.tag(named: name) { return tag }
+        let names = try tags.names()
+        let similar = Suggestions.nearest(to: name, among: names)
+        throw CommandError(
+            .notFound, "There is no tag \"\(name)\".",
+            why: names.isEmpty ? "The store has no tags." : "The tags are \(Suggestions.list(names)).",
+            next: similar.isEmpty
+                ? "Make it by: storagekit tag \(name) POINT" : "Did you mean \(similar.joined(separator: ", "))?")
+    }
+
+    /// The position that a tag or note of a point gets; see `LogReader.taggedPosition(of:)`.
+    func taggedPosition(of point: PointArgument) throws -> Int64 {
+        try point == .head ? log.taggedPosition(of: .head) : position(of: point)
     }
 
     /// The commit that a point names: the one at it, or the last before it.
@@ -51,12 +82,6 @@ struct PointResolver {
             if let point { stretch.through = min(stretch.through, try position(of: point)) }
         }
         return stretch
-    }
-
-    static func unsupported(tag name: String) -> CommandError {
-        CommandError(
-            .usage, "Tags aren't supported yet, so tag:\(name) can't be resolved.",
-            next: "Name the point by its position (@123), commit (t:7) or time.")
     }
 
     func missing(position: Int64) -> CommandError {

@@ -11,15 +11,17 @@ final class StoreReader {
     let catalog: Catalog
     let log: LogReader
     let index: LogIndex
+    let tags: TagReader
 
     var head: LogHead { index.head }
-    var points: PointResolver { PointResolver(index: index) }
+    var points: PointResolver { PointResolver(index: index, tags: tags, log: log) }
 
     init(_ connection: OpaquePointer) throws {
         self.connection = connection
         catalog = try Catalog.load(connection)
         log = LogReader(connection)
         index = try LogIndex(log)
+        tags = TagReader(log)
     }
 }
 

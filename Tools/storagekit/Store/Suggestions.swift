@@ -11,6 +11,12 @@ enum Suggestions {
             .prefix(limit).map(\.name)
     }
 
+    /// The first few names, and how many more there are.
+    static func list(_ names: [String]) -> String {
+        let shown = names.prefix(8).joined(separator: ", ")
+        return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown
+    }
+
     /// Insertions, deletions and replacements between two words (Levenshtein); anything above `most` if there are more.
     static func distance(_ a: String, _ b: String, most: Int) -> Int {
         let a = Array(a)

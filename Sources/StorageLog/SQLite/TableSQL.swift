@@ -1,7 +1,7 @@
 /// Works on the text of `CREATE TABLE` as SQLite keeps it.
-enum TableSQL {
+package enum TableSQL {
     /// The same table under another name, which stands as it is to stand in SQL; nil where the text isn't understood.
-    static func renaming(_ sql: String, to name: String) -> String? {
+    package static func renaming(_ sql: String, to name: String) -> String? {
         var rest = Substring(sql)
         for word in ["CREATE", "TABLE"] {
             rest = rest.drop(while: \.isWhitespace)

@@ -1,0 +1,67 @@
+public import StorageCore
+public import StorageLog
+
+extension Storage {
+    /// What is committed behind a point, commit by commit: first what is there already, then what comes, until the store is closed
+    /// or the task is cancelled.
+    ///
+    /// ```swift
+    /// for try await change in storage.changes(since: .head) {
+    ///     print(change.commit.metadata.actor ?? "", change.events.count)
+    /// }
+    /// ```
+    ///
+    /// Where the store is open for reading only, commits of the process that writes are seen within 50 milliseconds.
+    ///
+    /// - Parameters:
+    ///   - point: What lies behind it is told. A position inside a commit begins with the rest of that commit.
+    ///   - query: Which events are told; its `positions` and its order don't count. Commits without any aren't told.
+    /// - Throws: While it is read: `not-found` for a point that isn't in the log.
+    public func changes(since point: StoragePoint, matching query: LogQuery = LogQuery()) -> ChangeStream {
+        ChangeStream(engine: engine, start: .point(point), query: query)
+    }
+
+    /// What is committed after the changes that a token came with.
+    ///
+    /// ```swift
+    /// for try await change in storage.changes(since: token) {
+    ///     try await send(change.events)
+    ///     token = change.token
+    /// }
+    /// ```
+    ///
+    /// A program that keeps the token with what it made of the changes takes in each of them exactly once.
+    ///
+    /// - Parameter query: The same as before: a token says that everything up to it was asked for.
+    /// - Throws: While it is read: `not-found` for a token of another history.
+    public func changes(since token: ChangeToken, matching query: LogQuery = LogQuery()) -> ChangeStream {
+        ChangeStream(engine: engine, start: .token(token), query: query)
+    }
+
+    /// A page of what is committed behind a point.
+    ///
+    /// ```swift
+    /// let page = try await storage.changes(since: .position(0), limit: 100)
+    /// let rest = try await storage.changes(since: page.next, limit: 100)
+    /// ```
+    ///
+    /// The pages of any size, one after another, are the whole log: nothing is repeated or left out, and a commit is never cut
+    /// unless it has more events than the limit.
+    ///
+    /// - Parameter limit: How many events at the most; 1 or more.
+    /// - Throws: ``StorageError``: `not-found` for a point that isn't in the log, `misuse` for a limit below 1.
+    public func changes(
+        since point: StoragePoint, matching query: LogQuery = LogQuery(), limit: Int
+    ) async throws -> ChangePage {
+        try await engine.changes(since: .point(point), matching: query, limit: limit)
+    }
+
+    /// The page that follows another.
+    ///
+    /// - Throws: ``StorageError``: `not-found` for a token of another history, `misuse` for a limit below 1.
+    public func changes(
+        since token: ChangeToken, matching query: LogQuery = LogQuery(), limit: Int
+    ) async throws -> ChangePage {
+        try await engine.changes(since: .token(token), matching: query, limit: limit)
+    }
+}

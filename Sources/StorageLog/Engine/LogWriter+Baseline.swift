@@ -1,0 +1,58 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// How history begins for a table whose rows are there already.
+extension LogWriter {
+    /// Enters a table in the catalog as it is. Its rows are told by ``recordBaseline(of:after:count:)``, in this commit or in
+    /// later ones.
+    ///
+    /// - Throws: Where the table isn't there, or is an entity already.
+    package func declareAdopted(_ table: String) throws -> CatalogEntity {
+        guard catalog.entity(stored: table) == nil, let found = try readSchema().tables[table.folded] else {
+            throw StorageError(
+                .schemaMismatch, "There is no table \"\(table)\" whose history could begin.",
+                remedy: "Name a table that is there and has no history yet.")
+        }
+        try statement("ALTER TABLE \(quoted(found.name)) ADD COLUMN _position INTEGER NOT NULL DEFAULT 0").execute()
+        var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)
+        var entity = CatalogEntity(id: next, name: found.name, stored: found.name, columns: [])
+        for column in found.columns {
+            next += 1
+            entity.columns.append(
+                CatalogColumn(
+                    id: next, name: column.name, type: column.type, keyPlace: column.keyPlace,
+                    required: column.required))
+        }
+        record(entity)
+        try schemaChanged()
+        return catalog.entity(id: entity.id) ?? entity
+    }
+
+    /// Records the rows that follow a row number as inserts, as they are; part of the commit under way.
+    ///
+    /// Each row is written once, to set its `_position`, and that is what capture takes for its insert. So no value takes a
+    /// detour, and no trigger of the user's sees it.
+    ///
+    /// - Returns: The last row number, nil where no row is left.
+    package func recordBaseline(of entity: CatalogEntity, after rowid: Int64?, count: Int) throws -> Int64? {
+        let name = entity.rowidName ?? "rowid"
+        let table = quoted(entity.stored)
+        let select = try statement(
+            "SELECT \(name) FROM \(table) WHERE \(rowid == nil ? "?1 = 0" : "\(name) > ?1") ORDER BY \(name) LIMIT ?2")
+        select.bind(rowid ?? 0, at: 1)
+        select.bind(Int64(count), at: 2)
+        var rows: [Int64] = []
+        while try select.step() { rows.append(select.integer(0)) }
+        select.reset()
+        let update = try statement("UPDATE \(table) SET _position = ?1 WHERE \(name) = ?2")
+        storage_capture_set_baseline(capture, 1)
+        storage_set_triggers_enabled(database, 0)
+        defer {
+            storage_set_triggers_enabled(database, 1)
+            storage_capture_set_baseline(capture, 0)
+        }
+        for row in rows { try update.run(nextPosition, row) }
+        return rows.last
+    }
+}

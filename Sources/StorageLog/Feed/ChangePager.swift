@@ -1,0 +1,111 @@
+internal import StorageCore
+
+/// Cuts the log into pages of changes.
+///
+/// A value that is carried through as many reads of the store as a page takes, so that no read lasts long, however much of the
+/// log doesn't match.
+struct ChangePager {
+    private let start: ChangeToken
+    private let query: LogQuery
+    private let limit: Int
+    /// Everything up to here is in `commits`, in `current`, or doesn't match.
+    private(set) var reached: LogHead
+    private var commits: [CommitChanges] = []
+    private var count = 0
+    /// The commit under way, with its matching events so far.
+    private var current: Commit?
+    private var isFull = false
+    /// Rows of the log that one read decodes.
+    private static let rowsPerRead = 64
+
+    private struct Commit {
+        let info: CommitInfo
+        var events: [StorageEvent] = []
+        /// The last place that is known to be the commit's.
+        var place: LogHead
+    }
+
+    init(after start: ChangeToken, matching query: LogQuery, limit: Int) {
+        self.start = start
+        self.query = query
+        self.limit = limit
+        reached = LogHead(position: start.position, commit: start.commit, time: start.time)
+    }
+
+    /// Reads on.
+    ///
+    /// - Returns: The page, or nil where another read has to follow.
+    mutating func read(_ reader: LogReader) throws -> ChangePage? {
+        let head = try reader.head()
+        guard head.position > reached.position else { return page() }
+        let catalog = try Catalog.load(reader.database)
+        var query = query
+        query.descending = false
+        query.positions = (reached.position + 1)...head.position
+        var row: Int64 = 0
+        var rows = 0
+        var isStopped = false
+        try reader.forEachPart(query, catalog: catalog) { batch, part in
+            if batch.header.first != row {
+                isStopped = rows == Self.rowsPerRead
+                if isStopped { return false }
+                row = batch.header.first
+                rows += 1
+            }
+            take(part, of: batch, catalog)
+            // The parts of a row that come later may hold nothing that matches; then this is an end as good as any.
+            if !isFull { pass(batch, part) }
+            return !isFull
+        }
+        if isFull { return page() }
+        if isStopped { return nil }
+        reached = head
+        return page()
+    }
+
+    private mutating func pass(_ batch: EventBatch, _ part: CommitPart) {
+        let last = batch.header.first + Int64(part.events.upperBound) - 1
+        // The first row may hold commits from before the page.
+        guard last > reached.position else { return }
+        reached = LogHead(position: last, commit: part.info.number, time: part.info.time)
+        if current?.info.number == part.info.number { current?.place = reached }
+    }
+
+    private mutating func take(_ part: CommitPart, of batch: EventBatch, _ catalog: Catalog) {
+        for index in part.matching {
+            if current?.info.number != part.info.number {
+                closeCurrent(isEnd: true)
+                isFull = count == limit
+                if isFull { return }
+            }
+            let position = batch.header.first + Int64(index)
+            if count + (current?.events.count ?? 0) == limit {
+                isFull = true
+                // A commit that fits on a page by itself begins the next one; otherwise this page is a part of it.
+                if commits.isEmpty { closeCurrent(isEnd: false) } else { current = nil }
+                return
+            }
+            let place = LogHead(position: position, commit: part.info.number, time: part.info.time)
+            current = current ?? Commit(info: part.info, place: place)
+            current?.events.append(batch.event(at: index, catalog: catalog, commit: part.info))
+            current?.place = place
+        }
+    }
+
+    private mutating func closeCurrent(isEnd: Bool) {
+        guard let commit = current else { return }
+        commits.append(
+            CommitChanges(
+                commit: commit.info, events: commit.events, beginsCommit: commit.info.number != start.commit,
+                endsCommit: isEnd, token: ChangeToken(commit.place)))
+        count += commit.events.count
+        current = nil
+    }
+
+    private mutating func page() -> ChangePage {
+        closeCurrent(isEnd: true)
+        // A page that isn't full has seen everything up to here.
+        let next = isFull ? commits.last?.token ?? start : ChangeToken(reached)
+        return ChangePage(commits: commits, next: next, hasMore: isFull)
+    }
+}

@@ -1,0 +1,105 @@
+internal import GRDB
+package import StorageCore
+
+/// The changes behind a place, commit by commit: those that are there already, then each that is made from now on.
+///
+/// Every iteration begins at the same place. It hands over each commit once, in order, without a gap between what was there
+/// and what is new. It reads when it is asked, so a slow reader holds up no writer and costs no memory; a reader that stops asking
+/// leaves nothing behind.
+///
+/// It ends when the store is closed or the reader's task is cancelled. What it hasn't handed over by then comes when it is
+/// continued with the last change's token.
+public struct ChangeStream: AsyncSequence, Sendable {
+    public typealias Element = CommitChanges
+    let engine: StorageEngine
+    let start: ChangeStart
+    let query: LogQuery
+
+    package init(engine: StorageEngine, start: ChangeStart, query: LogQuery) {
+        self.engine = engine
+        self.start = start
+        self.query = query
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        /// The most events of a commit that come at once.
+        private static let pageSize = 1_024
+        private let engine: StorageEngine
+        private let query: LogQuery
+        private var place: ChangeStart
+        private var buffer: ArraySlice<CommitChanges> = []
+        private var bell: AsyncStream<Void>.Iterator?
+
+        init(stream: ChangeStream) {
+            engine = stream.engine
+            query = stream.query
+            place = stream.start
+        }
+
+        public mutating func next() async throws -> CommitChanges? {
+            do {
+                while !Task.isCancelled {
+                    if let changes = buffer.popFirst() { return changes }
+                    // Before the first read, so that what is committed meanwhile is heard.
+                    if bell == nil { bell = engine.commitBell().makeAsyncIterator() }
+                    let page = try await engine.changes(since: place, matching: query, limit: Self.pageSize)
+                    place = .known(page.next)
+                    buffer = page.commits[...]
+                    if buffer.isEmpty, await bell?.next() == nil { return nil }
+                }
+                return nil
+            } catch let error as StorageError where error.code == .closed {
+                return nil
+            } catch is CancellationError {
+                return nil
+            }
+        }
+    }
+}
+
+/// Where changes are read from.
+package enum ChangeStart: Sendable {
+    case point(StoragePoint)
+    case token(ChangeToken)
+    /// A token that this open store has given just now.
+    case known(ChangeToken)
+}
+
+extension StorageEngine {
+    /// The next page of changes.
+    package func changes(since start: ChangeStart, matching query: LogQuery, limit: Int) async throws -> ChangePage {
+        guard limit > 0 else {
+            throw StorageError(.misuse, "A page can't have \(limit) events.", remedy: "Give a limit from 1 on.")
+        }
+        var pager = try await pager(since: start, matching: query, limit: limit)
+        while true {
+            try Task.checkCancellation()
+            let before = pager
+            let (after, page) = try await read { db in
+                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                var pager = before
+                let page = try pager.read(LogReader(connection))
+                return (pager, page)
+            }
+            if let page { return page }
+            pager = after
+        }
+    }
+
+    private func pager(since start: ChangeStart, matching query: LogQuery, limit: Int) async throws -> ChangePager {
+        if case .known(let token) = start { return ChangePager(after: token, matching: query, limit: limit) }
+        let token = try await read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let reader = LogReader(connection)
+            switch start {
+            case .point(let point): return try reader.token(at: reader.position(of: point))
+            case .token(let token), .known(let token):
+                try reader.check(token)
+                return token
+            }
+        }
+        return ChangePager(after: token, matching: query, limit: limit)
+    }
+}

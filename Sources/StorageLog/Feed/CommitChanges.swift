@@ -1,0 +1,31 @@
+/// What one commit changed, as far as it was asked for.
+///
+/// It is the whole commit, unless that has more events than a page may hold: then it comes in parts that follow one another,
+/// of which only the first ``beginsCommit`` and only the last ``endsCommit``.
+public struct CommitChanges: Sendable, Hashable {
+    public let commit: CommitInfo
+    /// The events that match, in order; at least one.
+    public let events: [StorageEvent]
+    /// False where an earlier part of the commit came before, or where reading began inside of it.
+    public let beginsCommit: Bool
+    /// False where more of the commit's events follow.
+    public let endsCommit: Bool
+    /// Where to go on once these changes are dealt with.
+    public let token: ChangeToken
+
+    /// Whether these are all of the commit's events that match.
+    public var isWhole: Bool { beginsCommit && endsCommit }
+}
+
+/// A page of changes: whole commits, oldest first.
+public struct ChangePage: Sendable {
+    /// As many as have no more events than the limit. Only a commit that has more by itself comes in parts, each a page.
+    public let commits: [CommitChanges]
+    /// Where the next page begins. At the end of the log too: what is committed later comes behind it.
+    public let next: ChangeToken
+    /// Whether more changes that match followed when the page was read.
+    public let hasMore: Bool
+
+    /// The events of all commits, in order.
+    public var events: [StorageEvent] { commits.flatMap(\.events) }
+}

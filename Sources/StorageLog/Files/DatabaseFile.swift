@@ -1,0 +1,119 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+/// A connection to a database file beside the store's own: to read one that isn't a store, or to make one that isn't in use.
+///
+/// Not `Sendable`: it belongs to the thread that made it.
+package final class DatabaseFile {
+    package enum Access {
+        /// Nothing is changed, not even the write-ahead log.
+        case reading
+        /// The file is complete and nobody writes to it: it is read without any file beside it.
+        case unchanging
+        /// The only connection to the file; what it writes counts when the file is placed.
+        case making
+        /// The only connection to a file that others know.
+        case owning
+    }
+
+    private let connection: OpaquePointer
+
+    /// - Throws: `not-found`, `not-a-store` or `busy`.
+    package init(_ path: String, _ access: Access) throws {
+        storage_configure_process()
+        let path = try StorePath.validated(path)
+        if access != .making, !FileManager.default.fileExists(atPath: path) {
+            throw StorageError(.notFound, "There is no file \(path).", remedy: "Check the name.")
+        }
+        var opened: OpaquePointer?
+        let flags: Int32
+        var name = path
+        switch access {
+        case .reading: flags = SQLITE_OPEN_READONLY
+        case .unchanging:
+            flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            var allowed = CharacterSet.urlPathAllowed
+            allowed.remove(charactersIn: "?#%")
+            name = "file://" + (path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path) + "?immutable=1"
+        case .making: flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        case .owning: flags = SQLITE_OPEN_READWRITE
+        }
+        let code = sqlite3_open_v2(name, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            sqlite3_close_v2(opened)
+            throw StorageError.sqlite(code: code, message: "\(path) can't be opened", sql: nil)
+        }
+        connection = opened
+        if access != .owning { storage_disable_checkpoint_on_close(opened) }
+        sqlite3_busy_timeout(opened, access == .owning ? 0 : 5_000)
+        do {
+            switch access {
+            case .making: try run("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
+            case .owning: try own(path)
+            default: break
+            }
+            // The first look at the file shows whether it is a database at all.
+            try Statement(opened, "SELECT count(*) FROM sqlite_schema").execute()
+        } catch let error as StorageError where error.code == .corrupt {
+            throw StorageError(
+                .notAStore, "\(path) isn't an SQLite database, or it is damaged at its root.",
+                remedy: "Check the name.",
+                cause: error)
+        }
+    }
+
+    deinit { sqlite3_close_v2(connection) }
+
+    /// Lends the connection, which stays open for as long.
+    package func with<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(connection) }
+    }
+
+    package func run(_ sql: String) throws {
+        let code = sqlite3_exec(connection, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw StorageError.sqlite(connection, code: code, sql: sql) }
+    }
+
+    /// The lock is kept from here on until the connection is closed.
+    private func own(_ path: String) throws {
+        do {
+            try run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT")
+        } catch let error as StorageError where error.code == .busy {
+            throw StorageError(
+                .busy, "Another process has \(path) open.", remedy: "Close it there first.", cause: error)
+        }
+    }
+}
+
+extension DatabaseFile {
+    /// Copies every page of a database into another, as one state, while others may go on writing to it.
+    ///
+    /// SQLite's backup and not `VACUUM INTO`, which gives rows of tables without an integer key other row numbers, by which
+    /// full-text indexes know them.
+    ///
+    /// - Parameters:
+    ///   - source: A connection inside a read transaction, or one that nobody else can write beside.
+    ///   - progress: Called with the pages that are copied and all pages.
+    package static func copy(
+        _ source: OpaquePointer, into target: OpaquePointer,
+        progress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+    ) throws {
+        guard let backup = sqlite3_backup_init(target, "main", source, "main") else {
+            throw StorageError.sqlite(target, code: sqlite3_errcode(target), sql: nil)
+        }
+        var code = SQLITE_OK
+        do {
+            repeat {
+                code = sqlite3_backup_step(backup, 1_024)
+                let all = Int(sqlite3_backup_pagecount(backup))
+                try progress(all - Int(sqlite3_backup_remaining(backup)), all)
+            } while code == SQLITE_OK
+        } catch {
+            sqlite3_backup_finish(backup)
+            throw error
+        }
+        sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE else { throw StorageError.sqlite(target, code: code, sql: nil) }
+    }
+}

@@ -1,0 +1,101 @@
+internal import Foundation
+internal import StorageCore
+internal import Synchronization
+
+/// A file that gets its name only when it is whole: it is made under another name in the same folder, brought to the disk,
+/// and then renamed. Whoever is interrupted leaves nothing under the final name.
+///
+/// Isolation: `Sendable`, without state of its own.
+package struct FilePlacement: Sendable {
+    /// The final name.
+    package let destination: String
+    /// Where the file is made.
+    package let partial: String
+    private let replaces: Bool
+
+    private static let number = Atomic<Int>(0)
+    private static let mark = ".partial-"
+    private static let sidecars = ["-wal", "-shm", "-journal", ".lock"]
+
+    /// - Parameter replacing: Whether a file of that name may be replaced.
+    /// - Throws: `conflict` where there is one that may not be.
+    package init(_ path: String, replacing: Bool) throws {
+        destination = try StorePath.validated(path)
+        replaces = replacing
+        let number = Self.number.add(1, ordering: .relaxed).newValue
+        partial = "\(destination)\(Self.mark)\(getpid())-\(number)"
+        try checkDestination()
+        removeLeftovers()
+    }
+
+    /// What makes the name impossible. Looked for twice, because making the file takes its time.
+    private func checkDestination() throws {
+        let manager = FileManager.default
+        guard manager.fileExists(atPath: destination) else { return }
+        guard replaces else { throw taken() }
+        // A write-ahead log would be taken for that of the new file.
+        for suffix in ["-wal", "-journal"] {
+            let size = (try? manager.attributesOfItem(atPath: destination + suffix)[.size] as? Int) ?? 0
+            guard size == 0 else {
+                throw StorageError(
+                    .busy,
+                    "\(destination) is in use, or was left in the middle of a change: there is a \(destination)\(suffix).",
+                    remedy: "Close it first, or give another name.")
+            }
+        }
+    }
+
+    private func taken() -> StorageError {
+        StorageError(
+            .conflict, "There is a file \(destination) already.",
+            remedy: "Give another name, or add --force to replace it.")
+    }
+
+    /// Files that a process which was ended has left behind.
+    private func removeLeftovers() {
+        let folder = (destination as NSString).deletingLastPathComponent
+        let prefix = (destination as NSString).lastPathComponent + Self.mark
+        // A folder that can't be listed shows when the file is made.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+            let digits = name.dropFirst(prefix.count).prefix { $0.isNumber }
+            guard let process = pid_t(digits), kill(process, 0) != 0, errno == ESRCH else { continue }
+            unlink(folder + "/" + name)
+        }
+    }
+
+    /// Brings the file to the disk and gives it its name.
+    package func place() throws {
+        try synchronize(partial)
+        if replaces {
+            let lock = FileManager.default.fileExists(atPath: destination) ? try WriterLock(store: destination) : nil
+            defer { lock?.release() }
+            try checkDestination()
+            guard rename(partial, destination) == 0 else { throw failure("renamed to \(destination)") }
+        } else {
+            // Unlike a rename, a link never takes the place of a file that has come there meanwhile.
+            guard link(partial, destination) == 0 else {
+                throw errno == EEXIST ? taken() : failure("named \(destination)")
+            }
+        }
+        discard()
+        try synchronize((destination as NSString).deletingLastPathComponent)
+    }
+
+    /// Removes what was made so far.
+    package func discard() {
+        for suffix in [""] + Self.sidecars { unlink(partial + suffix) }
+    }
+
+    private func synchronize(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("opened") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("brought to the disk") }
+    }
+
+    private func failure(_ verb: String) -> StorageError {
+        StorageError(
+            .inputOutput, "\(partial) can't be \(verb): \(String(cString: strerror(errno))).",
+            remedy: "Check the folder's permissions and the room on its disk.")
+    }
+}

@@ -1,0 +1,8 @@
+/// What was noted of a point of the history after the fact. Writing, changing and deleting it are events of the log.
+public struct StorageNote: Sendable, Hashable {
+    /// The last position that belongs to the point: of a commit, its last event.
+    public let position: Int64
+    public let text: String
+    /// The commit that changed the note last: who did it, when and why.
+    public let commit: CommitInfo
+}

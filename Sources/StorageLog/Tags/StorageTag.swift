@@ -1,0 +1,10 @@
+/// A name for a point of the history. Making, moving, annotating and deleting it are events of the log.
+public struct StorageTag: Sendable, Hashable {
+    public let name: String
+    /// The last position that belongs to the point.
+    public let position: Int64
+    /// What was noted of it.
+    public let note: String?
+    /// The commit that changed the tag last: who did it, when and why.
+    public let commit: CommitInfo
+}

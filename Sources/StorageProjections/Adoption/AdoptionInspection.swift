@@ -1,0 +1,238 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// Looks whether the tables of a database can have a history. Changes nothing.
+///
+/// Not `Sendable`: it belongs to the connection's thread.
+package struct AdoptionInspection {
+    private let database: OpaquePointer
+    private let progress: (_ rows: Int64) throws -> Void
+
+    package init(_ database: OpaquePointer, progress: @escaping (Int64) throws -> Void = { _ in }) {
+        self.database = database
+        self.progress = progress
+    }
+
+    /// - Parameter names: The tables that are asked for; every table where none is.
+    /// - Throws: `not-found` for a name that there is no table of, and what keeps the whole database from being a store.
+    package func plan(_ names: [String]) throws -> AdoptionPlan {
+        var plan = AdoptionPlan()
+        try checkDatabase(&plan)
+        let found = try tables()
+        for name in names where !found.contains(where: { $0.name.folded == name.folded }) {
+            throw StorageError(
+                .notFound, "There is no table \"\(name)\".",
+                remedy: "There are \(found.map(\.name).joined(separator: ", ")).")
+        }
+        let wanted = Set(names.map(\.folded))
+        var read: Int64 = 0
+        for table in found where wanted.isEmpty || wanted.contains(table.name.folded) {
+            plan.tables.append(try inspect(table, read: &read))
+        }
+        return plan
+    }
+
+    private struct Found {
+        let name: String
+        let type: String
+        let isWithoutRowid: Bool
+        let columnCount: Int
+    }
+
+    private func tables() throws -> [Found] {
+        let select = try Statement(
+            database,
+            """
+            SELECT name, type, wr, ncol FROM pragma_table_list
+            WHERE schema = 'main' AND type IN ('table', 'virtual', 'shadow') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            ORDER BY name
+            """)
+        let catalog = try StoreFormat.isStore(database) ? Catalog.load(database) : Catalog()
+        var tables: [Found] = []
+        while try select.step() {
+            let name = select.string(0)
+            if !catalog.entities.isEmpty, name.lowercasedASCII.hasPrefix("storage_") { continue }
+            if catalog.entity(stored: name) != nil { continue }
+            tables.append(
+                Found(
+                    name: name, type: select.string(1), isWithoutRowid: select.integer(2) != 0,
+                    columnCount: Int(select.integer(3))))
+        }
+        return tables
+    }
+}
+
+// MARK: The database
+
+extension AdoptionInspection {
+    private func checkDatabase(_ plan: inout AdoptionPlan) throws {
+        let encoding = try Statement(database, "PRAGMA encoding")
+        if try encoding.step(), encoding.string(0) != "UTF-8" {
+            throw StorageError(
+                .schemaMismatch,
+                "The database keeps its texts as \(encoding.string(0)), and a store keeps them as UTF-8.",
+                remedy: "Make it anew first: sqlite3 OLD .dump | sqlite3 NEW")
+        }
+        if try !StoreFormat.isStore(database) {
+            let names = try Statement(
+                database, "SELECT name FROM sqlite_schema WHERE name LIKE 'storage\\_%' ESCAPE '\\' LIMIT 1")
+            if try names.step() {
+                throw StorageError(
+                    .schemaMismatch, "The database has a table or index named \"\(names.string(0))\".",
+                    remedy: "Names that begin with storage_ belong to StorageKit: rename it first.")
+            }
+            let identity = try Statement(database, "PRAGMA application_id")
+            if try identity.step(), identity.integer(0) != 0 {
+                plan.notes.append(
+                    "The file's application_id \(identity.integer(0)) gives way to that of StorageKit.")
+            }
+        }
+        let broken = try Statement(database, "PRAGMA foreign_key_check")
+        if try broken.step() {
+            throw StorageError(
+                .conflict,
+                "A row of \"\(broken.string(0))\" refers to a row of \"\(broken.string(2))\" that isn't there.",
+                remedy:
+                    "A store keeps its foreign keys: delete or correct such rows first (PRAGMA foreign_key_check lists them)."
+            )
+        }
+    }
+}
+
+// MARK: Tables
+
+extension AdoptionInspection {
+    private func inspect(_ found: Found, read: inout Int64) throws -> AdoptionPlan.Table {
+        var table = AdoptionPlan.Table(name: found.name)
+        table.obstacle = Self.kindObstacle(found)
+        guard table.obstacle == nil else { return table }
+        let columns = try columns(of: found.name)
+        table.key = columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }.map(\.name)
+        table.obstacle = Self.columnObstacle(found.name, columns)
+        guard table.obstacle == nil else { return table }
+        (table.rows, table.obstacle) = try inspectRows(found.name, columns, key: table.key, read: &read)
+        return table
+    }
+
+    private static func kindObstacle(_ table: Found) -> AdoptionPlan.Obstacle? {
+        if table.type == "virtual" {
+            return .init(
+                reason: "it is a virtual table",
+                remedy: "Nothing: it stays, and what it is made from can have a history.",
+                isExpected: true)
+        }
+        if table.type == "shadow" {
+            return .init(reason: "it belongs to a virtual table", remedy: "Nothing: it stays.", isExpected: true)
+        }
+        if table.isWithoutRowid {
+            return .init(
+                reason: "it is WITHOUT ROWID, and history finds rows by their row number",
+                remedy: "Make it anew without WITHOUT ROWID, copy the rows, and adopt it then.")
+        }
+        if table.columnCount > Limits.columns {
+            return .init(
+                reason: "it has more than \(Limits.columns) columns", remedy: "Split it in two tables.")
+        }
+        return nil
+    }
+
+    private struct Column {
+        let name: String
+        let keyPlace: Int
+        let isGenerated: Bool
+    }
+
+    private func columns(of table: String) throws -> [Column] {
+        let select = try Statement(database, "SELECT name, pk, hidden FROM pragma_table_xinfo(?)")
+        select.bind(text: table, at: 1)
+        var columns: [Column] = []
+        while try select.step() {
+            columns.append(
+                Column(
+                    name: select.string(0), keyPlace: Int(select.integer(1)), isGenerated: select.integer(2) != 0))
+        }
+        return columns
+    }
+
+    private static func columnObstacle(_ table: String, _ columns: [Column]) -> AdoptionPlan.Obstacle? {
+        if !columns.contains(where: { $0.keyPlace > 0 }) {
+            return .init(
+                reason: "it has no primary key, and row numbers aren't one: SQLite may change them",
+                remedy: "Make it anew with a column id INTEGER PRIMARY KEY, copy the rows, and adopt it then.")
+        }
+        if let column = columns.first(where: { $0.name.lowercasedASCII == "_position" }) {
+            return .init(
+                reason: "it has a column \"\(column.name)\", where history keeps the position of each row",
+                remedy: "Rename the column.")
+        }
+        if let column = columns.first(where: \.isGenerated) {
+            return .init(
+                reason: "its column \"\(column.name)\" is generated", remedy: "Compute it in a view instead.")
+        }
+        if ([table] + columns.map(\.name)).contains(where: { $0.utf8.count > Limits.nameBytes }) {
+            return .init(
+                reason: "its name or that of a column is longer than \(Limits.nameBytes) bytes", remedy: "Shorten it.")
+        }
+        if Set(columns.map { $0.name.lowercasedASCII }).isSuperset(of: ["rowid", "oid", "_rowid_"]) {
+            return .init(
+                reason: "its columns rowid, oid and _rowid_ hide SQLite's row number", remedy: "Rename one of them.")
+        }
+        return nil
+    }
+}
+
+// MARK: Rows
+
+extension AdoptionInspection {
+    /// Reads every row once: what can't be recorded exactly is told before anything is made.
+    private func inspectRows(
+        _ table: String, _ columns: [Column], key: [String], read: inout Int64
+    ) throws -> (Int64, AdoptionPlan.Obstacle?) {
+        let select = try Statement(
+            database, "SELECT \(columns.map { quoted($0.name) }.joined(separator: ", ")) FROM \(quoted(table))")
+        var rows: Int64 = 0
+        var obstacle: AdoptionPlan.Obstacle?
+        while try select.step() {
+            rows += 1
+            read += 1
+            if read % 4_096 == 0 { try progress(read) }
+            guard obstacle == nil else { continue }
+            for (index, column) in columns.enumerated() {
+                guard let reason = Self.problem(select, Int32(index), isKey: column.keyPlace > 0) else { continue }
+                obstacle = .init(
+                    reason: "its row number \(rows) \(reason.0) in \"\(column.name)\"", remedy: reason.1)
+                break
+            }
+        }
+        try progress(read)
+        return (rows, obstacle)
+    }
+
+    private static func problem(_ row: Statement, _ column: Int32, isKey: Bool) -> (String, String)? {
+        switch sqlite3_column_type(row.pointer, column) {
+        case SQLITE_NULL:
+            return isKey
+                ? ("has NULL, which is part of the key", "Give such rows a key, or delete them.") : nil
+        case SQLITE_TEXT:
+            guard let start = sqlite3_column_text(row.pointer, column) else { return nil }
+            let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(row.pointer, column)))
+            if bytes.count > Limits.valueBytes { return Self.tooLarge }
+            if memchr(start, 0, bytes.count) != nil {
+                return ("has a text with a NUL character", "Remove the NUL, or keep the bytes as a blob.")
+            }
+            if String(validating: bytes, as: UTF8.self) == nil {
+                return ("has a text that isn't UTF-8", "Correct it, or keep the bytes as a blob.")
+            }
+            return nil
+        case SQLITE_BLOB:
+            return Int(sqlite3_column_bytes(row.pointer, column)) > Limits.valueBytes ? Self.tooLarge : nil
+        default: return nil
+        }
+    }
+
+    private static let tooLarge = (
+        "has a value of more than \(Limits.valueBytes) bytes", "Keep large content in files, and their names here."
+    )
+}

@@ -1,0 +1,55 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// Which statements of a schema, its views and triggers, can be compiled: a column more can break those that count columns.
+struct SchemaUses: Equatable {
+    private var works: [String: Bool] = [:]
+    private var widths: [String: Int32] = [:]
+
+    init(_ database: OpaquePointer) throws {
+        let select = try Statement(
+            database,
+            """
+            SELECT type, name FROM sqlite_schema
+            WHERE type IN ('table', 'view') AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+              AND name NOT LIKE 'storage\\_%' ESCAPE '\\'
+            """)
+        while try select.step() {
+            let name = quoted(select.string(1))
+            if select.string(0) == "view" {
+                let view = try? Statement(database, "SELECT * FROM \(name)")
+                works["the view \(name)"] = view != nil
+                if let view { widths[name] = sqlite3_column_count(view.pointer) }
+            }
+            works["a trigger for inserts into \(name)"] =
+                (try? Statement(database, "INSERT INTO \(name) DEFAULT VALUES")) != nil
+            works["a trigger for deletes from \(name)"] = (try? Statement(database, "DELETE FROM \(name)")) != nil
+            works["a trigger for updates of \(name)"] = try update(of: select.string(1), database)
+        }
+    }
+
+    private func update(of table: String, _ database: OpaquePointer) throws -> Bool {
+        let columns = try Statement(database, "SELECT name FROM pragma_table_info(?)")
+        columns.bind(text: table, at: 1)
+        var assignments: [String] = []
+        while try columns.step() { assignments.append("\(quoted(columns.string(0))) = NULL") }
+        guard !assignments.isEmpty else { return false }
+        return (try? Statement(database, "UPDATE \(quoted(table)) SET \(assignments.joined(separator: ", "))")) != nil
+    }
+
+    /// - Throws: `conflict` where something that worked before doesn't any more.
+    func check(against before: SchemaUses) throws {
+        guard let broken = before.works.keys.sorted().first(where: { before.works[$0] == true && works[$0] == false })
+        else { return }
+        throw StorageError(
+            .conflict, "\(broken) counts on the number of columns, and each table gets the column _position.",
+            remedy: "Name the columns in it (INSERT INTO t(a, b) …) instead of relying on their number, then adopt.")
+    }
+
+    /// Views that show a column more than before.
+    func widened(since before: SchemaUses) -> [String] {
+        widths.keys.sorted().filter { (before.widths[$0] ?? .max) < (widths[$0] ?? 0) }
+    }
+}

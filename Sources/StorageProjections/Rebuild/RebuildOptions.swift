@@ -1,0 +1,16 @@
+/// What a rebuild is to do with the tables that it has made.
+public struct RebuildOptions: Sendable, Hashable {
+    /// Whether the new tables are compared with the old ones before they take their places.
+    public var compares: Bool
+    /// Whether the new tables take the places of the old ones. Without it a rebuild only tells what it has found.
+    public var swaps: Bool
+    /// Whether the old tables are kept, each as a plain table that ``RebuildReport/kept`` names. The next rebuild that
+    /// keeps replaces it.
+    public var keepsOld: Bool
+
+    public init(compares: Bool = false, swaps: Bool = true, keepsOld: Bool = false) {
+        self.compares = compares
+        self.swaps = swaps
+        self.keepsOld = keepsOld
+    }
+}

@@ -1,0 +1,53 @@
+/// What a rebuild did and found.
+public struct RebuildReport: Sendable {
+    /// The rows of each table that was made again.
+    public internal(set) var rows: [String: Int] = [:]
+    /// The last position that the new tables hold.
+    public internal(set) var position: Int64 = 0
+    /// How far an interrupted rebuild had come that this one went on with; 0 where it began anew.
+    public internal(set) var resumedAt: Int64 = 0
+    /// The first differences between old and new tables, where they were compared.
+    public internal(set) var differences: [Difference] = []
+    /// Whether the new tables have taken the places of the old.
+    public internal(set) var isSwapped = false
+    /// Names of the tables that hold what the old ones held, by entity.
+    public internal(set) var kept: [String: String] = [:]
+
+    /// A row that the old table didn't hold as the log says.
+    public struct Difference: Sendable, Hashable, CustomStringConvertible {
+        public enum Kind: String, Sendable {
+            /// The log has the row, and the table hadn't.
+            case missing
+            /// The table had a row that the log knows nothing of.
+            case extra
+            /// A column of the row held something else.
+            case different
+        }
+
+        public let table: String
+        public let kind: Kind
+        /// The row's key.
+        public let id: String
+        /// The first column that differs.
+        public let column: String?
+
+        public var description: String {
+            switch kind {
+            case .missing: "\(table)/\(id) is missing"
+            case .extra: "\(table)/\(id) isn't in the log"
+            case .different: "\(table)/\(id) differs in \(column ?? "")"
+            }
+        }
+    }
+}
+
+extension RebuildReport.Difference {
+    init(_ table: String, _ found: RowComparison.Difference) {
+        self.table = table
+        switch found {
+        case .missing(let key): (kind, id, column) = (.missing, key, nil)
+        case .extra(let key): (kind, id, column) = (.extra, key, nil)
+        case .different(let key, let name): (kind, id, column) = (.different, key, name)
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageKit
+import StorageLog
+import Testing
+
+/// `storagekit adopt`: a database that was made without StorageKit keeps every row, and records every later change.
+struct AdoptTests {
+    /// Every row of a table, byte for byte, without what history adds.
+    private static func rows(of table: String, at path: String) throws -> [String] {
+        try DatabaseQueue(path: path).read { db in
+            let columns = try db.columns(in: table).map(\.name).filter { $0 != "_position" }
+            let values = columns.map { "typeof(\"\($0)\") || ':' || quote(\"\($0)\") " }.joined(
+                separator: " || '|' || ")
+            return try String.fetchAll(db, sql: "SELECT rowid || '|' || \(values) FROM \"\(table)\" ORDER BY rowid")
+        }
+    }
+
+    private static func objects(at path: String) throws -> [String] {
+        try DatabaseQueue(path: path).read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT type || ' ' || name || ' ' || coalesce(iif(type = 'table', '', sql), '') FROM sqlite_schema
+                    WHERE name NOT LIKE 'storage\\_%' ESCAPE '\\' AND tbl_name NOT LIKE 'storage\\_%' ESCAPE '\\' ORDER BY 1
+                    """)
+        }
+    }
+
+    private func run(_ arguments: String..., store: String? = nil) throws -> ToolProcess.Outcome {
+        try ToolProcess.run(arguments, store: store)
+    }
+
+    private func open(_ path: String) throws -> Storage { try StorageKit.start(at: URL(fileURLWithPath: path)).facade }
+
+    @Test func aSampleDatabaseKeepsItsRowsAndRecordsEveryLaterChange() async throws {
+        let folder = try TestFolder()
+        let (database, store) = (folder.path("chinook.db"), folder.path("app.sqlite"))
+        try ChinookDatabase.make(at: database)
+        let before = try Data(contentsOf: URL(fileURLWithPath: database))
+        let adopted = try run("adopt", database, "-s", store)
+        #expect(adopted.status == 0, "\(adopted.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
+        for table in ChinookDatabase.tables {
+            #expect(try Self.rows(of: table, at: store) == Self.rows(of: table, at: database), "\(table)")
+        }
+        #expect(try Self.objects(at: store) == Self.objects(at: database))
+
+        let storage = try open(store)
+        #expect(try await storage.verify().findings.map(\.description) == [])
+        let start = storage.head
+        let log = try run("log", "Invoice", "--format", "jsonl", store: store).output
+        #expect(log.contains("\"reason\":\"adopted chinook.db\""))
+        #expect(log.contains("\"Invoice\":{\"insert\":413,\"update\":0,\"delete\":0}"), "\(log)")
+        // A trigger, a cascade over two tables, a bulk update, a statement that replaces, and one that changes nothing.
+        try await storage.write(actor: "anna") { tx in
+            try tx.execute("INSERT INTO InvoiceLine(InvoiceId, TrackId, UnitPrice, Quantity) VALUES (1, 1, 0.99, 2)")
+            try tx.execute("DELETE FROM Customer WHERE CustomerId = 7")
+            try tx.execute("UPDATE Track SET UnitPrice = UnitPrice + 1 WHERE GenreId = 1")
+            try tx.execute("INSERT OR REPLACE INTO Genre(GenreId, Name) VALUES (4, 'J-Pop')", [])
+            try tx.execute("UPDATE Artist SET Name = Name")
+        }
+        #expect(try await storage.verify().findings.map(\.description) == [])
+        let changes = try await storage.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM Track WHERE GenreId = 1") ?? 0
+        }
+        // One line and its invoice's total; a customer, 7 invoices, 35 lines; the tracks; a delete and an insert.
+        #expect(storage.head - start == Int64(2 + 43 + changes + 2))
+        let invoice = try run("history", "Invoice/1", "--format", "jsonl", store: store).output
+        #expect(invoice.split(separator: "\n").map { $0.contains("\"op\":\"insert\"") } == [true, false], "\(invoice)")
+        try await storage.rebuild()
+        #expect(try await storage.verify().findings.map(\.description) == [])
+        try await storage.close()
+        let past = try run(
+            "at", "@\(start)", "SELECT count(*) AS n FROM InvoiceLine", "--format", "jsonl", store: store)
+        #expect(past.output == "{\"n\":2065}\n", "\(past.errors)")
+    }
+
+    @Test(arguments: ["DELETE", "WAL"]) func aFileBecomesAStoreInPlace(mode: String) async throws {
+        let folder = try TestFolder()
+        let (database, copy) = (folder.path("shop.db"), folder.path("copy.db"))
+        try ChinookDatabase.make(at: database, tracks: 300)
+        try FileManager.default.copyItem(atPath: database, toPath: copy)
+        let other = try DatabaseQueue(path: database)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(mode)") }
+        // In rollback mode a connection that reads nothing can't be told from none, so it is made to read.
+        try other.inDatabase { db in
+            try db.execute(sql: "\(mode == "DELETE" ? "BEGIN; " : "")SELECT count(*) FROM Track")
+            let refused = try run("adopt", database, "--in-place", "--yes")
+            #expect(refused.status == 4)
+            #expect(refused.errors.contains("Another process has"))
+            if mode == "DELETE" { try db.execute(sql: "COMMIT") }
+        }
+        try other.close()
+        let inode = try FileManager.default.attributesOfItem(atPath: database)[.systemFileNumber] as? Int
+        let adopted = try run("adopt", database, "--in-place", "--yes")
+        #expect(adopted.status == 0, "\(adopted.errors)")
+        #expect(try FileManager.default.attributesOfItem(atPath: database)[.systemFileNumber] as? Int == inode)
+        for table in ChinookDatabase.tables {
+            #expect(try Self.rows(of: table, at: database) == Self.rows(of: table, at: copy), "\(table)")
+            #expect(
+                try Self.rows(of: table, at: database + ".before-adopt") == Self.rows(of: table, at: copy), "\(table)")
+        }
+        #expect(try run("verify", store: database).status == 0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path("")).filter { $0.contains("partial") }
+                .isEmpty)
+        // The same again is refused, and says what can be done.
+        #expect(try run("adopt", database, "-s", folder.path("again.sqlite")).status == 7)
+    }
+
+    @Test func tablesOfEveryKindAreTakenOrToldWhy() async throws {
+        let folder = try TestFolder()
+        let (database, store) = (folder.path("odd.db"), folder.path("app.sqlite"))
+        let queue = try DatabaseQueue(path: database)
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE "größe ""x"" 日本"("na me" TEXT PRIMARY KEY, "wért" BLOB, plain);
+                    INSERT INTO "größe ""x"" 日本" VALUES ('a', x'00FF', -0.0), ('b', zeroblob(0), 9223372036854775807), ('ć', '', 1e308);
+                    CREATE TABLE pairs(a INTEGER, b TEXT COLLATE NOCASE, c REAL, PRIMARY KEY (a, b));
+                    INSERT INTO pairs VALUES (1, 'x', 1), (1, 'y', NULL), (-5, '', 0.5);
+                    CREATE TABLE later(id INTEGER PRIMARY KEY, a TEXT);
+                    INSERT INTO later VALUES (1, 'old'), (9223372036854775807, NULL), (-9223372036854775808, 'first');
+                    ALTER TABLE later ADD COLUMN b TEXT NOT NULL DEFAULT 'given';
+                    CREATE TABLE strict_ones(id INT PRIMARY KEY NOT NULL, n ANY) STRICT;
+                    INSERT INTO strict_ones VALUES (1, x'00'), (2, 2.5);
+                    CREATE TABLE empty(id TEXT PRIMARY KEY);
+                    CREATE TABLE keyless(a, b);
+                    INSERT INTO keyless VALUES (1, 2), (1, 2);
+                    CREATE TABLE without_rowid(id TEXT PRIMARY KEY, v) WITHOUT ROWID;
+                    CREATE TABLE computed(id INTEGER PRIMARY KEY, a, b AS (a + 1));
+                    CREATE TABLE null_keys(id TEXT PRIMARY KEY, v);
+                    INSERT INTO null_keys VALUES (NULL, 1), (NULL, 2);
+                    CREATE TABLE with_nul(id INTEGER PRIMARY KEY, v TEXT);
+                    INSERT INTO with_nul VALUES (1, 'fine'), (2, 'a' || char(0) || 'b');
+                    CREATE TABLE latin(id INTEGER PRIMARY KEY, v TEXT);
+                    INSERT INTO latin VALUES (1, CAST(x'E9' AS TEXT));
+                    CREATE TABLE taken(id INTEGER PRIMARY KEY, _Position);
+                    CREATE VIRTUAL TABLE found USING fts5(v, content='later', content_rowid='id');
+                    CREATE VIEW wide AS SELECT * FROM later;
+                    PRAGMA user_version = 42;
+                    """)
+        }
+        try queue.close()
+        func check(_ name: String, _ arguments: String...) throws {
+            try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: store)
+        }
+        try check("adopt-dry-run", "adopt", database, "--dry-run")
+        try check("adopt-named", "adopt", database, "keyless", "pairs")
+        try check("adopt-unknown", "adopt", database, "pears")
+        #expect(!FileManager.default.fileExists(atPath: store))
+        try check("adopt", "adopt", database)
+        try check("adopt-exists", "adopt", database)
+        try check("adopt-json", "adopt", database, "--dry-run", "--format", "json")
+        try check("adopt-csv", "adopt", database, "--format", "csv")
+        try check("adopt-in-place-asks", "adopt", database, "--in-place")
+        try check("adopt-in-place-store", "adopt", database, "--in-place", "-s", store)
+        for table in ["pairs", "later", "strict_ones", "empty", "keyless", "with_nul", "latin"] {
+            #expect(try Self.rows(of: table, at: store) == Self.rows(of: table, at: database), "\(table)")
+        }
+        let storage = try open(store)
+        #expect(try await storage.verify().findings.map(\.description) == [])
+        let version = try await storage.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        #expect(version == 42)
+        // What wouldn't be told from another row later is refused now.
+        await #expect(throws: StorageError.self) {
+            try await storage.write { try $0.execute("INSERT INTO empty VALUES (NULL)") }
+        }
+        // A table that becomes adoptable can be adopted later, in the store itself.
+        try await storage.write { tx in
+            try tx.execute("UPDATE null_keys SET id = 'k' || v")
+        }
+        try await storage.close()
+        let later = try run("adopt", store, "null_keys", "--in-place", "--yes")
+        #expect(later.status == 0, "\(later.errors)")
+        let again = try open(store)
+        let log = try run("log", "null_keys", "--format", "jsonl", store: store).output
+        #expect(log.contains("\"null_keys\":{\"insert\":2,\"update\":0,\"delete\":0}"), "\(log)")
+        #expect(try await again.verify().findings.isEmpty)
+        try await again.close()
+    }
+
+    @Test func whatCountsColumnsOrBreaksForeignKeysIsRefusedAsAWhole() throws {
+        let folder = try TestFolder()
+        for (name, sql) in [
+            (
+                "trigger",
+                "CREATE TABLE a(id INTEGER PRIMARY KEY, v); CREATE TABLE b(id INTEGER PRIMARY KEY, v); CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO b VALUES (new.id, new.v); END"
+            ),
+            (
+                "foreign",
+                "PRAGMA foreign_keys = OFF; CREATE TABLE a(id INTEGER PRIMARY KEY, b REFERENCES a(id)); INSERT INTO a VALUES (1, 9)"
+            ),
+            ("utf16", "PRAGMA encoding = 'UTF-16'; CREATE TABLE a(id INTEGER PRIMARY KEY)"),
+            ("reserved", "CREATE TABLE storage_shed(id INTEGER PRIMARY KEY)"),
+        ] {
+            let (database, store) = (folder.path("\(name).db"), folder.path("\(name).sqlite"))
+            var configuration = Configuration()
+            configuration.foreignKeysEnabled = false
+            let queue = try DatabaseQueue(path: database, configuration: configuration)
+            try queue.inDatabase { try $0.execute(sql: sql) }
+            try queue.close()
+            try GoldenOutputTests.check(
+                GoldenOutputTests.Case("adopt-refused-\(name)", arguments: ["adopt", database]), store: store)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path("")).allSatisfy {
+                    !$0.hasPrefix("\(name).sqlite")
+                })
+        }
+    }
+
+    @StorageEntity(table: "places")
+    struct Place {
+        var id: Int
+        var name: String
+        var height: Double
+    }
+
+    @Test func aTableOfAMigrationBecomesAnEntity() async throws {
+        let folder = try TestFolder()
+        for round in 0..<2 {
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { schema in
+                schema.migration("places") { db in
+                    try db.execute(
+                        sql: """
+                            CREATE TABLE places(id INTEGER PRIMARY KEY, name VARCHAR(80) NOT NULL, height NUMERIC(10,2) NOT NULL);
+                            INSERT INTO places VALUES (1, 'Zugspitze', 2962), (2, 'Brocken', 1141.2)
+                            """)
+                }
+                schema.adopt("places")
+                schema.autoSchema(PlaceRecord.self)
+            }.facade
+            let place = try #require(await storage.get(Place.self, id: 2))
+            #expect(place.height == (round == 0 ? 1141.2 : 1141))
+            try await storage.save(Place(id: 2, name: "Brocken", height: 1141))
+            let history = try await storage.history(Place.self, id: 2)
+            #expect(history.first?.operation == .insert)
+            #expect(history.map(\.operation) == [.insert, .update])
+            let findings = try await storage.verify().findings
+            #expect(findings.isEmpty, "\(findings)")
+            try await storage.close()
+        }
+    }
+}

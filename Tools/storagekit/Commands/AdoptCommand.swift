@@ -1,0 +1,166 @@
+import ArgumentParser
+import Foundation
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit adopt`: makes a store of an existing database.
+struct AdoptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt", abstract: "Begin the history of the tables of an existing SQLite database.",
+        discussion: """
+            Makes a new store with the same tables, rows, indexes, triggers and views, in which every row is an event; \
+            the database stays as it is. With --in-place the file itself becomes the store, in one transaction, after a \
+            copy was kept beside it. Each table gets a column _position. Tables that can't have a history stay without \
+            one, and the reason is told; the command ends with status 8 then. In-place on a store begins the history of \
+            its tables that have none.
+
+              storagekit adopt shop.db -s shop.sqlite --dry-run
+              storagekit adopt shop.db -s shop.sqlite
+              storagekit adopt shop.db customers orders -s shop.sqlite
+              storagekit adopt shop.db --in-place --yes
+            """)
+
+    @Argument(help: "The database's file.")
+    var database: String
+
+    @Argument(help: "The tables; all that can have a history if none is named.")
+    var tables: [String] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Flag(name: .long, help: "Turn the file itself into a store.")
+    var inPlace = false
+
+    @Flag(name: .long, help: "With --in-place: keep no copy of the file as it was.")
+    var noBackup = false
+
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if inPlace, store.store != nil {
+            throw ValidationError("--in-place turns the database itself into the store; leave -s out.")
+        }
+        if noBackup, !inPlace { throw ValidationError("--no-backup goes with --in-place.") }
+    }
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "adopt")
+        let bars = StageProgress { ["copy", "replace"].contains($0) ? "pages" : $0 == "verify" ? "events" : "rows" }
+        defer { bars.finish() }
+        let adoption = DatabaseAdoption(database, tables: tables, metadata: change.metadata) { bars.update($0, $1, $2) }
+        if inPlace, try adoption.isStore() { return try await runInStore(adoption) }
+        if change.dryRun {
+            let plan = try adoption.plan()
+            bars.finish()
+            return try finish(plan, store: inPlace ? database : try? store.path(), backup: nil)
+        }
+        guard inPlace else {
+            let path = try store.path()
+            let plan = try await adoption.run(to: path, replacing: false)
+            bars.finish()
+            return try finish(plan, store: path, backup: nil)
+        }
+        let backup = noBackup ? nil : database + ".before-adopt"
+        let question = backup.map { ", and keep \($0)" } ?? ", without keeping a copy"
+        try change.confirm("Turn \(database) into a store\(question). Go on?")
+        let plan = try await adoption.runInPlace(backup: backup)
+        bars.finish()
+        try finish(plan, store: database, backup: backup)
+    }
+
+    private func runInStore(_ adoption: DatabaseAdoption) async throws {
+        if !change.dryRun { try change.confirm("Begin the history of tables in \(database). Go on?") }
+        let (plan, _) = try await adoption.runInStore(isDryRun: change.dryRun)
+        try finish(plan, store: database, backup: nil)
+    }
+
+    private func finish(_ plan: AdoptionPlan, store: String?, backup: String?) throws {
+        let answer = AdoptionAnswer(
+            plan: plan, database: database, store: store, backup: backup, isDryRun: change.dryRun)
+        try answer.write(to: ResultOutput(format))
+        if !change.dryRun, plan.left.contains(where: { $0.obstacle?.isExpected == false }) { throw ExitStatus.partial }
+    }
+}
+
+/// What was adopted, or would be, in words and in JSON.
+private struct AdoptionAnswer {
+    let plan: AdoptionPlan
+    let database: String
+    let store: String?
+    let backup: String?
+    let isDryRun: Bool
+
+    func write(to output: ResultOutput) throws {
+        if output.format == .human { try writeText(to: output) } else { try output.document(writeJSON) }
+        try output.flush()
+    }
+
+    private func writeText(to output: ResultOutput) throws {
+        let grouped = ProgressBar.grouped
+        var table = TableLayout([.init("table"), .init("rows", .right), .init("key")], width: output.width)
+        for adopted in plan.adopted {
+            table.add([
+                TableCell(adopted.name), TableCell(grouped(Int(adopted.rows))),
+                TableCell(adopted.key.joined(separator: ", "), .dim),
+            ])
+        }
+        if !plan.adopted.isEmpty { try output.lines(table.lines(style: output.style)) }
+        for left in plan.left {
+            guard let obstacle = left.obstacle else { continue }
+            var line = StyledLine("! \(TargetArgument(table: left.name))", obstacle.isExpected ? .dim : .changed)
+            line.add(" has no history: \(obstacle.reason).")
+            try output.lines([line.rendered(output.style, width: nil)])
+            if !obstacle.isExpected { try output.lines([output.style.dim("  next: \(obstacle.remedy)")]) }
+        }
+        for note in plan.notes { try output.lines([output.style.dim(TerminalText.visible(note))]) }
+        let count = plan.adopted.count
+        let tables = "\(grouped(count)) table\(count == 1 ? "" : "s")"
+        let rows = "\(grouped(Int(plan.rows))) row\(plan.rows == 1 ? "" : "s")"
+        let place = store.map { " in \($0)" } ?? ""
+        guard !isDryRun else {
+            return try output.line("Would be adopted: \(tables) with \(rows)\(place).")
+        }
+        try output.line("Adopted \(tables) with \(rows)\(place).", .added)
+        if let backup { try output.line("The file as it was: \(backup)", .dim) }
+    }
+
+    private func writeJSON(_ json: inout JSONWriter) {
+        json.key("dry_run")
+        json.bool(isDryRun)
+        json.key("database")
+        json.text(database)
+        for (name, path) in [("store", store), ("backup", backup)] {
+            json.key(name)
+            path.map { json.text($0) } ?? json.null()
+        }
+        json.key("rows")
+        json.integer(plan.rows)
+        json.key("tables")
+        json.beginArray()
+        for table in plan.tables {
+            json.beginObject()
+            json.key("table")
+            json.text(table.name)
+            json.key("adopted")
+            json.bool(table.obstacle == nil)
+            json.key("rows")
+            table.obstacle == nil ? json.integer(table.rows) : json.null()
+            json.key("key")
+            json.beginArray()
+            for column in table.key { json.text(column) }
+            json.endArray()
+            for (name, text) in [("reason", table.obstacle?.reason), ("remedy", table.obstacle?.remedy)] {
+                json.key(name)
+                text.map { json.text($0) } ?? json.null()
+            }
+            json.endObject()
+        }
+        json.endArray()
+        json.key("notes")
+        json.beginArray()
+        for note in plan.notes { json.text(note) }
+        json.endArray()
+    }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import StorageCore
+import StorageLog
+
+/// `storagekit tag`: names for points.
+struct TagCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tag", abstract: "List tags, or give a point a name.",
+        discussion: """
+            Without a name, lists the tags in the order of what they point to. A tag is meant by tag:NAME wherever a \
+            point is asked for. Tagging is an event of the log like any other: undo passes over it, revert of its \
+            commit takes it back, and storagekit history storage_tag/NAME tells what became of it.
+
+              storagekit tag -s app.sqlite
+              storagekit tag -s app.sqlite release-3 --note "as shipped"
+              storagekit tag -s app.sqlite before/import t:77
+              storagekit tag -s app.sqlite release-3 head --force --yes
+              storagekit tag -s app.sqlite release-3 --delete --yes
+            """)
+
+    @Argument(help: "The tag's name.")
+    var name: String?
+
+    @Argument(
+        help: "What to tag; the newest change if it isn't given.",
+        transform: { try PointArgument($0, now: SystemTime.now) }
+    )
+    var point: PointArgument?
+
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "A text about the tag; an empty one takes it away.")
+    var note: String?
+
+    @Flag(name: .shortAndLong, help: "Move the tag if it points elsewhere.")
+    var force = false
+
+    @Flag(name: .shortAndLong, help: "Delete the tag.")
+    var delete = false
+
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if name == nil, note != nil || force || delete || change.dryRun || change.reason != nil {
+            throw ValidationError("Name a tag.")
+        }
+        if delete, point != nil || note != nil || force {
+            throw ValidationError("--delete takes nothing but the tag's name.")
+        }
+    }
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "tag")
+        guard let name else { return try await list() }
+        let run = TagRun(store: store, change: change, format: format, tag: name)
+        if delete {
+            _ = try await store.read { try $0.points.tag(name) }
+            return try await run.run { engine, metadata, isDryRun in
+                try await engine.removeTag(name, metadata: metadata, isDryRun: isDryRun)
+            }
+        }
+        do {
+            try TagName.validate(name)
+        } catch let error as StorageError {
+            throw CommandError(.usage, error.message, next: error.remedy)
+        }
+        let command = self
+        let position = try await store.read { try command.position(for: name, $0) }
+        let (note, force) = (note, force)
+        try await run.run { engine, metadata, isDryRun in
+            try await engine.tag(
+                name, at: .position(position), note: note, moves: force, metadata: metadata, isDryRun: isDryRun)
+        }
+    }
+
+    /// Where the tag is to point. A tag that is there stays where it is, if only its note is given.
+    private func position(for name: String, _ store: StoreReader) throws -> Int64 {
+        let known = try store.tags.tag(named: name)
+        if let known, point == nil, note != nil, !force { return known.position }
+        let position = try store.points.taggedPosition(of: point ?? .head)
+        guard let known, known.position != position, !force else { return position }
+        throw CommandError(
+            .conflict, "There is a tag \"\(name)\" already, at @\(known.position).",
+            why: "A tag is moved only when that is asked for.",
+            next: "Choose another name, or move it: storagekit tag \(name) @\(position) --force")
+    }
+
+    private func list() async throws {
+        let format = format
+        try await store.read { store in
+            let output = ResultOutput(format)
+            var table = TableLayout(
+                [.init("tag"), .init("point"), .init("commit"), .init("time"), .init("by"), .init("note")],
+                width: output.width)
+            var isEmpty = true
+            try store.tags.forEachTag { tag in
+                isEmpty = false
+                let commit = try store.index.commit(at: tag.position)
+                if output.format == .human {
+                    table.add([
+                        TableCell("tag:\(tag.name)", .heading), TableCell("@\(tag.position)"),
+                        TableCell(commit.map { "t:\($0.info.number)" } ?? ""),
+                        TableCell(commit.map { Timestamp.text($0.info.time) } ?? "", .dim),
+                        TableCell(CommitText.author(tag.commit.metadata), .dim), TableCell(tag.note ?? ""),
+                    ])
+                } else {
+                    try output.record { Self.write(tag, commit?.info, to: &$0) }
+                    try output.flushIfDue()
+                }
+                return true
+            }
+            if output.format == .human {
+                if isEmpty {
+                    try output.line("No tags.", .dim)
+                } else {
+                    try output.lines(table.lines(style: output.style))
+                }
+            }
+            try output.finish()
+        }
+    }
+
+    private static func write(_ tag: StorageTag, _ commit: CommitInfo?, to json: inout JSONWriter) {
+        json.key("tag")
+        json.text(tag.name)
+        PointedText.write(tag.position, commit, to: &json)
+        json.key("note")
+        tag.note.map { json.text($0) } ?? json.null()
+        PointedText.write(set: tag.commit, to: &json)
+    }
+}

@@ -1,0 +1,32 @@
+import StorageLog
+
+/// How tags and notes are shown with the commit or event that they point to.
+enum TagText {
+    /// Adds `tags` and `notes` to a JSON object, where there are any.
+    static func write(_ tags: [StorageTag], _ notes: [StorageNote], to json: inout JSONWriter) {
+        for (name, texts) in [("tags", tags.map(\.name)), ("notes", notes.map(\.text))] where !texts.isEmpty {
+            json.key(name)
+            json.beginArray()
+            for text in texts { json.text(text) }
+            json.endArray()
+        }
+    }
+
+    /// The texts of tags and notes, a line each.
+    static func lines(_ tags: [StorageTag], _ notes: [StorageNote], indent: Int) -> [StyledLine] {
+        let texts =
+            tags.compactMap { tag in tag.note.map { ("tag:\(tag.name)", $0) } } + notes.map { ("note", $0.text) }
+        return texts.map { name, text in
+            var line = StyledLine(String(repeating: " ", count: indent))
+            line.add(name, .changed)
+            line.add("  " + text)
+            return line
+        }
+    }
+
+    /// Tags and notes as fields of a commit or event.
+    static func fields(_ tags: [StorageTag], _ notes: [StorageNote]) -> [(String, String)] {
+        tags.map { tag in ("tag", tag.note.map { "\(tag.name)  \($0)" } ?? tag.name) }
+            + notes.map { ("note", $0.text) }
+    }
+}

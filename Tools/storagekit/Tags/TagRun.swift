@@ -1,0 +1,103 @@
+import StorageLog
+import StorageProjections
+
+/// Changes a tag or note for a command: tries it, asks where something would be lost, does it and tells.
+struct TagRun: Sendable {
+    typealias Body =
+        @Sendable (StorageEngine, _ metadata: CommitMetadata, _ isDryRun: Bool) async throws -> TagReport
+
+    let store: StoreOption
+    let change: ChangeOptions
+    let format: FormatOptions
+    /// The tag's name; nil where it is a note.
+    let tag: String?
+
+    /// What is changed, as it is said.
+    private var name: String { tag.map { "tag:\($0)" } ?? "the note" }
+
+    init(store: StoreOption, change: ChangeOptions, format: FormatOptions, tag: String?) {
+        self.store = store
+        self.change = change
+        self.format = format
+        self.tag = tag
+    }
+
+    func run(_ body: Body) async throws {
+        let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
+        do {
+            try await run(engine, body)
+            try await engine.close()
+        } catch {
+            // Whatever was done is done; closing tidies up and its own failure would hide why.
+            try? await engine.close()
+            throw error
+        }
+    }
+
+    private func run(_ engine: StorageEngine, _ body: Body) async throws {
+        let plan = try await body(engine, change.metadata, true)
+        guard !change.dryRun, plan.change != .none else { return try write(plan) }
+        switch plan.change {
+        case .moved, .removed: try change.confirm("\(sentence(plan.change, plan.position, isDone: false)). Go on?")
+        case .made, .annotated, .none: break
+        }
+        try write(try await body(engine, change.metadata, false))
+    }
+
+    private func sentence(_ change: TagReport.Change, _ position: Int64, isDone: Bool) -> String {
+        switch change {
+        case .made where tag == nil: isDone ? "Noted at @\(position)" : "Note it at @\(position)"
+        case .made: isDone ? "\(name) is at @\(position)" : "Make \(name) at @\(position)"
+        case .moved(let from): "\(isDone ? "Moved" : "Move") \(name) from @\(from) to @\(position)"
+        case .annotated: "\(isDone ? "Changed" : "Change") the text of \(name) at @\(position)"
+        case .removed: "\(isDone ? "Deleted" : "Delete") \(name) at @\(position)"
+        case .none: "Nothing to do: \(name) is at @\(position) already"
+        }
+    }
+
+    private func write(_ report: TagReport) throws {
+        let output = ResultOutput(format)
+        let commit = report.receipt?.commit
+        if output.format == .human {
+            if let commit {
+                try output.line("t:\(commit): \(sentence(report.change, report.position, isDone: true)).", .added)
+            } else if report.change == .none {
+                try output.line("\(sentence(.none, report.position, isDone: true)).")
+            } else {
+                try output.line("Would be done: \(sentence(report.change, report.position, isDone: false)).")
+            }
+        } else {
+            try output.document { json in
+                json.key("dry_run")
+                json.bool(change.dryRun)
+                json.key("commit")
+                commit.map { json.integer($0) } ?? json.null()
+                if let tag {
+                    json.key("tag")
+                    json.text(tag)
+                }
+                json.key("change")
+                json.text(report.change.name)
+                json.key("position")
+                json.integer(report.position)
+                if case .moved(let from) = report.change {
+                    json.key("from")
+                    json.integer(from)
+                }
+            }
+        }
+        try output.flush()
+    }
+}
+
+extension TagReport.Change {
+    fileprivate var name: String {
+        switch self {
+        case .made: "made"
+        case .moved: "moved"
+        case .annotated: "annotated"
+        case .removed: "removed"
+        case .none: "none"
+        }
+    }
+}
