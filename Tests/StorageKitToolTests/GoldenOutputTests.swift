@@ -361,7 +361,10 @@ import Testing
     }
 
     static func check(_ golden: Case, store: String?) throws {
-        let outcome = try ToolProcess.run(golden.arguments, store: store, input: golden.input)
+        try compare(golden, ToolProcess.run(golden.arguments, store: store, input: golden.input), store: store)
+    }
+
+    static func compare(_ golden: Case, _ outcome: ToolProcess.Outcome, store: String?) throws {
         let words = golden.arguments.map { $0.isEmpty || $0.contains(" ") ? "'\($0)'" : $0 }
         let input = golden.input.map { "printf '\($0.replacingOccurrences(of: "\n", with: "\\n"))' | " } ?? ""
         var text = "$ \(input)storagekit \(words.joined(separator: " "))\n" + outcome.output
@@ -392,7 +395,7 @@ import Testing
             (#""microseconds":\d+"#, #""microseconds":0"#),
             (#"(?m)^(\S+ \d+ (?:full-text|inline|async) .* \d+) [\d.]* ?[\d,]+ (\d+)$"#, "$1 N N $2"),
             (#""(bytes|raw_bytes|log_bytes|file_bytes|wal_bytes)":\d+"#, #""$1":0"#),
-            (#"\b\d+ (?:bytes|KiB|MiB|GiB)(?= free| in the write-ahead log)"#, "N"),
+            (#"(?<!\d)\d+ (?:bytes|KiB|MiB|GiB)(?= free| in the write-ahead log)"#, "N"),
             (#"the store has \d+ (?:bytes|KiB|MiB|GiB)"#, "the store has N"), (#"process \d+"#, "process N"),
             (#"[\d,]+ bytes(, (?:not )?verified)"#, "N bytes$1"),
             (#"[\d,]+ bytes, [\d,]+ uncompressed"#, "N bytes, N uncompressed"),

@@ -1,0 +1,60 @@
+import Foundation
+
+extension ToolProcess {
+    /// Runs the tool with its standard output on a terminal of that many columns.
+    static func onTerminal(
+        _ arguments: [String], store: String?, columns: UInt16 = 80, noColor: Bool = false
+    ) throws -> Outcome {
+        let (master, slave) = try openTerminal(columns: columns)
+        let process = prepared(arguments, store: store)
+        var environment = environment(store: store)
+        // The terminal itself says how wide it is.
+        environment["COLUMNS"] = nil
+        if noColor { environment["NO_COLOR"] = "1" }
+        process.environment = environment
+        process.standardOutput = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+        let errors = Pipe()
+        process.standardError = errors
+        try process.run()
+        close(slave)
+        let errorHandle = errors.fileHandleForReading
+        let errorReader = BackgroundThread { errorHandle.readDataToEndOfFile() }
+        let text = readAll(master)
+        process.waitUntilExit()
+        close(master)
+        return Outcome(
+            output: String(decoding: text, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n"),
+            errors: String(decoding: errorReader.wait() ?? Data(), as: UTF8.self), status: process.terminationStatus)
+    }
+
+    private static func openTerminal(columns: UInt16) throws -> (master: Int32, slave: Int32) {
+        let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var isLocked: Int32 = 0
+        var number: UInt32 = 0
+        // Linux's own requests: the library's functions for it are hidden from Swift.
+        let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+        guard master >= 0, ioctl(master, setLock, &isLocked) == 0, ioctl(master, getNumber, &number) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        let name = "/dev/pts/\(number)"
+        let slave = open(name, O_RDWR | O_NOCTTY)
+        guard slave >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        guard ioctl(slave, UInt(TIOCSWINSZ), &size) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        return (master, slave)
+    }
+
+    /// A terminal whose last program has let go of it ends with an error and not with an end.
+    private static func readAll(_ terminal: Int32) -> Data {
+        var text = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(terminal, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return text }
+            text.append(contentsOf: buffer[..<count])
+        }
+    }
+}

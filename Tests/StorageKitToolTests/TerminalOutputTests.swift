@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import StorageKitTool
+
+/// What the commands look like on a terminal of 80 columns, in colour and without.
+@Suite struct TerminalOutputTests {
+    typealias Case = GoldenOutputTests.Case
+
+    /// Each command as it is used most; what only reads, or only shows what it would do.
+    static let cases: [Case] = [
+        Case("terminal-overview"), Case("terminal-log", "log"), Case("terminal-log-patch", "log", "-p"),
+        Case("terminal-log-oneline", "log", "--oneline"), Case("terminal-show", "show", "t:3"),
+        Case("terminal-history", "history", "posts/a/1"), Case("terminal-diff", "diff", "t:2"),
+        Case("terminal-diff-stat", "diff", "t:2", "--stat"), Case("terminal-blame", "blame", "posts/a/1"),
+        Case("terminal-blame-table", "blame", "posts"), Case("terminal-grep", "grep", "e"),
+        Case("terminal-bisect", "bisect", "SELECT count(*) > 1 FROM posts"),
+        Case("terminal-at", "at", "t:3", "SELECT * FROM posts"),
+        Case("terminal-sql", "sql", "SELECT id, _op, _changed, new_title FROM changes_posts"),
+        Case("terminal-tail", "tail"), Case("terminal-stats", "stats"), Case("terminal-verify", "verify"),
+        Case("terminal-doctor", "doctor"), Case("terminal-schema", "schema"),
+        Case("terminal-schema-log", "schema", "log"),
+        Case("terminal-schema-diff", "schema", "diff", "t:1"), Case("terminal-tag", "tag"),
+        Case("terminal-note", "note"),
+        Case("terminal-projections", "projections"), Case("terminal-replay", "replay"),
+        Case("terminal-rebuild-dry-run", "rebuild", "--dry-run"), Case("terminal-undo-dry-run", "undo", "--dry-run"),
+        Case("terminal-revert-dry-run", "revert", "t:4", "--dry-run"),
+        Case("terminal-restore-state-dry-run", "restore-state", "t:3", "--dry-run"),
+        Case("terminal-tag-dry-run", "tag", "shown", "t:3", "--dry-run"),
+        Case("terminal-unknown-table", "log", "post"),
+    ]
+
+    @Test(arguments: cases) func looksAsItDid(_ golden: Case) async throws {
+        // Even a dry run is the one that may write.
+        let own = golden.arguments.contains("--dry-run") ? try await SampleStore() : nil
+        let store = try await own?.path ?? SampleStore.shared.value.path
+        let colored = try ToolProcess.onTerminal(golden.arguments, store: store)
+        try GoldenOutputTests.compare(golden, colored, store: store)
+        let plain = try ToolProcess.onTerminal(golden.arguments, store: store, noColor: true)
+        #expect(plain.status == colored.status)
+        #expect(!plain.output.contains("\u{1b}"), "NO_COLOR is set")
+        let times = #"\d+ (µs|ms|s)\b"#
+        func timeless(_ text: String) -> String {
+            text.replacingOccurrences(of: times, with: "T", options: .regularExpression)
+        }
+        let stripped = colored.output.replacingOccurrences(
+            of: "\u{1b}\\[[0-9;]*m", with: "", options: .regularExpression)
+        #expect(timeless(stripped) == timeless(plain.output), "colours are all that NO_COLOR takes away")
+        for line in plain.output.split(separator: "\n") {
+            #expect(DisplayWidth.of(String(line)) <= 80, "\(line)")
+        }
+    }
+
+    /// Formats for programs are the same wherever they go, and so is how a command ends.
+    @Test(arguments: GoldenOutputTests.readingCases) func formatsForProgramsDoNotDependOnIt(_ golden: Case) async throws
+    {
+        let store = try await SampleStore.shared.value.path
+        let onTerminal = try ToolProcess.onTerminal(golden.arguments, store: store, noColor: true)
+        let inPipe = try ToolProcess.run(golden.arguments, store: store)
+        #expect(onTerminal.status == inPipe.status)
+        if let format = golden.arguments.firstIndex(of: "--format"), format + 1 < golden.arguments.count,
+            ["json", "jsonl", "csv", "md"].contains(golden.arguments[format + 1]), golden.arguments[0] != "stats"
+        {
+            let microseconds = #""microseconds":\d+"#
+            func timeless(_ text: String) -> String {
+                text.replacingOccurrences(of: microseconds, with: "", options: .regularExpression)
+            }
+            #expect(timeless(onTerminal.output) == timeless(inPipe.output))
+        }
+    }
+}
