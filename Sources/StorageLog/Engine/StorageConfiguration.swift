@@ -1,5 +1,5 @@
-package import GRDB
 internal import Foundation
+package import GRDB
 public import StorageCore
 
 /// How a store is opened.
