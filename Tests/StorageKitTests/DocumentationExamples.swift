@@ -54,6 +54,12 @@ enum TourExample {
         @StorageBelongsTo(onDelete: .cascade) var writer: Writer?
     }
 
+    @StorageEntity(table: "places")
+    struct Place {
+        var id: Int
+        var name: String
+    }
+
     static func run(_ url: URL) async throws {
         let context = try StorageKit.start(at: url, cacheTTL: .minutes(10), diskQuota: .megabytes(50)) { schema in
             schema.addKVCache()
@@ -62,6 +68,11 @@ enum TourExample {
             schema.migration("2026-01-15_indexes") { db in
                 try db.create(index: "essays_writer", on: "essays", columns: ["writerId"])
             }
+            schema.migration("2026-02-01_places") { db in
+                try db.execute(sql: "CREATE TABLE places(id INTEGER PRIMARY KEY, name VARCHAR(80) NOT NULL)")
+            }
+            schema.adopt("places")
+            schema.autoSchema(PlaceRecord.self)
         }
         let storage = context.facade
         let adults = try await storage.query(Writer.self)
@@ -103,6 +114,9 @@ enum TourExample {
         for try await change in storage.diff(from: .tag("before-merge")) { print(change.table, change.operation) }
         let tags = try await storage.tags()
         _ = tags
+        let folder = url.deletingLastPathComponent()
+        let backup = try await storage.backup(to: folder.appending(path: "monday.sqlite"))
+        print(backup.position)
         try await storage.close()
     }
 
@@ -155,10 +169,31 @@ enum ProjectionExample {
         }
     }
 
+    /// The next version, which happens to do the same.
+    struct SecondOrderTotals: Projection {
+        let name = "order_totals"
+        let version = 2
+        let entities = ["orders"]
+
+        func prepare(_ db: Database) throws { try OrderTotals().prepare(db) }
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws { try OrderTotals().apply(batch, db) }
+    }
+
     static func run(_ url: URL) async throws {
+        let totals = try SQLProjection(
+            name: "cents_by_customer",
+            sql: """
+                CREATE TABLE cents_by_customer(customer TEXT PRIMARY KEY, cents INTEGER NOT NULL);
+                -- on insert, update of orders
+                INSERT INTO cents_by_customer VALUES (:new_customer, :new_cents)
+                  ON CONFLICT DO UPDATE SET cents = cents + excluded.cents;
+                -- on update, delete of orders
+                UPDATE cents_by_customer SET cents = cents - :old_cents WHERE customer = :old_customer;
+                """)
         let storage = try StorageKit.start(at: url) { schema in
             schema.autoSchema(OrderRecord.self)
             schema.addProjection(OrderTotals(), mode: .async, onFailure: .retry(3))
+            schema.addProjection(totals, mode: .inline)
         }.facade
         let receipt = try await storage.save(Order(id: 1, customer: "anna", cents: 500))
         try await storage.settled(after: receipt)
@@ -169,6 +204,10 @@ enum ProjectionExample {
             print(projection.name, projection.state, projection.lag, projection.deadLetters)
         }
         try await storage.projections.reset("order_totals")
+        let comparison = try await storage.compareReplay(old: OrderTotals(), new: SecondOrderTotals())
+        if let divergence = comparison.divergence {
+            print("from @\(divergence.position) on; \(comparison.differingRows) rows differ in the end")
+        }
         _ = cents
         try await serve(storage)
     }

@@ -54,14 +54,6 @@ private struct Mirror: Projection {
 
 /// P5 for projections of users: what was applied as it happened is what comes out of the log.
 struct ProjectionHistoryTests {
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state >> 33 ^ state
-        }
-    }
-
     @Test func appliedIsRebuiltOnRandomHistories() async throws {
         let rounds = max(2, Int(3 * testScale))
         for round in 0..<rounds {
@@ -74,7 +66,7 @@ struct ProjectionHistoryTests {
         var kit = ProjectionConformance(Mirror()) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
         } history: { storage in
-            var random = Generator(state: seed)
+            var random = SeededGenerator(seed: seed)
             for _ in 0..<commits { try await Self.commit(storage, &random) }
         }
         kit.restarts = 3

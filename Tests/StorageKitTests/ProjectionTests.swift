@@ -300,9 +300,9 @@ struct ProjectionTests {
 
     /// Wherever in a small history it throws: it alone stands there, with everything before and nothing behind, says so, and goes on after
     /// a fix; with dead letters the row waits and nothing is lost.
-    @Test(arguments: [1, 3, 1_000])
+    @Test(arguments: [2, 1_000])
     func throwingAtEveryEventIsSurvived(batchSize: Int) async throws {
-        let commits = [[1, 2, 3], [2], [4, 1, 2], [3], [2, 5]]
+        let commits = [[1, 2], [2], [3, 1, 2], [3]]
         let total = commits.joined().count
         for poisoned in 1...total {
             let bad = Tally("bad")
@@ -357,6 +357,127 @@ struct ProjectionTests {
             receipts.append(try await storage.save(Note(id: id, text: text)))
         }
         return receipts
+    }
+
+    // MARK: Plans and conversions
+
+    @Test func aPlanTellsWhatBecomesOfProjections() async throws {
+        let store = try store([Tally("one"), Tally("two")], mode: .async)
+        try await store.storage.close()
+        let plan = { (declare: (inout Schema) -> Void) in try StorageKit.plan(at: store.url, declare).description }
+        #expect(
+            try plan {
+                $0.autoSchema(NoteRecord.self, PersonRecord.self)
+                $0.addProjection(Tally("one", version: 2), mode: .async)
+                $0.dropProjection("two")
+                $0.addProjection(Tally("three"))
+            } == """
+                no projection two
+                  drop table "two"
+                  drop projection two
+                projection one
+                  make projection one (async, version 2) anew, which has version 1
+                projection three
+                  make projection three (inline, version 1)
+                """)
+        #expect(
+            try plan {
+                $0.addProjection(Tally("one"))
+                $0.addProjection(Tally("two", entities: ["persons"]), mode: .async)
+            } == """
+                projection one
+                  keep projection one (inline, version 1), which was async
+                projection two
+                  make projection two (async, version 1) anew, which reads other entities
+                """)
+        try await store.reopen()
+        #expect(try await store.storage.projections.status().map(\.name) == ["one", "two"])
+        // An open store has the projections that it was opened with.
+        try await store.storage.close()
+        let context = try StorageKit.start(at: store.url) {
+            $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.addProjection(Tally("one"), mode: .async)
+        }
+        let pool = context.storage.pool
+        var schema = Schema()
+        schema.autoSchema(NoteRecord.self, PersonRecord.self)
+        schema.addProjection(Tally("one"), mode: .async)
+        try schema.run(on: pool)
+        schema.addProjection(Tally("late"))
+        let error = #expect(throws: StorageError.self) { try schema.run(on: pool) }
+        #expect(error?.code == .misuse && error?.message.contains("late") ?? false)
+        try await context.facade.close()
+    }
+
+    enum Before {
+        @StorageEntity(table: "stocks") struct Stock { var id: Int; var amount: String }
+    }
+    enum After {
+        @StorageEntity(table: "stocks") struct Stock { var id: Int; var amount: Int }
+    }
+
+    /// Adds up by typed changes, whose values from before a conversion come converted.
+    private struct Sums: Projection {
+        let name = "sums"
+        let version = 1
+        let entities = ["stocks"]
+
+        func prepare(_ db: Database) throws {
+            try db.execute(
+                sql: "CREATE TABLE sums(id INTEGER PRIMARY KEY, total INTEGER NOT NULL, rows INTEGER NOT NULL)")
+            try db.execute(sql: "INSERT INTO sums VALUES (1, 0, 0)")
+        }
+
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+            for change in try batch.changes(of: After.Stock.self) {
+                try db.execute(
+                    sql: "UPDATE sums SET total = total + ?, rows = rows + ?",
+                    arguments: [
+                        (change.new?.amount ?? 0) - (change.old?.amount ?? 0),
+                        (change.new == nil ? 0 : 1) - (change.old == nil ? 0 : 1),
+                    ])
+            }
+        }
+    }
+
+    @Test(arguments: [ProjectionMode.inline, .async], [1, 2, 1_000])
+    func typedChangesGoThroughConversions(mode: ProjectionMode, batchSize: Int) async throws {
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        let first = try StorageKit.start(at: url) { $0.autoSchema(Before.StockRecord.self) }.facade
+        try await first.save((1...4).map { Before.Stock(id: $0, amount: "\($0)") })
+        try await first.save(Before.Stock(id: 2, amount: "20"))
+        try await first.save(Before.Stock(id: 3, amount: "many"))
+        try await first.delete(Before.Stock.self, id: 4)
+        try await first.close()
+        let open = {
+            try StorageKit.start(at: url) {
+                $0.convertColumn("amount", of: "stocks", to: Int.self) { old in
+                    guard case .text(let text) = old, let number = Int64(text) else { return -1 }
+                    return .integer(number)
+                }
+                $0.autoSchema(After.StockRecord.self)
+                $0.addProjection(Sums(), mode: mode, batchSize: batchSize)
+            }.facade
+        }
+        let sums = { (storage: Storage) in
+            try await storage.settled(after: try await storage.delete(After.Stock.self, id: 99))
+            return try await storage.read { db in
+                try GRDB.Row.fetchOne(db, sql: "SELECT total, rows FROM sums").map { [$0[0] as Int, $0[1] as Int] }
+            }
+        }
+        let storage = try open()
+        #expect(try await sums(storage) == [1 + 20 - 1, 3])
+        try await storage.save([After.Stock(id: 1, amount: 100), After.Stock(id: 5, amount: 7)])
+        try await storage.delete(After.Stock.self, id: 3)
+        #expect(try await sums(storage) == [100 + 20 + 7, 3])
+        try await storage.projections.rebuild("sums")
+        #expect(try await sums(storage) == [127, 3])
+        try await storage.close()
+        let again = try open()
+        try await again.projections.reset("sums")
+        #expect(try await sums(again) == [127, 3])
+        try await again.close()
     }
 
     // MARK: Tables

@@ -71,6 +71,31 @@ import Testing
         #expect(try StorageKit.plan(at: url) { second(&$0) }.isEmpty)
     }
 
+    /// The values of before belong to a column that is gone: putting blanks in their place would be worse than saying so.
+    @Test func aConversionIsntTakenBack() async throws {
+        try await fillFirst()
+        let storage = try open { second(&$0) }
+        let people = try await storage.all(V2.Person.self)
+        let conversion = try #require(try await storage.history(V2.Person.self, id: "a").last)
+        for policy in ConflictPolicy.allCases {
+            do {
+                let report = try await storage.revert(conversion.commit.number, onConflict: policy)
+                #expect(policy != .refuse && report.receipt == nil && report.outcome.conflicts.count == 2)
+            } catch let error as StorageError {
+                #expect(policy == .refuse && error.code == .conflict && error.message.contains("converted"))
+            }
+            #expect(try await storage.all(V2.Person.self) == people)
+        }
+        try await storage.save(V2.Person(id: "c", email: "c@x", age: 1, note: nil, city: ""))
+        try await storage.undo()
+        #expect(try await storage.all(V2.Person.self) == people)
+        // Next would be what the rows began with, which the conversion has changed since.
+        let error = await #expect(throws: StorageError.self) { try await storage.undo() }
+        #expect(error?.code == .conflict)
+        #expect(try await storage.all(V2.Person.self) == people)
+        try await storage.close()
+    }
+
     @Test func aPlanTellsEverythingAndChangesNothing() async throws {
         try await fillFirst()
         let bytes = try await snapshot()

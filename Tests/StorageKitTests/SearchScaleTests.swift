@@ -59,7 +59,7 @@ struct Document: Equatable {
     }
 
     private func compare(_ storage: Storage, _ hand: HandMadeIndex, _ documents: [Document]) async throws {
-        var random = SplitMix(state: 7)
+        var random = SeededGenerator(seed: 7)
         var queries: [(simple: String, fts5: String)] = []
         while queries.count < 60 {
             let words = Self.words(documents[Int(random.next() % UInt64(documents.count))].text)
@@ -163,17 +163,6 @@ private final class HandMadeIndex {
 // MARK: Texts
 
 extension SearchScaleTests {
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private static func words(_ text: String) -> [String] {
         text.split { !$0.isLetter }.map(String.init).filter { word in
             word.count > 2 && word.allSatisfy(\.isASCII) && !["AND", "NOT"].contains(word)

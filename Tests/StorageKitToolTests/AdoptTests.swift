@@ -110,6 +110,47 @@ struct AdoptTests {
         #expect(try run("adopt", database, "-s", folder.path("again.sqlite")).status == 7)
     }
 
+    /// Killed at a random moment, the file is what it was or the store.
+    @Test(arguments: ["DELETE", "WAL"]) func aKilledAdoptionInPlaceLeavesTheOldOrTheNew(mode: String) async throws {
+        let folder = try TestFolder()
+        let original = folder.path("original.db")
+        try ChinookDatabase.make(at: original, tracks: 1_000)
+        let queue = try DatabaseQueue(path: original)
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(mode)") }
+        try queue.close()
+        let expected = try Self.rows(of: "Track", at: original)
+        let clock = ContinuousClock()
+        var longest = Duration.milliseconds(50)
+        var (old, new) = (0, 0)
+        for round in 0..<16 {
+            let database = folder.path("\(round).db")
+            try FileManager.default.copyItem(atPath: original, toPath: database)
+            let process = ToolProcess.prepared(["adopt", database, "--in-place", "--yes", "--no-backup"], store: nil)
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            let start = clock.now
+            try process.run()
+            if round == 0 {
+                process.waitUntilExit()
+                longest = clock.now - start
+            } else {
+                // The last moments are those in which the file itself is written.
+                try await Task.sleep(for: longest * Double.random(in: 0.5...1.05))
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+            #expect(try Self.rows(of: "Track", at: database) == expected, "round \(round)")
+            let isStore = try await DatabaseQueue(path: database).read { try $0.tableExists("storage_log") }
+            let adopted = try await DatabaseQueue(path: database).read { db in
+                try db.columns(in: "Track").contains { $0.name == "_position" }
+            }
+            #expect(adopted == isStore, "round \(round)")
+            if isStore { #expect(try run("verify", store: database).status == 0, "round \(round)") }
+            if isStore { new += 1 } else { old += 1 }
+        }
+        #expect(old > 0 && new > 0, "\(old) old, \(new) new")
+    }
+
     @Test func tablesOfEveryKindAreTakenOrToldWhy() async throws {
         let folder = try TestFolder()
         let (database, store) = (folder.path("odd.db"), folder.path("app.sqlite"))

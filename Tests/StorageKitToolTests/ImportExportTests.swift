@@ -125,6 +125,23 @@ struct ImportExportTests {
         #expect(try ToolProcess.run(["verify"], store: folder.store).status == 0)
     }
 
+    @Test func aDryRunTellsWhatAnImportWouldDoAndChangesNothing() throws {
+        let folder = try Folder()
+        let first = try folder.write([line(1, "insert", "a", #"{"n":1}"#)], "1.jsonl")
+        let second = try folder.write([line(2, "update", "a", #"{"n":2}"#), line(3, "insert", "b", "{}")], "2.jsonl")
+        let onNothing = try ToolProcess.run(["import", first, "--dry-run"], store: folder.store)
+        #expect(onNothing.status == 0 && onNothing.output.contains("1 inserts"), "\(onNothing.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.store))
+        #expect(try ToolProcess.run(["import", first], store: folder.store).status == 0)
+        let before = try ToolProcess.run(["export"], store: folder.store).output
+        let rehearsed = try ToolProcess.run(["import", second, "--dry-run"], store: folder.store)
+        #expect(rehearsed.status == 0, "\(rehearsed.errors)")
+        #expect(rehearsed.output.contains("1 inserts, 1 updates") && rehearsed.output.contains("nothing was changed"))
+        #expect(try ToolProcess.run(["export"], store: folder.store).output == before)
+        let wrong = try folder.write([line(2, "insert", "a", "{}")], "3.jsonl")
+        #expect(try ToolProcess.run(["import", wrong, "--dry-run"], store: folder.store).status == 7)
+    }
+
     @Test func aSecondImportDoesNothingAndALongerFileGoesOn() throws {
         let folder = try Folder()
         var lines = (1...50).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }

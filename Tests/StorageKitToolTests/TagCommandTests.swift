@@ -96,4 +96,26 @@ import Testing
         #expect(missing.status == 3)
         #expect(!FileManager.default.fileExists(atPath: store.folder.path("nothing.sqlite")))
     }
+
+    /// Tags and notes are of the point, too: those that came later are left out, those that were deleted later are back.
+    @Test func aStoreThatIsRestoredToAPointHasItsTags() async throws {
+        let store = try await Self.makeStore()
+        let engine = try SampleStore.open(store.path)
+        _ = try await engine.removeTag("start", metadata: CommitMetadata())
+        _ = try await engine.tag("later", at: .head, metadata: CommitMetadata())
+        try await engine.close()
+        let expected: [(String, [String])] = [
+            ("t:12", ["start", "release-3", "before/import"]), ("t:8", ["release-3"]), ("t:5", []),
+        ]
+        for (point, names) in expected {
+            let path = store.folder.path("restored \(point).sqlite")
+            let restored = try ToolProcess.run(["restore", store.path, "--to", point, "-o", path], store: nil)
+            #expect(restored.status == 0, "\(restored.errors)")
+            let verified = try ToolProcess.run(["verify"], store: path)
+            #expect(verified.status == 0, "\(verified.output)")
+            let list = try ToolProcess.run(["tag", "--format", "jsonl"], store: path).output.split(separator: "\n")
+            #expect(list.count == names.count)
+            for (line, name) in zip(list, names) { #expect(line.contains("\"tag\":\"\(name)\"")) }
+        }
+    }
 }

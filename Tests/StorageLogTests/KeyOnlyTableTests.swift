@@ -10,7 +10,7 @@ import Testing
         try await engine.adopt(
             "member",
             "CREATE TABLE member(a, b, c, _position INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (a, b, c))")
-        _ = try await engine.commit("INSERT INTO member(a, b, c) VALUES (1, 2, 3), (1, 2, 4), (1, 'x', NULL)")
+        _ = try await engine.commit("INSERT INTO member(a, b, c) VALUES (1, 2, 3), (1, 2, 4), (1, 'x', x'00')")
         _ = try await engine.commit("DELETE FROM member WHERE c = 3")
         try await engine.seal()
         let keys = try await engine.withWriter { writer, _ in

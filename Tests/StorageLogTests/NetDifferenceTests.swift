@@ -48,6 +48,83 @@ import Testing
         }
     }
 
+    /// The first changes and those that follow are the changes, in their order, wherever the first ones end.
+    @Test(arguments: TestSettings.seeds(3, from: 8_000))
+    func firstChangesAreTheFirstOfAll(seed: UInt64) async throws {
+        let (engine, states) = try await Self.history(seed)
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<40 {
+            _ = try await Self.first(
+                engine, random.pick(states).position, random.pick(states).position, patience: random.below(200))
+        }
+    }
+
+    /// The same where tables stay as they are, so that there are first changes.
+    @Test(arguments: TestSettings.seeds(3, from: 9_000))
+    func firstChangesAreFound(seed: UInt64) async throws {
+        let engine = try TestStore.inMemory(segmentLength: [4, 16, 1_024][Int(seed % 3)])
+        try await engine.adopt("a", "CREATE TABLE a(k TEXT PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.adopt("b", "CREATE TABLE b(k INTEGER PRIMARY KEY, v, w, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.adopt(
+            "c", "CREATE TABLE c(k TEXT, l INTEGER, v, w, _position INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (k, l))")
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<150 {
+            let (key, value) = (random.below(30), random.below(9))
+            let table = random.pick(["a", "b", "c"])
+            let columns = table == "c" ? "k, l, v" : "k, v"
+            let keys = table == "a" ? "'é\(key)'" : table == "b" ? "\(key - 9)" : "'k\(key % 5)', \(key % 7)"
+            let sql =
+                random.chance(30)
+                ? "DELETE FROM \(table) WHERE v = \(value)"
+                : """
+                INSERT INTO \(table)(\(columns)) VALUES (\(keys), \(value)) ON CONFLICT DO UPDATE SET v = excluded.v;
+                UPDATE \(table) SET w = \(value) WHERE v = \(random.below(9));
+                """
+            _ = try await engine.commit(sql)
+        }
+        let head = try await engine.withWriter { writer, _ in try LogReader(writer.database).head().position }
+        var told = 0
+        for _ in 0..<60 {
+            told += try await Self.first(
+                engine, Int64(random.below(Int(head) + 1)), Int64(random.below(Int(head) + 1)),
+                patience: random.below(300))
+        }
+        #expect(told > 200)
+    }
+
+    /// - Returns: How many changes came first.
+    private static func first(_ engine: StorageEngine, _ from: Int64, _ to: Int64, patience: Int) async throws -> Int {
+        try await engine.withWriter { writer, _ in
+            func text(_ change: NetChange) -> String {
+                let cells = change.cells.map { "\($0.column.name) \($0.old) \($0.new)" }
+                return "\(change.operation) \(change.table.name) \(change.key) \(cells)"
+            }
+            var all: [String] = []
+            try NetDifference(writer.database, from: from, to: to).forEachChange { change in
+                all.append(text(change))
+                return true
+            }
+            var found: [String] = []
+            var steps = patience
+            let difference = try NetDifference(unread: writer.database, from: from, to: to)
+            let mark = try difference.forEachFirstChange(
+                writer.database,
+                while: {
+                    steps -= 1
+                    return steps > 0
+                }
+            ) { found.append(text($0)) }
+            let first = found.count
+            try difference.read(writer.database, after: mark)
+            try difference.forEachChange(after: mark) { change in
+                found.append(text(change))
+                return true
+            }
+            #expect(found == all, "@\(from)..@\(to), \(first) first")
+            return first
+        }
+    }
+
     @Test(arguments: TestSettings.seeds(3, from: 6_000))
     func asStatementsItMakesTheOtherTables(seed: UInt64) async throws {
         let (engine, states) = try await Self.history(seed)
@@ -65,7 +142,7 @@ import Testing
                     try Self.fill(db, with: from)
                     for statement in statements { try db.execute(sql: statement) }
                     let tables = try Self.tables(db, like: to)
-                    let wanted = to.dump.filter { $0.key != CatalogEntity.catalog.id }.mapValues { rows in
+                    let wanted = to.dump.filter { !CatalogEntity.isReserved($0.key) }.mapValues { rows in
                         rows.mapValues(\.cells)
                     }
                     #expect(
@@ -150,32 +227,30 @@ import Testing
 // MARK: Histories
 
 extension NetDifferenceTests {
-    static func history(_ seed: UInt64) async throws -> (StorageEngine, [State]) {
-        var generator = HistoryGenerator(seed: seed)
+    static func history(
+        _ seed: UInt64, commits: Int = 60, changesShapes: Bool = false
+    ) async throws -> (StorageEngine, [State]) {
+        var generator = HistoryGenerator(seed: seed, changesShapes: changesShapes)
         let engine = try TestStore.inMemory(segmentLength: [4, 16, 1_024][Int(seed % 3)])
         var states = [
             State(position: 0, catalog: try await engine.withWriter { writer, _ in writer.catalog }, dump: [:])
         ]
-        for round in 0..<60 {
+        for round in 0..<commits {
             for steps in [generator.commit(), round % 5 == 0 ? generator.reuse() : []] where !steps.isEmpty {
-                _ = try await engine.commit(CommitMetadata(actor: "a\(round % 3)")) { writer, db in
-                    for step in steps {
-                        switch step {
-                        case .sql(let sql): try db.execute(sql: sql)
-                        case .table(let name, let sql): try writer.adopt(db, name, sql)
-                        }
-                    }
-                }
+                _ = try await engine.commit(steps, CommitMetadata(actor: "a\(round % 3)"))
             }
             if round % 13 == 12 { try await engine.seal() }
-            states.append(
-                try await engine.withWriter { writer, _ in
-                    State(
-                        position: try LogReader(writer.database).head().position, catalog: writer.catalog,
-                        dump: try writer.dump())
-                })
+            states.append(try await state(engine))
         }
         return (engine, states)
+    }
+
+    static func state(_ engine: StorageEngine) async throws -> State {
+        try await engine.withWriter { writer, _ in
+            State(
+                position: try LogReader(writer.database).head().position, catalog: writer.catalog,
+                dump: try writer.dump())
+        }
     }
 
     private static func isInvalid(_ value: ExactValue) -> Bool {

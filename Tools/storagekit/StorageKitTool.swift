@@ -20,7 +20,9 @@ struct StorageKitTool: AsyncParsableCommand {
             ReplayCommand.self, CompareReplayCommand.self,
             TagCommand.self, NoteCommand.self, RevertCommand.self, UndoCommand.self, RedoCommand.self,
             RestoreStateCommand.self,
-            StatsCommand.self, VerifyCommand.self, RebuildCommand.self, ProjectionsCommand.self, CompletionsCommand.self,
+            BackupCommand.self, RestoreCommand.self,
+            SchemaCommand.self, StatsCommand.self, VerifyCommand.self, DoctorCommand.self, RebuildCommand.self,
+            ProjectionsCommand.self, CompletionsCommand.self, ManualCommand.self,
         ])
 
     /// Without a command, tells where to begin.

@@ -50,11 +50,19 @@ public struct Projections: Sendable {
     /// returns, another one in the background, batch by batch, so that readers see it grow.
     public func reset(_ name: String) async throws { try await runtime.reset(name) }
 
-    /// Makes a projection again from the log in one transaction, so that readers see the old one or the new one. Commits wait
-    /// meanwhile.
+    /// Makes a projection again from the log, in a temporary database beside the store while commits go on; its tables then
+    /// take over what is there in one transaction, so that readers see the old one or the new one. Several can be made
+    /// again at the same time.
     ///
-    /// - Throws: `projection-failed` where it throws; it stays as it was then.
-    public func rebuild(_ name: String) async throws { try await runtime.rebuild(name) }
+    /// A projection with virtual tables or with `AUTOINCREMENT`, and one that reads tables which aren't its own, is made
+    /// again in that transaction as a whole, and commits wait.
+    ///
+    /// - Throws: `projection-failed` where it throws; it stays as it was then, as it does where the task is cancelled.
+    public func rebuild(
+        _ name: String, progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
+    ) async throws {
+        try await runtime.rebuild(name, progress: progress)
+    }
 
     /// The events that a projection has laid aside, in the order of the log; those of all projections where none is named.
     public func deadLetters(_ name: String? = nil) async throws -> [DeadLetter] { try await runtime.deadLetters(name) }

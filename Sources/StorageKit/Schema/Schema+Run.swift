@@ -1,3 +1,7 @@
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
 extension Schema {
     /// Brings a store that is open to what is declared; opening a store does it by itself.
     ///
@@ -11,10 +15,19 @@ extension Schema {
     /// that has gone through a migration which isn't declared is taken for one from a newer program. An open store is never
     /// erased, whatever the options say.
     ///
+    /// Projections are declared when a store is opened; here those can be named that were.
+    ///
     /// - Returns: What was changed.
-    /// - Throws: What `StorageKit.start` throws for the same declaration.
+    /// - Throws: `misuse` for a projection that the store wasn't opened with; what `StorageKit.start` throws for the same declaration.
     @discardableResult
     public func run(on pool: StoragePool) throws -> SchemaPlan {
-        try SchemaRun(schema: self, engine: pool.storage.engine).apply()
+        let declared = pool.storage.runtime.registrations
+        for projection in projections
+        where declared[projection.name]?.projection.version != projection.projection.version {
+            throw StorageError(
+                .misuse, "The projection \(projection.name) isn't one that the store was opened with.",
+                remedy: "Declare projections when the store is opened, because they follow every commit from then on.")
+        }
+        return try SchemaRun(schema: self, engine: pool.storage.engine).apply()
     }
 }

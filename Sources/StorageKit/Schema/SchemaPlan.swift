@@ -25,41 +25,24 @@ public struct SchemaPlan: Sendable, CustomStringConvertible {
 extension SchemaPlan {
     /// What a step has made of the catalog, told in lines.
     static func changes(from old: Catalog, to new: Catalog) -> [String] {
-        var lines: [String] = []
-        for entity in new.entities {
-            guard let before = old.entity(id: entity.id) else {
-                let columns = entity.live.map(describe).joined(separator: ", ")
-                lines.append("create table \"\(entity.name)\" (\(columns))")
-                continue
-            }
-            guard entity != before else { continue }
-            if entity.isDropped {
-                lines.append("drop table \"\(before.name)\"")
-                continue
-            }
-            if entity.name != before.name { lines.append("rename table \"\(before.name)\" to \"\(entity.name)\"") }
-            let columns = columnChanges(from: before, to: entity)
-            lines += columns
-            if columns.isEmpty, entity.definition != before.definition, entity.name == before.name {
-                lines.append("change constraints, indexes or triggers of \"\(entity.name)\"")
-            }
-        }
-        return lines
+        SchemaChange.all(from: old, to: new).flatMap(lines)
     }
 
-    private static func columnChanges(from before: CatalogEntity, to entity: CatalogEntity) -> [String] {
-        entity.columns.compactMap { column in
-            guard let known = before.columns.first(where: { $0.id == column.id }) else {
-                return column.isDropped ? nil : "add column \"\(entity.name)\".\(describe(column))"
-            }
-            if column.isDropped != known.isDropped { return "drop column \"\(entity.name)\".\"\(known.name)\"" }
-            if column.name != known.name {
-                return "rename column \"\(entity.name)\".\"\(known.name)\" to \"\(column.name)\""
-            }
-            if column.type != known.type || column.required != known.required {
-                return "change column \"\(entity.name)\".\(describe(known)) to \(describe(column))"
-            }
-            return nil
+    private static func lines(_ change: SchemaChange) -> [String] {
+        switch change {
+        case .tableAdded(let entity):
+            ["create table \"\(entity.name)\" (\(entity.live.map(describe).joined(separator: ", ")))"]
+        case .tableDropped(let entity): ["drop table \"\(entity.name)\""]
+        case .tableRenamed(let old, let new): ["rename table \"\(old.name)\" to \"\(new.name)\""]
+        case .tableRedefined(let entity): ["change constraints, indexes or triggers of \"\(entity.name)\""]
+        case .columnAdded(let column, let entity): ["add column \"\(entity.name)\".\(describe(column))"]
+        case .columnDropped(let column, let entity): ["drop column \"\(entity.name)\".\"\(column.name)\""]
+        case .columnRenamed(let old, let new, let entity):
+            ["rename column \"\(entity.name)\".\"\(old.name)\" to \"\(new.name)\""]
+        case .columnChanged(let old, let new, let entity):
+            ["change column \"\(entity.name)\".\(describe(old)) to \(describe(new))"]
+        case .columnConverted(let old, let new, let entity):
+            lines(.columnDropped(old, of: entity)) + lines(.columnAdded(new, of: entity))
         }
     }
 

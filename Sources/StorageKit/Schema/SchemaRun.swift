@@ -7,9 +7,7 @@ internal import StorageProjections
 struct SchemaRun {
     let schema: Schema
     let engine: StorageEngine
-    /// Before the name of a step among the store's idempotency keys: a step that is to be done once is remembered as
-    /// the commit that did it.
-    private static let keyPrefix = "storagekit.schema/"
+    private static let keyPrefix = SchemaStep.keyPrefix
 
     /// Changes the store, and tells what was changed. Where anything fails, nothing is.
     func apply() throws -> SchemaPlan {
@@ -31,7 +29,13 @@ struct SchemaRun {
     /// What ``apply()`` would change: it is really done, and then undone.
     func preview() throws -> SchemaPlan {
         try schema.checkMistakes()
-        return try run(keeping: false)
+        var plan = try run(keeping: false)
+        let projections = try engine.readNow { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try ProjectionRegistration.changes(schema.projections, connection)
+        }
+        plan.steps += projections.map { SchemaPlan.Step(title: "projection \($0.name)", changes: [$0.change]) }
+        return plan
     }
 
     private func run(keeping: Bool) throws -> SchemaPlan {
@@ -65,6 +69,7 @@ struct SchemaRun {
         let before = writer.catalog
         let tables = try tablesOfNoEntity(db, before)
         let indexes = try FullTextIndex.load(writer.database)
+        let projections = try ProjectionRegistration.stored(writer.database)
         let events = writer.pendingEvents
         let metadata = CommitMetadata(
             app: "StorageKit", reason: step.title, idempotencyKey: step.once.map { Self.keyPrefix + $0 })
@@ -83,6 +88,8 @@ struct SchemaRun {
         changes += after.filter { !indexes.contains($0) }.map {
             "make full-text index of \($0.summary(writer.catalog))"
         }
+        let gone = projections.subtracting(try ProjectionRegistration.stored(writer.database))
+        changes += gone.sorted().map { "drop projection \($0)" }
         guard step.once != nil || !changes.isEmpty else { return }
         plan.steps.append(SchemaPlan.Step(title: step.title, changes: changes))
     }

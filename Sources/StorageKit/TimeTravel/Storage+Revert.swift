@@ -24,7 +24,8 @@ extension Storage {
         try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Takes the newest commit back that isn't undone yet. Calling it again goes further back.
+    /// Takes the newest commit back that isn't undone yet. Calling it again goes further back. What migrations and conversions of
+    /// columns have written isn't undone; ``revert(_:onConflict:actor:reason:isDryRun:)`` takes a migration back by its number.
     ///
     /// - Parameters:
     ///   - author: Whose newest commit; anybody's where nil.

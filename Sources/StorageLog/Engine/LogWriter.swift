@@ -88,6 +88,12 @@ package struct LogHead: Sendable, Equatable {
     package var commit: Int64 = 0
     package var time: Int64 = 0
 
+    package init(position: Int64 = 0, commit: Int64 = 0, time: Int64 = 0) {
+        self.position = position
+        self.commit = commit
+        self.time = time
+    }
+
     package static func load(_ database: OpaquePointer) throws -> LogHead {
         let select = try Statement(
             database, "SELECT last, last_commit, last_time FROM storage_log ORDER BY position DESC LIMIT 1")
@@ -372,25 +378,7 @@ extension LogWriter {
     }
 
     func insert(_ row: SegmentEncoder.Row, sealed: Bool) throws {
-        let insert = try statement(
-            """
-            INSERT INTO storage_log(position, last, first_commit, last_commit, first_time, last_time, entities, format,
-                                    sealed, size, body)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """)
-        let header = row.header
-        insert.bind(header.first, at: 1)
-        insert.bind(header.last, at: 2)
-        insert.bind(header.firstCommit, at: 3)
-        insert.bind(header.lastCommit, at: 4)
-        insert.bind(header.firstTime, at: 5)
-        insert.bind(header.lastTime, at: 6)
-        insert.bind(blob: header.entityBytes, at: 7)
-        insert.bind(StoreSchema.formatVersion, at: 8)
-        insert.bind(sealed ? 1 : 0, at: 9)
-        insert.bind(Int64(header.size), at: 10)
-        insert.bind(blob: row.body, at: 11)
-        try insert.execute()
+        try row.insert(with: statement(SegmentEncoder.Row.insertion), sealed: sealed)
     }
 
     /// Runs `body` with the guards of the engine's tables open and nothing captured.

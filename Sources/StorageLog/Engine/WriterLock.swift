@@ -49,6 +49,18 @@ package final class WriterLock: Sendable {
         }
     }
 
+    /// The process that writes to a store now; nil where none does. Asked with a shared lock, which is let go of at once.
+    package static func holder(of path: String) -> Int? {
+        let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
+            flock(descriptor, LOCK_UN)
+            return nil
+        }
+        return holder(descriptor)
+    }
+
     private static func holder(_ descriptor: Int32) -> Int? {
         var buffer = [UInt8](repeating: 0, count: 32)
         let count = pread(descriptor, &buffer, buffer.count, 0)

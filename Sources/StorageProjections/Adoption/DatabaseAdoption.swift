@@ -95,8 +95,8 @@ package struct DatabaseAdoption: Sendable {
         for placement in [kept?.partial, work.partial].compactMap({ $0 }) {
             try Self.copy(file, to: placement) { progress("copy", $0, $1) }
         }
-        try kept?.place()
         let finished = try await convert(work.partial, plan)
+        try kept?.place()
         try DatabaseFile(work.partial, .unchanging).with { made in
             try file.with { try DatabaseFile.copy(made, into: $0) { progress("replace", $0, $1) } }
         }

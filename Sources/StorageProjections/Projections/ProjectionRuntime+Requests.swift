@@ -55,16 +55,45 @@ extension ProjectionRuntime {
         wake(name)
     }
 
-    package func rebuild(_ name: String) async throws {
+    /// Makes a projection again beside the store while commits go on, and then puts what it has made in the place of its
+    /// tables.
+    package func rebuild(
+        _ name: String, progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
+    ) async throws {
+        guard let registration = registrations[name] else { throw StorageError.noProjection(name) }
+        let made = try await foldBeside(registration, progress)
+        try Task.checkCancellation()
         do {
             try await onWriter(name) { projections, slot, writer, db in
-                try writer.group(db) { try projections.rebuild(slot, writer) }
+                try writer.group(db) { try projections.rebuild(slot, writer, from: made) }
                 slot.isInStep = slot.registration.mode == .inline
             }
         } catch let failure as ApplyFailure {
             throw StorageError.projectionFailed(name, failure.positions, failure.cause)
         }
         wake(name)
+    }
+
+    /// - Returns: nil where the projection can't be made apart from the store: because it has virtual tables, numbers its
+    ///   rows by itself, or reads other tables.
+    private func foldBeside(
+        _ registration: ProjectionRegistration, _ progress: @escaping @Sendable (RebuildProgress) -> Void
+    ) async throws -> FoldedProjection? {
+        let meter = RebuildMeter(progress)
+        let upcasts = upcasts
+        return try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let head = try LogReader(connection).head().position
+            meter.start([0: 0], head: head)
+            do {
+                return try FoldedProjection(registration.projection, of: connection, upcasts: upcasts) { position in
+                    try Task.checkCancellation()
+                    meter.update(0, position)
+                }
+            } catch let error as StorageError where [.projectionFailed, .misuse, .notFound].contains(error.code) {
+                return nil
+            }
+        }
     }
 
     package func deadLetters(_ name: String?) async throws -> [DeadLetter] {

@@ -10,7 +10,8 @@ internal import Synchronization
 /// Isolation: `Sendable`, its state behind a mutex. What touches tables runs on the store's writer.
 package final class ProjectionRuntime: Sendable {
     let engine: StorageEngine
-    let registrations: [String: ProjectionRegistration]
+    let upcasts: [String: Upcast]
+    package let registrations: [String: ProjectionRegistration]
     let state = Mutex(State())
 
     struct State {
@@ -40,6 +41,7 @@ package final class ProjectionRuntime: Sendable {
         _ engine: StorageEngine, _ registrations: [ProjectionRegistration], upcasts: [String: Upcast]
     ) throws {
         self.engine = engine
+        self.upcasts = upcasts
         self.registrations = Dictionary(registrations.map { ($0.name, $0) }) { $1 }
         guard !registrations.isEmpty, !engine.configuration.isReadOnly else { return }
         try engine.withWriterNow { writer, db in

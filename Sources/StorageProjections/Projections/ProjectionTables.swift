@@ -136,7 +136,13 @@ extension ProjectionTables {
     }
 
     func drop(_ writer: LogWriter, _ db: GRDB.Database) throws {
-        let kinds = try Statement(writer.database, "SELECT type FROM sqlite_schema WHERE name = ?1")
+        try writer.asEngine { try drop(from: writer.database) }
+        db.clearSchemaCache()
+    }
+
+    /// Takes them out of a file whose guards are open.
+    func drop(from database: OpaquePointer) throws {
+        let kinds = try Statement(database, "SELECT type FROM sqlite_schema WHERE name = ?1")
         let order = tables + objects.keys.filter { !tables.contains($0) }.sorted()
         for name in order {
             kinds.bind(text: name, at: 1)
@@ -144,11 +150,8 @@ extension ProjectionTables {
             kinds.reset()
             // What hung on a table has gone with it.
             guard let kind, ["table", "view", "index", "trigger"].contains(kind) else { continue }
-            try writer.asEngine {
-                try Statement(writer.database, "DROP \(kind.uppercased()) \(quoted(name))").execute()
-            }
+            try Statement(database, "DROP \(kind.uppercased()) \(quoted(name))").execute()
         }
-        db.clearSchemaCache()
     }
 }
 

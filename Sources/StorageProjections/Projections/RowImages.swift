@@ -117,7 +117,8 @@ final class RowImages {
     }
 
     private func rowNow(_ key: [StorageValue], _ entity: CatalogEntity) throws -> Image? {
-        guard var image = try RowSelect(entity, source).row(key) else { return nil }
+        guard let row = try RowSelect(entity, source).row(key.map { ExactValue($0) }) else { return nil }
+        var image = row.mapValues(\.value)
         for column in entity.key { image[column.id] = nil }
         return image
     }

@@ -85,8 +85,15 @@ extension UserProjections {
     }
 
     /// Makes a projection again from the log, in the transaction under way.
-    func rebuild(_ slot: Slot, _ writer: LogWriter) throws {
+    ///
+    /// - Parameter made: What was made of it already, which is gone on with; nil to begin at the beginning.
+    func rebuild(_ slot: Slot, _ writer: LogWriter, from made: FoldedProjection? = nil) throws {
         try makeAnew(slot, writer)
+        if let made, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
+            try writer.asProjection { try made.copy(to: writer.database) }
+            checkpoint.position = made.position
+            try checkpoint.save(slot.name, writer)
+        }
         _ = try takeIn(slot, writer, BatchLimits(events: .max, slice: slot.registration.batchSize))
     }
 

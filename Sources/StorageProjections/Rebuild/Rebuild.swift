@@ -30,7 +30,7 @@ package struct Rebuild: Sendable {
 
     private static let differenceLimit = 20
 
-    /// - Parameter names: The entities whose tables are to be made again; all where empty.
+    /// - Parameter names: The entities whose tables are to be made again; all where empty, tags and notes too.
     package init(
         _ engine: StorageEngine, _ names: [String] = [], options: RebuildOptions = RebuildOptions(),
         pace: Pace = Pace(), progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
@@ -50,7 +50,10 @@ package struct Rebuild: Sendable {
         while true {
             do {
                 let positions = try await begin()
-                if report.resumedAt == 0 { report.resumedAt = positions.values.min() ?? 0 }
+                if report.resumedAt == 0 {
+                    let ofUsers = positions.filter { !CatalogEntity.isReserved($0.key) }
+                    report.resumedAt = ofUsers.values.min() ?? 0
+                }
                 let entities = Set(positions.keys)
                 meter.start(positions, head: engine.committed.position)
                 try await collect(entities.filter { positions[$0] == 0 }, meter)

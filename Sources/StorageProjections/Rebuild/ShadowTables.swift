@@ -225,6 +225,7 @@ struct ShadowTables {
         var rows: [String: Int] = [:]
         for shadow in shadows {
             guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
+            // What the store keeps for itself is put right without a word.
             let count = try install(shadow, as: entity, keepsOld: keepsOld && !entity.isReserved)
             if !entity.isReserved { rows[entity.name] = count }
         }

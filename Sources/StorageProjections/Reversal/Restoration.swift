@@ -23,6 +23,7 @@ package final class Restoration {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         try past.database.writeWithoutTransaction { db in
             guard let source = db.sqliteConnection else { throw StorageError.closed() }
+            let key = key?.map { ExactValue($0) }
             for entity in entities { try bringBack(entity, key, from: source) }
             for entity in entities { try takeAway(entity, key, from: source) }
         }
@@ -31,25 +32,25 @@ package final class Restoration {
     }
 
     /// Rows of then that are gone or differ.
-    private func bringBack(_ entity: CatalogEntity, _ key: [StorageValue]?, from source: OpaquePointer) throws {
+    private func bringBack(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: OpaquePointer) throws {
         let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
         let names = columns.map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
         let table = quoted(entity.stored)
         let select = try StorageLog.Statement(source, "SELECT \(list) FROM \(table)\(Self.condition(entity, key))")
-        try Self.bind(key, to: select)
+        Self.bind(key, to: select)
         let find = try StorageLog.Statement(
             writer.database, "SELECT \(list) FROM \(table)\(Self.condition(entity, []))")
         let access = try RowAccess(entity, writer)
         let keyCount = entity.key.count
         while try select.step() {
-            let values = columns.indices.map { select.row.value(at: Int32($0)) }
+            let values = columns.indices.map { ExactValue(select, column: Int32($0)) }
             let key = Array(values.prefix(keyCount))
-            try Self.bind(key, to: find)
+            Self.bind(key, to: find)
             let isThere = try find.step()
-            var changes: [UInt32: StorageValue] = [:]
+            var changes: [UInt32: ExactValue] = [:]
             for (place, column) in columns.enumerated().dropFirst(keyCount) {
-                let isSame = isThere && find.row.value(at: Int32(place)) == values[place]
+                let isSame = isThere && ExactValue(find, column: Int32(place)) == values[place]
                 if !isSame { changes[column.id] = values[place] }
             }
             find.reset()
@@ -64,7 +65,7 @@ package final class Restoration {
     }
 
     /// Rows that weren't there then.
-    private func takeAway(_ entity: CatalogEntity, _ key: [StorageValue]?, from source: OpaquePointer) throws {
+    private func takeAway(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: OpaquePointer) throws {
         let table = quoted(entity.stored)
         let rowid = entity.rowidName ?? "rowid"
         let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
@@ -80,36 +81,37 @@ package final class Restoration {
         let access = try RowAccess(entity, writer)
         var last = Int64.min
         while true {
-            try Self.bind(key, to: next)
+            Self.bind(key, to: next)
             next.bind(last, at: Int32((key?.count ?? 0) + 1))
             guard try next.step() else { return }
             last = next.integer(0)
-            let row = entity.key.indices.map { next.row.value(at: Int32($0 + 1)) }
+            let row = entity.key.indices.map { ExactValue(next, column: Int32($0 + 1)) }
             next.reset()
-            try Self.bind(row, to: find)
+            Self.bind(row, to: find)
             let wasThere = try find.step()
             find.reset()
             if !wasThere { try delete(row, entity, access) }
         }
     }
 
-    private func delete(_ key: [StorageValue], _ entity: CatalogEntity, _ access: RowAccess) throws {
+    private func delete(_ key: [ExactValue], _ entity: CatalogEntity, _ access: RowAccess) throws {
         if try access.delete(key, withOthers: policy == .overwrite) {
             outcome.deleted += 1
         } else {
             outcome.add(
                 RevertConflict(
-                    table: entity.name, key: key, column: nil, reason: "rows that refer to it would go with it",
+                    table: entity.name, key: key.map(\.value), column: nil,
+                    reason: "rows that refer to it would go with it",
                     expected: nil, found: nil))
         }
     }
 
-    private static func condition(_ entity: CatalogEntity, _ key: [StorageValue]?) -> String {
+    private static func condition(_ entity: CatalogEntity, _ key: [ExactValue]?) -> String {
         guard key != nil else { return "" }
         return " WHERE " + entity.key.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
     }
 
-    private static func bind(_ key: [StorageValue]?, to statement: StorageLog.Statement) throws {
-        for (place, value) in (key ?? []).enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
+    private static func bind(_ key: [ExactValue]?, to statement: StorageLog.Statement) {
+        for (place, value) in (key ?? []).enumerated() { value.bind(to: statement, at: Int32(place + 1)) }
     }
 }

@@ -13,6 +13,9 @@ package final class Reversal {
     private var rows: [UInt32: RowAccess] = [:]
     /// Columns, and rows under column 0, in which a later event of the same run couldn't be taken back.
     private var blocked: Set<BlockedPlace> = []
+    private var first: Int64 = 1
+    /// The entities as they were before the first event; loaded where a converted column makes it necessary.
+    private var earlier: Catalog?
 
     private struct BlockedPlace: Hashable {
         let row: RowEvent.Row
@@ -28,6 +31,7 @@ package final class Reversal {
     ///   hold no change of a row.
     package func run(_ positions: ClosedRange<Int64>) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
+        first = positions.lowerBound
         var events = 0
         try LogReader(writer.database).forEachBatch(in: positions, descending: true) { batch in
             try batch.withView { view in
@@ -36,8 +40,7 @@ package final class Reversal {
                     guard positions.contains(position) else { continue }
                     if view.shape(of: index).entity == CatalogEntity.catalog.id { continue }
                     events += 1
-                    try takeBack(
-                        RowEvent(view, at: index, position: position, commit: batch.commit(ofEvent: index)))
+                    try takeBack(ExactEvent(view, at: index))
                 }
             }
             return true
@@ -51,7 +54,7 @@ package final class Reversal {
         return outcome
     }
 
-    private func takeBack(_ event: RowEvent) throws {
+    private func takeBack(_ event: ExactEvent) throws {
         guard let entity = writer.catalog.entity(id: event.row.entity), !entity.isDropped else {
             return block(event, nil, "its table is gone")
         }
@@ -66,14 +69,14 @@ package final class Reversal {
         }
     }
 
-    private func takeBackInsert(_ event: RowEvent, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
+    private func takeBackInsert(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
         guard let current else { return }
         if policy != .overwrite {
             let new = event.after
             for column in access.columns where column.keyPlace == 0 && !column.isStamp {
                 let found = current[column.id] ?? .null
                 let expected = new[column.id]
-                if found == expected ?? .null || expected == nil && found == column.fallback { continue }
+                if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
                 return block(event, column, "it has changed since", expected: expected ?? .null, found: found)
             }
         }
@@ -84,7 +87,7 @@ package final class Reversal {
         }
     }
 
-    private func takeBackDelete(_ event: RowEvent, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
+    private func takeBackDelete(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
         let old = event.before.filter { value in access.columns.contains { $0.id == value.key } }
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return }
@@ -101,16 +104,19 @@ package final class Reversal {
         }
     }
 
-    private func takeBackUpdate(_ event: RowEvent, _ current: [UInt32: StorageValue]?, _ access: RowAccess) throws {
+    private func takeBackUpdate(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
         guard let current else { return block(event, nil, "it was deleted since") }
         let (before, after) = (event.before, event.after)
-        var changes: [UInt32: StorageValue] = [:]
+        var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
             guard let old = before[column.id], let new = after[column.id], let found = current[column.id],
                 found != old
             else { continue }
             if blocked.contains(BlockedPlace(row: event.row, column: column.id)) { continue }
-            if found == new || policy == .overwrite {
+            if column.origin != 0, try !existed(column, of: event) {
+                // What a conversion filled in has no value of before.
+                block(event, column, "the column was converted, and its values of before are another column's")
+            } else if found == new || policy == .overwrite {
                 changes[column.id] = old
             } else if !column.isStamp {
                 block(event, column, "it has changed since", expected: new, found: found)
@@ -125,15 +131,22 @@ package final class Reversal {
         outcome.updated += 1
     }
 
+    /// Whether a column was there before the events that are taken back.
+    private func existed(_ column: CatalogColumn, of event: ExactEvent) throws -> Bool {
+        let earlier = try earlier ?? Catalog.load(writer.database, at: first - 1)
+        self.earlier = earlier
+        return earlier.entity(id: event.row.entity)?.columns.contains { $0.id == column.id } ?? false
+    }
+
     private func block(
-        _ event: RowEvent, _ column: CatalogColumn?, _ reason: String, expected: StorageValue? = nil,
-        found: StorageValue? = nil
+        _ event: ExactEvent, _ column: CatalogColumn?, _ reason: String, expected: ExactValue? = nil,
+        found: ExactValue? = nil
     ) {
         blocked.insert(BlockedPlace(row: event.row, column: column?.id ?? 0))
         outcome.add(
             RevertConflict(
-                table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.key, column: column?.name,
-                reason: reason, expected: expected, found: found))
+                table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.key.map(\.value),
+                column: column?.name, reason: reason, expected: expected?.value, found: found?.value))
     }
 }
 

@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Single rows of one table by their keys, columns told apart by their ids.
+/// Single rows of one table by their keys, value for value, columns told apart by their ids.
 ///
 /// Not `Sendable`: it belongs to its writer's thread.
 final class RowAccess {
@@ -21,13 +21,13 @@ final class RowAccess {
         select = try RowSelect(entity, writer)
     }
 
-    func row(_ key: [StorageValue]) throws -> [UInt32: StorageValue]? { try select.row(key) }
+    func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? { try select.row(key) }
 
     /// Deletes a row.
     ///
     /// - Parameter withOthers: Whether rows that foreign keys take along may go too.
     /// - Returns: Whether it was deleted; not where others would have gone, and then they all stay.
-    func delete(_ key: [StorageValue], withOthers: Bool) throws -> Bool {
+    func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
         try writer.statement("SAVEPOINT storage_reversal").execute()
         let position = writer.nextPosition
         try run("DELETE FROM \(table) WHERE \(condition)", key)
@@ -37,7 +37,7 @@ final class RowAccess {
         return isAlone || withOthers
     }
 
-    func update(_ key: [StorageValue], _ values: [UInt32: StorageValue]) throws {
+    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
         let changed = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
         guard !changed.isEmpty else { return }
         let assignments = changed.map { "\(quoted($0.stored)) = ?" } + ["_position = ?"]
@@ -46,7 +46,7 @@ final class RowAccess {
             changed.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)] + key)
     }
 
-    func insert(_ key: [StorageValue], _ values: [UInt32: StorageValue]) throws {
+    func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
         let others = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
         let names = (keys + others).map { quoted($0.stored) } + ["_position"]
         let marks = names.map { _ in "?" }.joined(separator: ", ")
@@ -55,9 +55,9 @@ final class RowAccess {
             key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
     }
 
-    private func run(_ sql: String, _ values: [StorageValue]) throws {
+    private func run(_ sql: String, _ values: [ExactValue]) throws {
         let statement = try writer.statement(sql)
-        for (place, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
+        for (place, value) in values.enumerated() { value.bind(to: statement, at: Int32(place + 1)) }
         try statement.execute()
     }
 }

@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// Finds single rows of one table by their keys, columns told apart by their ids.
+/// Finds single rows of one table by their keys, value for value, columns told apart by their ids.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 struct RowSelect {
@@ -20,12 +20,12 @@ struct RowSelect {
         entity.key.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
     }
 
-    func row(_ key: [StorageValue]) throws -> [UInt32: StorageValue]? {
-        for (place, value) in key.enumerated() { try select.writer.bind(value, at: Int32(place + 1)) }
+    func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {
+        for (place, value) in key.enumerated() { value.bind(to: select, at: Int32(place + 1)) }
         defer { select.reset() }
         guard try select.step() else { return nil }
-        var row: [UInt32: StorageValue] = [:]
-        for (place, column) in columns.enumerated() { row[column.id] = select.row.value(at: Int32(place)) }
+        var row: [UInt32: ExactValue] = [:]
+        for (place, column) in columns.enumerated() { row[column.id] = ExactValue(select, column: Int32(place)) }
         return row
     }
 }

@@ -47,6 +47,11 @@ package struct UndoStack {
         }
     }
 
+    /// What a migration or a conversion has written goes with the shape of the tables, which stays.
+    private static func isOfTheSchema(_ commit: CommitInfo) -> Bool {
+        commit.metadata.idempotencyKey?.hasPrefix(SchemaStep.keyPrefix) ?? false
+    }
+
     private static func number(_ commit: CommitInfo, _ name: String) -> Int64? {
         commit.metadata.attributes[name].flatMap { Int64($0) }
     }
@@ -62,7 +67,7 @@ package struct UndoStack {
                 let changesRows = batch.withView { view in
                     part.events.contains { !CatalogEntity.isReserved(view.shape(of: $0).entity) }
                 }
-                guard changesRows else { continue }
+                guard changesRows, !Self.isOfTheSchema(part.info) else { continue }
                 last = part.info.number
                 found = choose(part.info)
                 if found != nil { return false }

@@ -35,12 +35,16 @@ package final class NetDifference {
     package let to: Int64
     /// The tables that were compared, by name.
     package let tables: [DifferenceTable]
-    private let store: NetStore
-    private let isBackward: Bool
-    private let lower: Int64
-    private let upper: Int64
+    let store: NetStore
+    let isBackward: Bool
+    let lower: Int64
+    let upper: Int64
     /// Place in `tables` of each entity.
     private var tableOfEntity: [UInt32: Int] = [:]
+    let present: Catalog
+    let selection: Selection
+    /// Places of the tables of which all rows are compared.
+    private(set) var scanned: Set<Int> = []
 
     /// - Parameters:
     ///   - database: A connection inside a read, so that it sees one state of the log.
@@ -48,11 +52,22 @@ package final class NetDifference {
     ///   - forStatements: Whether the changes are to be made by SQL: a table or column that was dropped and made again is
     ///     then two of them.
     ///   - memoryLimit: Bytes that changes may take before they go to the temporary database.
-    ///   - progress: Called with the position that has been reached.
-    package init(
+    package convenience init(
         _ database: OpaquePointer, from: Int64, to: Int64, selection: Selection = Selection(),
-        forStatements: Bool = false, memoryLimit: Int = 16 << 20, progress: (Int64) -> Void = { _ in }
+        forStatements: Bool = false, memoryLimit: Int = 16 << 20
     ) throws {
+        try self.init(
+            unread: database, from: from, to: to, selection: selection, forStatements: forStatements,
+            memoryLimit: memoryLimit)
+        try read(database)
+    }
+
+    /// A difference of which nothing was read yet but the tables: ``read(_:after:progress:)`` does that.
+    package init(
+        unread database: OpaquePointer, from: Int64, to: Int64, selection: Selection = Selection(),
+        forStatements: Bool = false, memoryLimit: Int = 16 << 20
+    ) throws {
+        self.selection = selection
         self.from = from
         self.to = to
         isBackward = to < from
@@ -63,6 +78,7 @@ package final class NetDifference {
         let isWhole = selection.tables.isEmpty && selection.rows.isEmpty
         let names = Set(selection.tables.map(ExactText.init))
         let present = try Catalog.load(database)
+        self.present = present
         let isNamed = { (table: DifferenceTable) in
             [table.from, table.to].compactMap { $0 }.contains { entity in
                 let now = present.entity(id: entity.id) ?? entity
@@ -77,9 +93,19 @@ package final class NetDifference {
         for (place, table) in tables.enumerated() {
             for entity in [table.from, table.to] { if let entity { tableOfEntity[entity.id] = place } }
         }
+        scanned = Set(tables.indices.filter { isWhole || isNamed(tables[$0]) })
+    }
+
+    /// Reads the events between the two positions.
+    ///
+    /// - Parameters:
+    ///   - mark: Where the first changes ended that were told already; what lies before isn't read again.
+    ///   - progress: Called with the position that has been reached.
+    package func read(
+        _ database: OpaquePointer, after mark: Mark? = nil, progress: (Int64) -> Void = { _ in }
+    ) throws {
         guard lower < upper else { return }
-        let scanned = Set(tables.indices.filter { isWhole || isNamed(tables[$0]) })
-        try fold(database, scanned, progress)
+        try fold(database, scanned.filter { $0 >= mark?.table ?? 0 }, progress)
         for row in selection.rows {
             guard let place = tableOfEntity[row.entity.id], !scanned.contains(place) else { continue }
             let table = tables[place]
@@ -96,12 +122,14 @@ package final class NetDifference {
 
     /// The changes, table by table, in the order of their keys, until `body` answers false.
     ///
-    /// - Parameter operations: Only these.
+    /// - Parameters:
+    ///   - operations: Only these.
+    ///   - mark: Only those that come after this.
     package func forEachChange(
-        _ operations: Set<StorageEvent.Operation> = Set(StorageEvent.Operation.allCases),
+        _ operations: Set<StorageEvent.Operation> = Set(StorageEvent.Operation.allCases), after mark: Mark? = nil,
         _ body: (NetChange) throws -> Bool
     ) throws {
-        let cursor = makeCursor()
+        let cursor = Cursor(self, after: mark)
         while let change = try cursor.next() {
             if operations.contains(change.operation), try !body(change) { return }
         }
@@ -112,16 +140,22 @@ package final class NetDifference {
     /// Goes through the changes one at a time.
     package final class Cursor {
         private let difference: NetDifference
-        private var table = -1
+        private var table: Int
+        private var mark: Mark?
         private var rows: Statement?
 
-        init(_ difference: NetDifference) { self.difference = difference }
+        init(_ difference: NetDifference, after mark: Mark? = nil) {
+            self.difference = difference
+            self.mark = mark
+            table = (mark?.table ?? 0) - 1
+        }
 
         package func next() throws -> NetChange? {
             while table < difference.tables.count {
                 guard let rows, try rows.step() else {
                     table += 1
-                    rows = table < difference.tables.count ? try difference.store.rows(of: table) : nil
+                    let key = mark?.table == table ? mark?.key : nil
+                    rows = table < difference.tables.count ? try difference.store.rows(of: table, after: key) : nil
                     continue
                 }
                 let keys = (0..<difference.tables[table].key.count).map { ExactValue(rows, column: Int32($0 + 1)) }
@@ -163,7 +197,7 @@ extension NetDifference {
     }
 
     /// The columns of the earlier state that went with their column or table; no event tells what they held.
-    private func lostColumns(of place: Int) -> (entity: CatalogEntity, columns: [CatalogColumn])? {
+    func lostColumns(of place: Int) -> (entity: CatalogEntity, columns: [CatalogColumn])? {
         let table = tables[place]
         let (before, after) = isBackward ? (table.to, table.from) : (table.from, table.to)
         guard let before else { return nil }
@@ -200,15 +234,7 @@ extension NetDifference {
         _ key: [StorageValue], of entity: CatalogEntity, _ place: Int, _ database: OpaquePointer
     ) throws {
         let reader = LogReader(database)
-        var net: NetRow?
-        try reader.forEachVersion(of: key, in: entity) { batch, index in
-            let position = batch.header.first + Int64(index)
-            guard position <= upper else { return true }
-            guard position > lower else { return false }
-            let change = batch.withView { NetRow($0, event: index) }
-            net = net.map { change.followed(by: $0) } ?? change
-            return true
-        }
+        var net = try net(key, of: entity, reader) { true }
         if let (loser, columns) = lostColumns(of: place), loser.id == entity.id,
             let image = try reader.image(of: key, in: entity, at: lower, columns: Set(columns.map(\.id)))
         {
@@ -217,5 +243,24 @@ extension NetDifference {
             net = net.map { untouched.followed(by: $0) } ?? untouched
         }
         if let net { try store.add(net, key: KeyCoding.encode(key), table: place) }
+    }
+
+    /// What the events of one row in between make of it; nil where it has none.
+    ///
+    /// - Parameter goesOn: Whether to look at one more event; what is returned is of no use where it has said no.
+    func net(
+        _ key: [StorageValue], of entity: CatalogEntity, _ reader: LogReader, while goesOn: () -> Bool
+    ) throws -> NetRow? {
+        var net: NetRow?
+        try reader.forEachVersion(of: key, in: entity) { batch, index in
+            let position = batch.header.first + Int64(index)
+            guard goesOn() else { return false }
+            guard position <= upper else { return true }
+            guard position > lower else { return false }
+            let change = batch.withView { NetRow($0, event: index) }
+            net = net.map { change.followed(by: $0) } ?? change
+            return true
+        }
+        return net
     }
 }

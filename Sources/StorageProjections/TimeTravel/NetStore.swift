@@ -87,13 +87,16 @@ final class NetStore {
         }
     }
 
-    /// The changed rows of a table in the order of their keys; nil where there are none.
-    func rows(of table: Int) throws -> Statement? {
+    /// The changed rows of a table in the order of their keys, those after a key where one is given; nil where there are
+    /// none.
+    func rows(of table: Int, after key: [ExactValue]? = nil) throws -> Statement? {
         guard stored.contains(table) else { return nil }
-        let keys = tables[table].key.indices.map { "k\($0)" }
-        return try Statement(
-            scratch.database,
-            "SELECT change, \(keys.joined(separator: ", ")) FROM net\(table) ORDER BY \(keys.joined(separator: ", ")), code"
-        )
+        let names = tables[table].key.indices.map { "k\($0)" }.joined(separator: ", ")
+        let marks = (key ?? []).indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let condition = key == nil ? "" : " WHERE (\(names)) > (\(marks))"
+        let select = try Statement(
+            scratch.database, "SELECT change, \(names) FROM net\(table)\(condition) ORDER BY \(names), code")
+        for (index, value) in (key ?? []).enumerated() { value.bind(to: select, at: Int32(index + 1)) }
+        return select
     }
 }

@@ -113,6 +113,7 @@ extension PastState {
         if filled.withLock({ $0.contains(entity.id) }) { return }
         let source = try Self.connection(live)
         let target = try Self.connection(db)
+        let entity = try withDeclaredDefaults(entity, source)
         try Statement(target, "BEGIN").execute()
         do {
             do {
@@ -133,6 +134,26 @@ extension PastState {
         // GRDB remembers schemas that it hasn't made.
         db.clearSchemaCache()
         filled.withLock { _ = $0.insert(entity.id) }
+    }
+
+    /// A column that came with a table made anew brought no default to the rows from before: their new values are events. What its
+    /// declaration says stands for them before that.
+    private func withDeclaredDefaults(_ entity: CatalogEntity, _ source: OpaquePointer) throws -> CatalogEntity {
+        guard schema == .now, let past = then.entity(id: entity.id) else { return entity }
+        var entity = entity
+        let select = try Statement(
+            source, "SELECT name, dflt_value FROM pragma_table_info(?1) WHERE dflt_value NOTNULL")
+        select.bind(text: entity.stored, at: 1)
+        while try select.step() {
+            let name = try select.row.text(at: 0)
+            guard let place = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored == name }),
+                entity.columns[place].fallback == .null, entity.columns[place].origin == 0,
+                !past.columns.contains(where: { $0.id == entity.columns[place].id })
+            else { continue }
+            let value = try Statement(source, "SELECT \(select.string(1))")
+            if try value.step() { entity.columns[place].fallback = value.row.value(at: 0) }
+        }
+        return entity
     }
 
     /// An empty table with the very SQL of the live one, so that it compares and sorts like it.
@@ -165,8 +186,9 @@ extension PastState {
         guard let past = then.entity(id: entity.id), !past.isDropped, position > 0 else { return }
         let now = try Catalog.load(source).entity(id: entity.id)
         let head = try LogReader(source).head().position
-        let rows = now?.stored == entity.stored ? try Self.count(entity, in: source) : 0
-        if now?.columns == past.columns, now?.stored == entity.stored {
+        let isThere = now?.stored == entity.stored && now?.isDropped == false
+        let rows = isThere ? try Self.count(entity, in: source) : 0
+        if isThere, now?.columns == past.columns {
             // Copying a row costs a fraction of decoding and applying an event.
             if rows / 4 + (head - position) < position {
                 try TableCopy(from: source, to: target).run(entity.stored)
@@ -175,13 +197,12 @@ extension PastState {
             }
         }
         let conversions = try conversions(of: entity, past: past)
-        for conversion in conversions {
-            try Statement(
-                target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(conversion.old.stored))"
-            ).execute()
+        let olds = conversions.compactMap(\.old)
+        for old in olds {
+            try Statement(target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(old.stored))").execute()
         }
         var reading = entity
-        reading.columns += conversions.map(\.old)
+        reading.columns += olds
         let isCollected =
             LastImages.pays(reading, events: position, rows: rows)
             ? try Self.collect(reading, into: target, from: source, through: position) : false
@@ -292,8 +313,10 @@ extension PastState {
     /// A column of now whose values were those of another column then.
     private struct Conversion {
         let column: CatalogColumn
-        /// The column of then, under a name that nothing else has.
-        let old: CatalogColumn
+        /// The column of then, under a name that nothing else has; nil where all of it came later.
+        let old: CatalogColumn?
+        /// What the first of the columns held in rows from before it.
+        let fallback: StorageValue
         /// What leads from then to now.
         let steps: [Upcast]
     }
@@ -311,16 +334,23 @@ extension PastState {
                 var old = origin
                 old.isDropped = false
                 old.stored = "storage_old_\(origin.id)"
-                conversions.append(Conversion(column: column, old: old, steps: steps))
+                conversions.append(Conversion(column: column, old: old, fallback: old.fallback, steps: steps))
+                steps = []
                 break
             }
+            guard !steps.isEmpty else { continue }
+            conversions.append(Conversion(column: column, old: nil, fallback: place.fallback, steps: steps))
         }
         return conversions
     }
 
     private func convert(_ conversion: Conversion, of entity: CatalogEntity, in target: OpaquePointer) throws {
         let table = quoted(entity.stored)
-        let old = quoted(conversion.old.stored)
+        guard let old = conversion.old.map({ quoted($0.stored) }) else {
+            let update = try Statement(target, "UPDATE \(table) SET \(quoted(conversion.column.stored)) = ?1")
+            try update.writer.bind(conversion.steps.reduce(conversion.fallback) { try $1($0) }, at: 1)
+            return try update.execute()
+        }
         let rowid = entity.rowidName ?? "rowid"
         let select = try Statement(target, "SELECT \(rowid), \(old) FROM \(table)")
         let update = try Statement(

@@ -12,8 +12,10 @@ struct TableCopy {
         self.target = target
     }
 
-    func run(_ table: String) throws {
-        let select = try Statement(source, "SELECT * FROM \(quoted(table))")
+    /// - Parameter columns: Those that are copied; all where none is named.
+    func run(_ table: String, columns: [String] = []) throws {
+        let list = columns.isEmpty ? "*" : columns.map(quoted).joined(separator: ", ")
+        let select = try Statement(source, "SELECT \(list) FROM \(quoted(table))")
         let names = (0..<sqlite3_column_count(select.pointer)).map {
             quoted(String(cString: sqlite3_column_name(select.pointer, $0)))
         }

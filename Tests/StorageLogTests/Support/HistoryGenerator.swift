@@ -1,4 +1,8 @@
+import GRDB
 import StorageCore
+import StorageProjections
+
+@testable import StorageLog
 
 /// Makes up a history in which tables and columns come, change their names and go while rows are written.
 struct HistoryGenerator {
@@ -13,9 +17,15 @@ struct HistoryGenerator {
         var name: String
         var keys: [String]
         var columns: [String]
+        /// Types that columns were converted to.
+        var types: [String: String] = [:]
     }
 
-    init(seed: UInt64) {
+    /// Whether columns are converted and tables made anew, too.
+    private let changesShapes: Bool
+
+    init(seed: UInt64, changesShapes: Bool = false) {
+        self.changesShapes = changesShapes
         random = SplitMix64(seed: seed)
         values = StatementGenerator(seed: seed &+ 1)
     }
@@ -25,10 +35,16 @@ struct HistoryGenerator {
         case sql(String)
         /// Makes the table of an entity.
         case table(name: String, sql: String)
+        /// Gives a column another type; the title says which.
+        case convert(column: String, table: String, title: String)
+        /// Makes a table anew, which is to be reconciled with the log then.
+        case anew([String])
     }
 
     mutating func commit() -> [Step] {
         var steps: [Step] = []
+        // That can't share a commit with other changes of the rows.
+        if changesShapes, !tables.isEmpty, random.chance(8) { return [makeAnew(random.below(tables.count))] }
         if tables.isEmpty || random.chance(8), tables.count < 4 { steps.append(createTable()) }
         for _ in 0...random.below(3) {
             let kind = random.below(100)
@@ -46,7 +62,37 @@ struct HistoryGenerator {
             default: steps.append(.sql("DELETE FROM \(tables[index].name) WHERE \(random.below(2))"))
             }
         }
+        if changesShapes, !tables.isEmpty, random.chance(12) { steps += convert(random.below(tables.count)) }
         return steps
+    }
+
+    private mutating func convert(_ index: Int) -> [Step] {
+        guard !tables[index].columns.isEmpty else { return [] }
+        let column = random.pick(tables[index].columns)
+        let type = random.pick(["TEXT", "INTEGER"])
+        tables[index].types[column] = type
+        return [.convert(column: column, table: tables[index].name, title: name("\(type) "))]
+    }
+
+    private mutating func makeAnew(_ index: Int) -> Step {
+        let table = tables[index]
+        let columns = table.keys.map { "\($0) NOT NULL" } + table.columns.map { "\($0) \(table.types[$0] ?? "")" }
+        let extra = name("c")
+        tables[index].columns.append(extra)
+        let names = (table.keys + table.columns).joined(separator: ", ")
+        return .anew([
+            """
+            CREATE TABLE anew(\(columns.joined(separator: ", ")), \(extra) DEFAULT \(random.pick(["NULL", "7", "'x'"])), \
+            PRIMARY KEY (\(table.keys.joined(separator: ", "))))
+            """, "INSERT INTO anew(\(names)) SELECT \(names) FROM \(table.name) WHERE \(condition(table))",
+            "DROP TABLE \(table.name)", "ALTER TABLE anew RENAME TO \(table.name)",
+        ])
+    }
+
+    /// What a conversion does, by its title.
+    static func upcast(_ title: String) -> @Sendable (StorageValue) -> StorageValue {
+        if title.hasPrefix("TEXT") { return { value in .text("\(value)") } }
+        return { value in .integer(Int64("\(value)".utf8.count)) }
     }
 
     private mutating func name(_ prefix: String) -> String {
@@ -113,12 +159,15 @@ struct HistoryGenerator {
         let place = random.below(tables[index].columns.count)
         let old = tables[index].columns[place]
         tables[index].columns[place] = name("c")
+        // A table that is made anew keeps the types: the catalog goes by them.
+        tables[index].types[tables[index].columns[place]] = tables[index].types.removeValue(forKey: old)
         return "ALTER TABLE \(tables[index].name) RENAME COLUMN \(old) TO \(tables[index].columns[place])"
     }
 
     private mutating func dropColumn(_ index: Int) -> String {
         guard !tables[index].columns.isEmpty else { return delete(index) }
         let column = tables[index].columns.remove(at: random.below(tables[index].columns.count))
+        tables[index].types[column] = nil
         freed.append(column)
         return "ALTER TABLE \(tables[index].name) DROP COLUMN \(column)"
     }
@@ -144,5 +193,28 @@ struct HistoryGenerator {
         guard let name = free else { return [] }
         free = nil
         return [createTable(named: name)]
+    }
+}
+
+extension StorageEngine {
+    /// One commit of steps that were made up.
+    func commit(_ steps: [HistoryGenerator.Step], _ metadata: CommitMetadata) async throws -> CommitReceipt {
+        try await commit(metadata) { writer, db in
+            for step in steps {
+                switch step {
+                case .sql(let sql): try db.execute(sql: sql)
+                case .table(let name, let sql): try writer.adopt(db, name, sql)
+                case .convert(let column, let table, let title):
+                    let type = String(title.prefix { $0 != " " })
+                    try writer.schemaChanged()
+                    try writer.convertColumn(
+                        column, of: table, to: ColumnSchema(name: column, type: type), title: title,
+                        HistoryGenerator.upcast(title))
+                case .anew(let statements):
+                    for sql in statements { try db.execute(sql: sql) }
+                    try TableReplacement(writer).reconcile()
+                }
+            }
+        }
     }
 }

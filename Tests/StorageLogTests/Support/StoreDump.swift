@@ -12,10 +12,14 @@ struct DumpedRow: Equatable {
 typealias StoreDump = [UInt32: [[Cell]: DumpedRow]]
 
 extension LogWriter {
+    func dump() throws -> StoreDump { try StoreDump(reading: CatalogEntity.reserved + catalog.live, of: database) }
+}
+
+extension StoreDump {
     /// Reads the tables with plain SELECTs: what capture says is compared with this, so it shares no code with it.
-    func dump() throws -> StoreDump {
+    init(reading entities: [CatalogEntity], of database: OpaquePointer) throws {
         var dump: StoreDump = [:]
-        for entity in CatalogEntity.reserved + catalog.live {
+        for entity in entities {
             let key = entity.key
             let others = entity.live.filter { $0.keyPlace == 0 }
             let names = (key + others).map { quoted($0.stored) } + ["_position"]
@@ -30,6 +34,11 @@ extension LogWriter {
             }
             dump[entity.id] = rows
         }
-        return dump
+        self = dump
+    }
+
+    /// The values alone, of users' entities.
+    var cells: [UInt32: [[Cell]: [UInt32: Cell]]] {
+        filter { !CatalogEntity.isReserved($0.key) }.mapValues { $0.mapValues(\.cells) }
     }
 }

@@ -35,6 +35,9 @@ struct AdoptCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "With --in-place: keep no copy of the file as it was.")
     var noBackup = false
 
+    @Flag(name: .long, help: "Replace the new store's file if it exists and isn't in use.")
+    var force = false
+
     @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
 
@@ -58,7 +61,7 @@ struct AdoptCommand: AsyncParsableCommand {
         }
         guard inPlace else {
             let path = try store.path()
-            let plan = try await adoption.run(to: path, replacing: false)
+            let plan = try await adoption.run(to: path, replacing: force)
             bars.finish()
             return try finish(plan, store: path, backup: nil)
         }

@@ -139,7 +139,8 @@ private final class ComparisonPrinter {
             try output.line("only in the \(word) version, not compared: \(list.joined(separator: ", "))", .changed)
         }
         guard comparison.divergence != nil || comparison.differingRows > 0 else {
-            return try output.line("Both are the same all the way.")
+            let isWhole = comparison.onlyOld.isEmpty && comparison.onlyNew.isEmpty
+            return try output.line("\(isWhole ? "Both are" : "What both have is") the same all the way.")
         }
         if let divergence = comparison.divergence {
             if divergence.isBeforeRange {

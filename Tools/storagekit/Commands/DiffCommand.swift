@@ -69,11 +69,9 @@ struct DiffCommand: AsyncParsableCommand {
         var to = try store.points.position(of: points.to)
         if reverse { swap(&from, &to) }
         let selection = try DiffSelection(store, targets, from: from, to: to)
-        let bar = ProgressBar("compare", total: Int((from - to).magnitude), unit: "events")
         let difference = try NetDifference(
-            store.connection, from: from, to: to, selection: selection.selection, forStatements: format == .sql
-        ) { bar.update(Int($0 - min(from, to))) }
-        bar.finish()
+            unread: store.connection, from: from, to: to, selection: selection.selection,
+            forStatements: format == .sql)
         return try DiffPrinter(self, store, difference, selection).run()
     }
 

@@ -27,13 +27,18 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Name of the key column of new tables, if not id.")
     var keyColumn: String?
 
+    @Flag(name: .long, help: "Only show what would be imported: a copy of the store takes it, and is thrown away.")
+    var dryRun = false
+
     @Flag(name: [.short, .long], help: "Print nothing but errors.")
     var quiet = false
 
     mutating func run() async throws {
         // Sound as `nonisolated(unsafe)`, both: made here, used on the writer's queue only while this task waits for it.
         nonisolated(unsafe) let reader = try LineReader(path: file)
-        let path = try store.path()
+        let rehearsal = try await dryRun ? StoreRehearsal(of: store) : nil
+        defer { rehearsal?.discard() }
+        let path = try rehearsal?.path ?? store.path()
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
         let options = HistoryImporter.Options(skipsInvalid: skipInvalid, keyColumn: keyColumn)
         nonisolated(unsafe) let bar = ProgressBar("import", total: reader.size, unit: "bytes")
@@ -79,6 +84,7 @@ struct ImportCommand: AsyncParsableCommand {
         ]
         for (number, text) in notes where number > 0 { try output.writeLine("\(count(number)) \(text)") }
         let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
+        if dryRun { try output.writeLine("nothing was changed") }
         try output.writeLine("took " + String(format: "%.1f", seconds) + " s")
         try output.flush()
     }

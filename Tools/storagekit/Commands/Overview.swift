@@ -9,6 +9,7 @@ enum Overview {
           diff         storagekit diff -s app.sqlite -1d users
           blame        storagekit blame -s app.sqlite users/42
           at           storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE id = 42"
+          replay       storagekit replay -s app.sqlite -q --break 'users/42#name'
           undo         storagekit undo -s app.sqlite --dry-run
           tail         storagekit tail -s app.sqlite -f --format jsonl
           verify       storagekit verify -s app.sqlite

@@ -33,13 +33,16 @@ struct RebuildCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Keep what the old tables held, as tables that the answer names.")
     var keep = false
 
+    @Flag(name: .long, help: "Only show which tables would be made, and from how much.")
+    var dryRun = false
+
     @Flag(name: .long, help: "Throw away what an interrupted rebuild has made, and tables that were kept.")
     var abandon = false
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if abandon, compare || swap || keep || !tables.isEmpty {
+        if abandon, compare || swap || keep || dryRun || !tables.isEmpty {
             throw ValidationError("--abandon stands alone: it throws away every unfinished and every kept table.")
         }
     }
@@ -48,7 +51,11 @@ struct RebuildCommand: AsyncParsableCommand {
         try format.require([.human, .json, .jsonl], of: "rebuild")
         let path = try store.path()
         // Opening for writing would make a new store where the name is wrong.
-        let names = try await store.read { try entities($0.catalog) }
+        let (names, plan) = try await store.read { store in
+            let names = try entities(store.catalog)
+            return (names, try RebuildPlan(names, store.connection))
+        }
+        if dryRun { return try write(plan) }
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
         let started = ContinuousClock.now
         do {
@@ -87,6 +94,42 @@ struct RebuildCommand: AsyncParsableCommand {
             }
             return live.name
         }
+    }
+
+    private func write(_ plan: RebuildPlan) throws {
+        let output = ResultOutput(format)
+        if output.format == .human {
+            var table = TableLayout([.init("table"), .init("rows now", .right), .init("from", .right)], width: output.width)
+            for made in plan.tables {
+                table.add([
+                    TableCell(made.name), TableCell(ProgressBar.grouped(Int(made.rows))),
+                    TableCell(made.resumesAt > 0 ? "@\(made.resumesAt)" : "@1"),
+                ])
+            }
+            if !plan.tables.isEmpty { try output.lines(table.lines(style: output.style)) }
+            try output.line("They would be made from the log up to @\(plan.head). Nothing was changed.")
+        } else {
+            try output.document { json in
+                json.key("dry_run")
+                json.bool(true)
+                json.key("position")
+                json.integer(plan.head)
+                json.key("tables")
+                json.beginArray()
+                for made in plan.tables {
+                    json.beginObject()
+                    json.key("table")
+                    json.text(made.name)
+                    json.key("rows")
+                    json.integer(made.rows)
+                    json.key("resumed")
+                    json.integer(made.resumesAt)
+                    json.endObject()
+                }
+                json.endArray()
+            }
+        }
+        try output.flush()
     }
 
     private func writeAbandoned() throws {

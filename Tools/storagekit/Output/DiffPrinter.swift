@@ -26,17 +26,53 @@ final class DiffPrinter {
 
     /// - Returns: Whether anything differs.
     func run() throws -> Bool {
-        let differs =
-            if command.format == .sql {
-                try writeStatements()
-            } else if command.stat || command.summary {
-                try writeCounts()
-            } else {
-                try writeChanges()
-            }
+        let differs: Bool
+        if command.format == .sql || command.stat || command.summary {
+            try read(after: nil)
+            differs = command.format == .sql ? try writeStatements() : try writeCounts()
+        } else {
+            differs = try writeChanges()
+        }
         try output.finish()
         return differs
     }
+
+    /// Reads the events in between.
+    private func read(after mark: NetDifference.Mark?) throws {
+        let (lower, upper) = (min(difference.from, difference.to), max(difference.from, difference.to))
+        let bar = ProgressBar("compare", total: Int(upper - lower), unit: "events")
+        defer { bar.finish() }
+        try difference.read(store.connection, after: mark) { bar.update(Int($0 - lower)) }
+    }
+
+    /// Calls `body` with every change. Where reading all of them takes a while, the first few are looked for one by one
+    /// before, so that they stand there at once.
+    private func forEachChange(_ body: (NetChange) throws -> Void) throws {
+        var mark: NetDifference.Mark?
+        if (difference.to - difference.from).magnitude > Self.patience {
+            try output.flush()
+            let begin = ContinuousClock.now
+            var hasTold = false
+            mark = try difference.forEachFirstChange(
+                store.connection,
+                while: { ContinuousClock.now - begin < (hasTold ? Self.headStart : Self.searchTime) }
+            ) { change in
+                try body(change)
+                hasTold = true
+            }
+        }
+        try read(after: mark)
+        try difference.forEachChange(after: mark) { change in
+            try body(change)
+            return true
+        }
+    }
+
+    /// So many events are read before anybody notices.
+    private static let patience = 2_000
+    private static let headStart = Duration.milliseconds(25)
+    /// Where rows are long in coming, looking for the first one may take longer.
+    private static let searchTime = Duration.milliseconds(250)
 
     /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
     private var heading: String {
@@ -58,8 +94,8 @@ final class DiffPrinter {
         }
         var totals = CommitEntry.Counts()
         var tables = difference.tables.filter { output.format == .human && $0.hasOtherSchema }[...]
-        try difference.forEachChange { change in
-            guard let change = selection.narrowed(change) else { return true }
+        try forEachChange { change in
+            guard let change = selection.narrowed(change) else { return }
             while let table = tables.first,
                 table.name.utf8.lexicographicallyPrecedes(change.table.name.utf8)
                     || table.name.utf8.elementsEqual(change.table.name.utf8)
@@ -70,7 +106,6 @@ final class DiffPrinter {
             totals.add(change.operation)
             try write(change)
             try output.flushIfDue()
-            return true
         }
         for table in tables { try writeSchema(of: table) }
         let rows = totals.insert + totals.update + totals.delete

@@ -36,8 +36,8 @@ struct ChangeScan {
     /// Whether an event is among those that are asked for, by its table, its row and its column alone.
     func wants(_ batch: EventBatch, _ index: Int) -> Bool {
         let entity = batch.withView { $0.shape(of: index).entity }
-        if entity == CatalogEntity.catalog.id { return filter.query.includesSchema }
-        guard let tables = filter.query.tables else { return true }
+        if CatalogEntity.isReserved(entity), filter.query.includesSchema { return true }
+        guard let tables = filter.query.tables else { return !CatalogEntity.isReserved(entity) }
         guard filter.rows.isEmpty else { return isAskedFor(batch, index, filter.rows.map { ($0, $0.encodedKey) }) }
         return store.catalog.entity(id: entity).map { tables.contains($0.name) } ?? false
     }

@@ -1,0 +1,33 @@
+public import Foundation
+internal import StorageCore
+internal import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// Copies the whole store into a file, as it is at this moment, while reads and writes go on.
+    ///
+    /// ```swift
+    /// let backup = try await storage.backup(to: folder.appending(path: "monday.sqlite"))
+    /// print(backup.position)
+    /// ```
+    ///
+    /// The copy is a store like any other: open it, or restore from it with `storagekit restore`. It gets its name only when
+    /// it is whole and on the disk, so a backup that is interrupted, even by the loss of power, leaves nothing under that
+    /// name. Commits that begin later aren't part of it; the write-ahead log grows while it is copied, because it can't be
+    /// taken over into the store meanwhile.
+    ///
+    /// - Parameters:
+    ///   - url: The file, in a folder that exists.
+    ///   - replacing: Whether a file of that name may be replaced, if nobody has it open.
+    ///   - verifying: Whether the copy is checked against its log before it gets its name: every byte is read once.
+    ///   - progress: Told which stage (`copy`, `verify`) has come how far, on any thread.
+    /// - Returns: What the copy holds.
+    /// - Throws: `conflict` where the file exists; `corrupt` where the store itself isn't sound.
+    @discardableResult
+    public func backup(
+        to url: URL, replacing: Bool = false, verifying: Bool = true,
+        progress: @escaping @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void = { _, _, _ in }
+    ) async throws -> StoreBackup {
+        try await engine.backup(to: url.path, replacing: replacing, verifying: verifying, progress: progress)
+    }
+}

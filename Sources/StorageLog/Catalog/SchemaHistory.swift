@@ -1,0 +1,123 @@
+internal import CSQLite
+internal import StorageCore
+
+/// Walks through the commits that changed the schema, and tells what each did to it.
+///
+/// The rows of the catalog are held as they were at the commit that was reached; of the log only rows with changes of
+/// the catalog are decoded. Not `Sendable`: it belongs to its connection's thread.
+package final class SchemaHistory {
+    private let log: LogReader
+    /// Rows of the catalog by their ids, by the entity that they belong to.
+    private var rows: [UInt32: [UInt32: [StorageValue]]] = [:]
+    /// The entity that each row belongs to.
+    private var owners: [UInt32: UInt32] = [:]
+
+    package init(_ log: LogReader) { self.log = log }
+
+    /// Hands over the commits that changed the schema of users' entities, until `body` answers false.
+    ///
+    /// - Parameter positions: Only commits with changes of the schema at these positions.
+    package func forEachCommit(
+        in positions: ClosedRange<Int64>, descending: Bool, _ body: (CommitInfo, [SchemaChange]) throws -> Bool
+    ) throws {
+        rows = [:]
+        if descending { try takeUpTheEnd() }
+        var query = LogQuery()
+        query.tables = [CatalogEntity.catalog.name]
+        query.descending = descending
+        var open: (commit: CommitInfo, isAskedFor: Bool, before: [UInt32: [UInt32: [StorageValue]]])?
+        func finish() throws -> Bool {
+            guard let done = open else { return true }
+            open = nil
+            guard done.isAskedFor else { return true }
+            let touched = Dictionary(uniqueKeysWithValues: done.before.keys.map { ($0, rows[$0] ?? [:]) })
+            let (old, new) = descending ? (touched, done.before) : (done.before, touched)
+            let changes = SchemaChange.all(from: try Self.catalog(old), to: try Self.catalog(new))
+            return try changes.isEmpty || body(done.commit, changes)
+        }
+        var isStopped = false
+        var catalog = Catalog()
+        catalog.add(.catalog)
+        try log.forEachEvent(query, catalog: catalog) { batch, index, commit in
+            if let known = open, known.commit.number != commit.number {
+                isStopped = try !finish()
+                if isStopped { return false }
+            }
+            let position = batch.header.first + Int64(index)
+            if open == nil {
+                // Commits before those that are asked for have to be gone through, and none is left half done.
+                if descending ? position < positions.lowerBound : position > positions.upperBound { return false }
+                open = (commit, false, [:])
+            }
+            if positions.contains(position) { open?.isAskedFor = true }
+            let entity = try entity(of: batch, index)
+            if open?.before[entity] == nil { open?.before[entity] = rows[entity] ?? [:] }
+            apply(batch, index, to: entity, isBackward: descending)
+            return true
+        }
+        if !isStopped { _ = try finish() }
+    }
+
+    private func takeUpTheEnd() throws {
+        let select = try Statement(log.database, Catalog.selection)
+        while try select.step() {
+            let row = try Catalog.values(of: select.row)
+            let (id, parent) = (Self.number(row[0]), Self.number(row[1]))
+            owners[id] = parent == 0 ? id : parent
+            rows[parent == 0 ? id : parent, default: [:]][id] = row
+        }
+    }
+
+    /// The entity that a row of the catalog belongs to: itself, or that of the column. Only the row's insert tells it.
+    private func entity(of batch: EventBatch, _ index: Int) throws -> UInt32 {
+        let id = batch.withView { view in
+            let id = Self.number(view.value(view.key(of: index)[0]))
+            if let parent = values(of: index, view, isOld: true).first(where: { $0.column == 1 })?.value {
+                owners[id] = Self.number(parent) == 0 ? id : Self.number(parent)
+            }
+            return id
+        }
+        guard let owner = owners[id] else {
+            throw StorageError.corruptLog("the catalog's row \(id) is changed before it is there")
+        }
+        return owner
+    }
+
+    private func apply(_ batch: EventBatch, _ index: Int, to entity: UInt32, isBackward: Bool) {
+        batch.withView { view in
+            let id = Self.number(view.value(view.key(of: index)[0]))
+            if isBackward, view.shape(of: index).operation == UInt32(STORAGE_INSERT) {
+                rows[entity]?[id] = nil
+                return
+            }
+            var row = rows[entity]?[id] ?? Array(repeating: .null, count: 12)
+            row[0] = .integer(Int64(id))
+            for (column, value) in values(of: index, view, isOld: isBackward) where row.indices.contains(column) {
+                row[column] = value
+            }
+            rows[entity, default: [:]][id] = row
+        }
+    }
+
+    /// What an event tells of the columns of the catalog, by their places in a row.
+    private func values(of index: Int, _ view: EventView, isOld: Bool) -> [(column: Int, value: StorageValue)] {
+        let shape = view.shape(of: index)
+        let count = Int(shape.column_count)
+        let isUpdate = shape.operation == UInt32(STORAGE_UPDATE)
+        let start = view.columns(of: index) + (isUpdate && !isOld ? count : 0)
+        // The catalog's own columns have the ids 2 to 13, in the order of the row.
+        return (0..<count).map { (Int(shape.columns[$0]) - 2, view.value(start[$0])) }
+    }
+
+    private static func catalog(_ rows: [UInt32: [UInt32: [StorageValue]]]) throws -> Catalog {
+        try Catalog(
+            rows: rows.values.flatMap(\.values).sorted {
+                (number($0[1]), number($0[0])) < (number($1[1]), number($1[0]))
+            })
+    }
+
+    private static func number(_ value: StorageValue) -> UInt32 {
+        guard case .integer(let number) = value else { return 0 }
+        return UInt32(truncatingIfNeeded: number)
+    }
+}

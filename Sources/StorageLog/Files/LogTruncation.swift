@@ -1,0 +1,42 @@
+internal import CSQLite
+internal import StorageCore
+
+/// Cuts the log of a file that nobody else has open.
+package enum LogTruncation {
+    /// Takes away everything behind the end of a commit. Rows of the log that lie before stay as they are, to the byte; one that
+    /// holds later events too is written anew with those that stay.
+    ///
+    /// - Parameter position: The last position of a commit, or 0.
+    package static func run(_ database: OpaquePointer, through position: Int64) throws {
+        guard position > 0, let batch = try LogReader(database).batch(containing: position) else {
+            guard position == 0 else { throw StorageError.corruptLog("position @\(position) is missing") }
+            return try Statement(database, "DELETE FROM storage_log").execute()
+        }
+        let first = batch.header.first
+        let count = Int(position - first) + 1
+        guard batch.header.last > position else {
+            return try Statement(database, "DELETE FROM storage_log WHERE position > ?").run(position)
+        }
+        var slices: [CommitSlice] = []
+        var left = count
+        for slice in batch.slices where left > 0 {
+            guard slice.eventCount <= left else {
+                throw StorageError(
+                    .misuse, "The log can't be cut at @\(position), inside commit \(slice.info.number).",
+                    remedy: "Cut it where a commit ends.")
+            }
+            left -= slice.eventCount
+            slices.append(slice)
+        }
+        let row = try batch.withView { view in
+            let kept = EventView(
+                events: view.events, count: count, values: view.values, bytes: view.bytes, shapes: view.shapes,
+                shapeCount: view.shapeCount)
+            return try SegmentEncoder().encode(
+                kept, range: 0..<count, first: first, commits: slices, level: StorageConfiguration().tailLevel)
+        }
+        try Statement(database, "DELETE FROM storage_log WHERE position >= ?").run(first)
+        // Not sealed: the window that it lies in is open again.
+        try row.insert(with: Statement(database, SegmentEncoder.Row.insertion), sealed: false)
+    }
+}

@@ -1,0 +1,78 @@
+internal import CSQLite
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+package import StorageLog
+
+/// A whole copy of a store, made while it is in use.
+public struct StoreBackup: Sendable, Hashable {
+    /// The file.
+    public let path: String
+    /// The last position, commit and time (microseconds since 1970 UTC) that the copy holds; 0 in an empty store.
+    public let position: Int64
+    public let commit: Int64
+    public let time: Int64
+    public let bytes: Int64
+    /// Whether the copy was checked against its log.
+    public let isVerified: Bool
+}
+
+extension StorageEngine {
+    /// Copies the store as it is at this moment, page by page, while others go on writing.
+    ///
+    /// The file gets its name when it is whole, on the disk and, if asked for, verified.
+    package func backup(
+        to path: String, replacing: Bool, verifying: Bool,
+        progress: @escaping @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void = { _, _, _ in }
+    ) async throws -> StoreBackup {
+        try checkIsAnotherFile(path)
+        let placement = try FilePlacement(path, replacing: replacing)
+        do {
+            let head = try await read { db in
+                guard let source = db.sqliteConnection else { throw StorageError.closed() }
+                let head = try LogHead.load(source)
+                try DatabaseFile(placement.partial, .making).with {
+                    try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
+                }
+                return head
+            }
+            if verifying { try StoreBackup.verify(placement.partial) { progress("verify", $0, $1) } }
+            try placement.place()
+            return StoreBackup(
+                path: placement.destination, position: head.position, commit: head.commit, time: head.time,
+                bytes: StoreBackup.size(of: placement.destination), isVerified: verifying)
+        } catch {
+            placement.discard()
+            throw error
+        }
+    }
+
+    private func checkIsAnotherFile(_ other: String) throws {
+        var (own, its) = (stat(), stat())
+        guard stat(path, &own) == 0, stat(other, &its) == 0, own.st_dev == its.st_dev, own.st_ino == its.st_ino else {
+            return
+        }
+        throw StorageError(
+            .conflict, "\(other) is the store itself.", remedy: "Give the backup another name.")
+    }
+}
+
+extension StoreBackup {
+    /// Checks a store that nobody writes to.
+    ///
+    /// - Throws: `corrupt` with the first thing that isn't as it was written.
+    static func verify(_ path: String, progress: @escaping (Int, Int) -> Void) throws {
+        try DatabaseFile(path, .unchanging).with { connection in
+            var verifier = Verifier(connection) { progress(Int($0), Int($1)) }
+            guard let finding = verifier.run().findings.first else { return }
+            throw StorageError(
+                .corrupt, "The copy isn't sound: \(finding)",
+                remedy: "The store itself is damaged. Type: storagekit verify. A copy of it as it is: --no-verify.")
+        }
+    }
+
+    static func size(of path: String) -> Int64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+    }
+}

@@ -1,0 +1,31 @@
+internal import StorageCore
+package import StorageLog
+
+/// What a rebuild would do.
+package struct RebuildPlan: Sendable {
+    package struct Table: Sendable {
+        package let name: String
+        /// Rows that the table has now.
+        package let rows: Int64
+        /// The position up to which an interrupted rebuild has come.
+        package let resumesAt: Int64
+    }
+
+    package let tables: [Table]
+    /// The last position that would be read.
+    package let head: Int64
+
+    /// - Parameter names: The entities; all where empty.
+    package init(_ names: [String], _ database: OpaquePointer) throws {
+        let catalog = try Catalog.load(database)
+        let shadows = try Shadow.load(database).filter { $0.fits(catalog) }
+        head = try LogHead.load(database).position
+        let entities = names.isEmpty ? catalog.live : names.compactMap(catalog.entity(named:))
+        tables = try entities.map { entity in
+            let count = try Statement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+            return Table(
+                name: entity.name, rows: try count.step() ? count.integer(0) : 0,
+                resumesAt: shadows.first { $0.entity == entity.id }?.position ?? 0)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+extension NetDifference {
+    /// A place in the order of the changes: all tables before `table` were told, and of it the rows up to `key`.
+    package struct Mark: Sendable {
+        let table: Int
+        let key: [ExactValue]?
+    }
+
+    /// The first changes, in the very order in which all of them come, before the events in between were read.
+    ///
+    /// Rows are taken from the live tables in the order of their keys, deleted ones from their tombstones; each that has
+    /// changed is followed along its own events. That costs far more a row than reading everything, so it is for the first
+    /// few only, while the rest would take long. It ends where it can't be sure of the order: at a table that isn't there
+    /// any more or lost columns, at keys that are NULL or real, and where too many rows were deleted to sort.
+    ///
+    /// - Parameters:
+    ///   - goesOn: Whether there is time left; asked often.
+    ///   - body: Called with the changes.
+    /// - Returns: Where it ended; ``read(_:after:progress:)`` and ``forEachChange(_:after:_:)`` go on from there.
+    package func forEachFirstChange(
+        _ database: OpaquePointer, while goesOn: () -> Bool, _ body: (NetChange) throws -> Void
+    ) throws -> Mark {
+        for place in tables.indices {
+            guard selection.rows.isEmpty, scanned.contains(place), let entity = settled(place),
+                let rows = try FirstRows(database, entity, after: lower)
+            else { return Mark(table: place, key: nil) }
+            let reader = LogReader(database)
+            var last: [ExactValue]?
+            while true {
+                switch try rows.next(while: goesOn) {
+                case .end: break
+                case .unsure: return Mark(table: place, key: last)
+                case .row(let key):
+                    let net = try net(key.map(\.value), of: entity, reader, while: goesOn)
+                    guard goesOn() else { return Mark(table: place, key: last) }
+                    let change = net.flatMap {
+                        NetChange($0, key: key, table: tables[place], isBackward: isBackward)
+                    }
+                    if let change { try body(change) }
+                    last = key
+                    continue
+                }
+                break
+            }
+        }
+        return Mark(table: tables.count, key: nil)
+    }
+
+    /// The entity of a table that was the same one all the time and lost nothing.
+    private func settled(_ place: Int) -> CatalogEntity? {
+        let table = tables[place]
+        let ids = Set([table.from?.id, table.to?.id].compactMap { $0 })
+        guard ids.count == 1, let id = ids.first, let entity = present.entity(id: id), !entity.isDropped,
+            entity.key.map(\.id) == table.key.map(\.id), lostColumns(of: place) == nil
+        else { return nil }
+        return entity
+    }
+}
+
+/// The keys of the rows of a table that were changed after a position, deleted ones included, in SQLite's order.
+private final class FirstRows {
+    enum Next {
+        case row([ExactValue])
+        case end
+        /// The next row can't be told for certain, or not in time.
+        case unsure
+    }
+
+    private static let tombstoneLimit = 20_000
+
+    private let keyCount: Int
+    private let lower: Int64
+    private let live: Statement
+    private var hasLive: Bool
+    private var liveKey: [ExactValue]?
+    private var deleted: ArraySlice<[ExactValue]>
+
+    /// - Returns: nil where the rows can't be had in order without sorting them all.
+    init?(_ database: OpaquePointer, _ entity: CatalogEntity, after lower: Int64) throws {
+        self.lower = lower
+        keyCount = entity.key.count
+        let keys = entity.key.map { quoted($0.stored) }
+        let order = keys.map { "\($0) COLLATE BINARY" }.joined(separator: ", ")
+        let sql = "SELECT _position, \(keys.joined(separator: ", ")) FROM \(quoted(entity.stored)) ORDER BY \(order)"
+        let plan = try Statement(database, "EXPLAIN QUERY PLAN \(sql)")
+        while try plan.step() { if plan.string(3).contains("TEMP B-TREE") { return nil } }
+        live = try Statement(database, sql)
+        hasLive = try live.step()
+        let select = try Statement(
+            database,
+            "SELECT key FROM storage_tombstone WHERE entity = ?1 AND position > ?2 LIMIT \(Self.tombstoneLimit + 1)")
+        select.bind(Int64(entity.id), at: 1)
+        select.bind(lower, at: 2)
+        var found: [[ExactValue]] = []
+        while try select.step() { found.append(try KeyCoding.decode(Array(select.bytes(0)))) }
+        guard found.count <= Self.tombstoneLimit, found.allSatisfy(Self.isPlain) else { return nil }
+        deleted = found.sorted { Self.order($0, $1) < 0 }[...]
+    }
+
+    func next(while goesOn: () -> Bool) throws -> Next {
+        var skipped = 0
+        while hasLive, liveKey == nil {
+            if live.integer(0) > lower {
+                let key = (0..<keyCount).map { ExactValue(live, column: Int32($0 + 1)) }
+                guard Self.isPlain(key) else { return .unsure }
+                liveKey = key
+            } else {
+                hasLive = try live.step()
+                skipped += 1
+                if skipped % 64 == 0, !goesOn() { return .unsure }
+            }
+        }
+        guard let liveKey else { return deleted.popFirst().map(Next.row) ?? .end }
+        let order = deleted.first.map { Self.order(liveKey, $0) } ?? -1
+        // Keys that SQLite takes for equal and the log doesn't.
+        if order == 0 { return .unsure }
+        if order > 0, let key = deleted.popFirst() { return .row(key) }
+        self.liveKey = nil
+        hasLive = try live.step()
+        return .row(liveKey)
+    }
+
+    /// Whether a key's place in the order, and the row that it names, are beyond doubt.
+    private static func isPlain(_ key: [ExactValue]) -> Bool {
+        key.allSatisfy { value in
+            switch value {
+            case .null, .real: false
+            case .text(let bytes): String(validating: bytes, as: UTF8.self) != nil
+            case .integer, .blob: true
+            }
+        }
+    }
+
+    private static func order(_ one: [ExactValue], _ other: [ExactValue]) -> Int {
+        for (a, b) in zip(one, other) {
+            switch (a, b) {
+            case (.integer(let x), .integer(let y)): if x != y { return x < y ? -1 : 1 }
+            case (.text(let x), .text(let y)), (.blob(let x), .blob(let y)):
+                if x != y { return x.lexicographicallyPrecedes(y) ? -1 : 1 }
+            // Numbers come before texts, and texts before blobs.
+            case (.integer, _), (.text, .blob): return -1
+            default: return 1
+            }
+        }
+        return 0
+    }
+}

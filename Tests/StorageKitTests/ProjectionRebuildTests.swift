@@ -1,0 +1,119 @@
+import Foundation
+import GRDB
+import StorageKit
+import StorageTesting
+import Synchronization
+import Testing
+
+/// A projection is made again beside the store, and only taken over in its transaction.
+struct ProjectionRebuildTests {
+    private static let sql = """
+        CREATE TABLE lengths(id INTEGER PRIMARY KEY, length INTEGER NOT NULL, twice INTEGER AS (length * 2) STORED);
+        CREATE TABLE touched(id INTEGER REFERENCES lengths(id) DEFERRABLE INITIALLY DEFERRED, times INTEGER NOT NULL,
+          PRIMARY KEY (id));
+        CREATE TRIGGER lengths_touched AFTER INSERT ON lengths BEGIN INSERT OR REPLACE INTO touched VALUES (NEW.id, 1); END;
+        CREATE INDEX lengths_by_length ON lengths(length);
+
+        -- on insert of notes
+        INSERT INTO lengths(id, length) VALUES (:new_id, length(:new_text));
+
+        -- on update of notes
+        UPDATE lengths SET length = length(:new_text) WHERE id = :new_id;
+        UPDATE touched SET times = times + 1 WHERE id = :new_id;
+
+        -- on delete of notes
+        DELETE FROM touched WHERE id = :old_id;
+        DELETE FROM lengths WHERE id = :old_id;
+        """
+
+    private func rows(_ storage: Storage) async throws -> [String] {
+        try await storage.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT id || ' ' || length || ' ' || twice || ' ' || times FROM lengths JOIN touched USING (id)
+                    ORDER BY id
+                    """)
+        }
+    }
+
+    @Test(arguments: [ProjectionMode.inline, .async]) func commitsGoOnMeanwhile(_ mode: ProjectionMode) async throws {
+        let projection = try SQLProjection(name: "lengths", sql: Self.sql)
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(NoteRecord.self)
+            schema.addProjection(projection, mode: mode)
+        }
+        let storage = store.storage
+        for round in 0..<60 {
+            try await storage.write { tx in
+                for id in 0..<200 { try tx.save(Note(id: id, text: String(repeating: "x", count: id % 7 + round))) }
+                try tx.delete(Note.self, id: round)
+            }
+        }
+        try await storage.settled(after: storage.save(Note(id: 500, text: "last")))
+        let before = try await rows(storage)
+        #expect(before.count > 150)
+        let told = Mutex<[RebuildProgress]>([])
+        let isDone = Mutex(false)
+        let writing = Task {
+            var commits = 0
+            while !isDone.withLock({ $0 }) {
+                try await storage.save(Note(id: 1_000 + commits, text: "meanwhile"))
+                commits += 1
+            }
+            return commits
+        }
+        try await storage.projections.rebuild("lengths") { progress in told.withLock { $0.append(progress) } }
+        isDone.withLock { $0 = true }
+        let commits = try await writing.value
+        try await storage.settled(after: storage.save(Note(id: 501, text: "after")))
+        let after = try await rows(storage)
+        #expect(after.prefix(before.count) == before[...])
+        #expect(after.count == before.count + commits + 1)
+        let last = try #require(told.withLock { $0.last })
+        #expect(last.completed == last.total && last.fraction == 1)
+        let verified = try await storage.verify()
+        #expect(verified.isSound, "\(verified.findings)")
+    }
+
+    /// What can't be copied is made again in the transaction itself, as is what needs tables of others.
+    @Test(arguments: [
+        "CREATE VIRTUAL TABLE words USING fts5(text);", "CREATE TABLE words(id INTEGER PRIMARY KEY AUTOINCREMENT, text);",
+        "CREATE TABLE words(text, others INTEGER DEFAULT 0);",
+    ]) func whatCanNotBeCopiedIsMadeInTheStore(_ table: String) async throws {
+        let others = table.contains("others") ? ", (SELECT count(*) FROM notes)" : ""
+        let columns = table.contains("others") ? "(text, others)" : "(text)"
+        let projection = try SQLProjection(
+            name: "words",
+            sql: "\(table)\n-- on insert of notes\nINSERT INTO words\(columns) VALUES (:new_text\(others));\n")
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(NoteRecord.self)
+            schema.addProjection(projection, mode: .inline)
+        }
+        try await store.storage.save((0..<30).map { Note(id: $0, text: "note \($0)") })
+        try await store.storage.projections.rebuild("words")
+        let texts = try await store.storage.read {
+            try String.fetchAll($0, sql: "SELECT text FROM words ORDER BY rowid")
+        }
+        #expect(texts == (0..<30).map { "note \($0)" })
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    @Test func aCancelledRebuildLeavesTheProjectionAsItWas() async throws {
+        let projection = try SQLProjection(name: "lengths", sql: Self.sql)
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(NoteRecord.self)
+            schema.addProjection(projection, mode: .inline)
+        }
+        let storage = store.storage
+        try await storage.save((0..<30).map { Note(id: $0, text: "note \($0)") })
+        let before = try await rows(storage)
+        let rebuilding = Task {
+            try await storage.projections.rebuild("lengths") { _ in withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        await #expect(throws: CancellationError.self) { try await rebuilding.value }
+        #expect(try await rows(storage) == before)
+        try await storage.projections.rebuild("lengths")
+        #expect(try await rows(storage) == before)
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageKit
+import StorageLog
+import Testing
+
+/// `backup` and `restore`: what gets the final name is whole, and is what the store was.
+@Suite(.serialized) struct BackupTests {
+    @StorageEntity(table: "notes")
+    struct Note {
+        var id: Int
+        var text: String
+    }
+
+    @StorageEntity(table: "notes")
+    struct LaterNote {
+        var id: Int
+        var text: String
+        var stars: Int?
+    }
+
+    private struct Log: Equatable {
+        var rows: [String]
+        init(_ path: String, through position: Int64 = .max) throws {
+            rows = try DatabaseQueue(path: path).read { db in
+                try String.fetchAll(
+                    db,
+                    sql: """
+                        SELECT position || ' ' || last || ' ' || sealed || ' ' || hex(body) FROM storage_log
+                        WHERE last <= ? ORDER BY position
+                        """, arguments: [position])
+            }
+        }
+    }
+
+    private func isWhole(_ path: String) throws -> Bool {
+        try ToolProcess.run(["verify"], store: path).status == 0
+    }
+
+    private func export(_ path: String) throws -> [Substring] {
+        try ToolProcess.run(["export"], store: path).output.split(separator: "\n")
+    }
+
+    @Test func aBackupIsOneStateOfAStoreThatIsWrittenTo() async throws {
+        let folder = try TestFolder()
+        let storage = try StorageKit.start(at: folder.url.appending(path: "store.sqlite")) {
+            $0.autoSchema(NoteRecord.self)
+            $0.addFullTextSearch(table: "notes", columns: ["text"])
+        }.facade
+        try await storage.save((0..<5_000).map { Note(id: $0, text: "note \($0)") })
+        let writing = Task {
+            var number = 0
+            while !Task.isCancelled {
+                number += 1
+                let text = "changed \(number)"
+                try await storage.save((0..<50).map { Note(id: $0, text: text) })
+            }
+        }
+        for number in 0..<5 {
+            let url = folder.url.appending(path: "backup \(number)%20?.sqlite")
+            let before = storage.head
+            let backup = try await storage.backup(to: url)
+            #expect(backup.position >= before)
+            #expect(backup.isVerified)
+            #expect(try isWhole(url.path))
+            let copy = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade
+            #expect(copy.head >= backup.position)
+            #expect(try await copy.get(Note.self, id: 4_999)?.text == "note 4999")
+            try await copy.close()
+            await #expect(throws: StorageError.self) { try await storage.backup(to: url) }
+        }
+        writing.cancel()
+        try await writing.value
+        await #expect(throws: StorageError.self) {
+            try await storage.backup(to: folder.url.appending(path: "store.sqlite"), replacing: true)
+        }
+        try await storage.close()
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("partial") })
+    }
+
+    @Test func aRestoredStoreIsTheLogsBeginningAndItsTables() async throws {
+        let folder = try TestFolder()
+        let path = folder.path()
+        let url = URL(fileURLWithPath: path)
+        var storage = try StorageKit.start(at: url) { schema in
+            schema.autoSchema(NoteRecord.self)
+            schema.addFullTextSearch(table: "notes", columns: ["text"])
+        }.facade
+        var random = SeededGenerator(seed: 3)
+        func change(_ storage: Storage) async throws {
+            let ids = (0..<Int.random(in: 1...40, using: &random)).map { _ in Int.random(in: 0..<200, using: &random) }
+            let word = Int.random(in: 0..<1_000_000, using: &random)
+            try await storage.write(idempotencyKey: "\(word) \(ids)") { tx in
+                for id in Set(ids) {
+                    if id % 5 == 0 {
+                        try tx.execute("DELETE FROM notes WHERE id = ?", [id])
+                    } else {
+                        try tx.execute(
+                            "INSERT INTO notes(id, text, updatedAt) VALUES (?, ?, 0) ON CONFLICT(id) DO UPDATE SET text = excluded.text",
+                            [id, "word \(word)"])
+                    }
+                }
+            }
+        }
+        for _ in 0..<120 { try await change(storage) }
+        try await storage.seal()
+        try await storage.close()
+        storage = try StorageKit.start(at: url) { schema in
+            schema.migration("more") { db in
+                try db.execute(sql: "CREATE INDEX notes_text ON notes(text)")
+            }
+            schema.autoSchema(LaterNoteRecord.self)
+            schema.autoSchema(ExtraRecord.self)
+        }.facade
+        for _ in 0..<60 { try await change(storage) }
+        try await storage.write { try $0.execute("DROP TABLE extras") }
+        try await storage.close()
+        let whole = try export(path)
+        let head = try ToolProcess.run(["stats", "--format", "json"], store: path).output
+        #expect(head.contains("\"commits\""))
+        for point in ["t:1", "t:2", "t:7", "t:61", "t:121", "t:122", "t:123", "t:150", "head", "head~1", "@0"] {
+            let restored = folder.path("restored \(point).sqlite")
+            let outcome = try ToolProcess.run(
+                ["restore", path, "--to", point, "-o", restored, "--format", "json"], store: nil)
+            #expect(outcome.status == 0, "\(point): \(outcome.errors)")
+            #expect(try isWhole(restored), "\(point)")
+            let lines = try export(restored)
+            #expect(lines[...] == whole.prefix(lines.count), "\(point)")
+            let end = try await DatabaseQueue(path: restored).read {
+                try Int64.fetchOne($0, sql: "SELECT coalesce(max(last), 0) FROM storage_log") ?? 0
+            }
+            let kept = try Log(path, through: end)
+            #expect(try Log(restored).rows.prefix(kept.rows.count) == kept.rows[...], "\(point)")
+            guard point != "@0" else { continue }
+            // It is a store like any other: it opens, searches, and goes on.
+            let copy = try StorageKit.start(at: URL(fileURLWithPath: restored)).facade
+            #expect(copy.head == end)
+            try await change(copy)
+            #expect(try await copy.verify().findings.isEmpty, "\(point)")
+            try await copy.close()
+        }
+    }
+
+    @StorageEntity(table: "extras")
+    struct Extra {
+        var id: String
+    }
+
+    /// Killed at a random moment, a command leaves its destination absent or whole.
+    @Test(arguments: ["backup", "restore"]) func aKilledCommandLeavesNothingOrAWholeStore(command: String) async throws
+    {
+        let folder = try TestFolder()
+        let path = folder.path()
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path)) {
+            $0.autoSchema(NoteRecord.self)
+            $0.addFullTextSearch(table: "notes", columns: ["text"])
+        }.facade
+        for part in 0..<10 {
+            try await storage.save((0..<1_000).map { Note(id: part * 1_000 + $0, text: "note \($0) of \(part)") })
+        }
+        try await storage.close()
+        var (absent, whole) = (0, 0)
+        let clock = ContinuousClock()
+        let destination = folder.path("copy.sqlite")
+        let arguments =
+            command == "backup"
+            ? ["backup", destination] : ["restore", path, "--to", "t:7", "-o", destination]
+        var longest = Duration.milliseconds(50)
+        for round in 0..<24 {
+            let process = ToolProcess.prepared(arguments, store: path)
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            let start = clock.now
+            try process.run()
+            if round == 0 {
+                // How long it takes without being killed, to choose moments by.
+                process.waitUntilExit()
+                longest = clock.now - start
+            } else {
+                try await Task.sleep(for: longest * Double.random(in: 0.05...1.1))
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+            if FileManager.default.fileExists(atPath: destination) {
+                whole += 1
+                #expect(try isWhole(destination), "round \(round)")
+                try FileManager.default.removeItem(atPath: destination)
+            } else {
+                absent += 1
+            }
+            #expect(try isWhole(path))
+        }
+        #expect(absent > 0 && whole > 0, "\(absent) absent, \(whole) whole")
+        // What the killed ones have left goes with the next.
+        #expect(try ToolProcess.run(arguments, store: path).status == 0)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {
+            $0.contains("partial")
+        }
+        #expect(left.isEmpty, "\(left)")
+    }
+
+    @Test func everyAnswerOfBackupAndRestore() async throws {
+        let store = try await SampleStore()
+        let folder = store.folder
+        func check(_ name: String, _ arguments: String...) throws {
+            try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: store.path)
+        }
+        let backup = folder.path("backup.sqlite")
+        try check("backup", "backup", backup)
+        try check("backup-exists", "backup", backup)
+        try check("backup-force-json", "backup", backup, "--force", "--no-verify", "--format", "json")
+        try check("backup-no-folder", "backup", folder.path("nowhere/backup.sqlite"))
+        try check("backup-csv", "backup", backup, "--format", "csv")
+        let holder = try WriterLock(store: backup)
+        try check("backup-in-use", "backup", backup, "--force")
+        holder.release()
+        let restored = folder.path("restored.sqlite")
+        try check("restore-dry-run", "restore", backup, "--to", "@5", "-o", restored, "--dry-run")
+        #expect(!FileManager.default.fileExists(atPath: restored))
+        try check("restore", "restore", backup, "--to", "t:3", "-o", restored)
+        try check("restore-exists", "restore", backup, "--to", "t:3", "-o", restored)
+        try check("restore-json", "restore", backup, "--to", "@0", "-o", restored, "--force", "--format", "json")
+        try check("restore-beyond", "restore", backup, "--to", "t:9999", "-o", restored)
+        try check("restore-no-store", "restore", folder.path("missing.sqlite"), "-o", restored)
+        try check("restored-verify", "verify", "-s", restored)
+    }
+}

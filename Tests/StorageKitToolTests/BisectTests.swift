@@ -1,0 +1,55 @@
+import Foundation
+import GRDB
+import StorageCore
+import Testing
+
+@testable import StorageLog
+
+/// `bisect` finds a change that was planted into a random history, whatever happens to the schema around it.
+@Suite struct BisectTests {
+    @Test(arguments: 0..<6) func aPlantedChangeIsFound(round: Int) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        let folder = try TestFolder()
+        let engine = try SampleStore.open(folder.path(), segmentLength: [4, 1_024].randomElement(using: &random))
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "things", "CREATE TABLE things(k PRIMARY KEY NOT NULL, v, _position INTEGER NOT NULL DEFAULT 0)")
+        }
+        let commits = 3 + round * 12
+        let marked = Int.random(in: 0..<commits, using: &random)
+        let planted = Int.random(in: marked..<commits, using: &random)
+        var column = "v"
+        var expected: Int64?
+        for number in 0..<commits {
+            let key = Int.random(in: 0..<20, using: &random)
+            var statements = ["INSERT OR REPLACE INTO things(k, \(column)) VALUES (\(key), \(number))"]
+            if number == marked { statements.append("ALTER TABLE things ADD COLUMN mark") }
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                statements.append("ALTER TABLE things RENAME COLUMN \(column) TO v\(number)")
+                column = "v\(number)"
+            }
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                statements.append("ALTER TABLE things ADD COLUMN other\(number) DEFAULT 1")
+            }
+            // The planted row is no longer touched then.
+            if number == planted { statements.append("INSERT INTO things(k, mark) VALUES (1000, 'planted')") }
+            let sql = statements.joined(separator: ";")
+            let receipt = try await engine.commit(CommitMetadata()) { _, db in try db.execute(sql: sql) }
+            if number == planted { expected = receipt.commit }
+        }
+        try await engine.close()
+        let outcome = try ToolProcess.run(
+            ["bisect", "SELECT count(*) FROM things WHERE mark = 'planted'", "--format", "json"], store: folder.path())
+        struct Found: Decodable {
+            let commit: Int64
+            let before: Bool
+            let after: Bool
+            let steps: Int
+        }
+        let found = try JSONDecoder().decode(Found.self, from: Data(outcome.output.utf8))
+        #expect(found.commit == expected && !found.before && found.after, "seed \(seed): \(outcome.output)")
+        // By halving: no more answers than the ends and a step for each doubling.
+        #expect(found.steps <= 4 + Int(log2(Double(commits + 1)).rounded(.up)), "seed \(seed)")
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageKit
+import StorageLog
+import Testing
+
+/// `storagekit doctor`: every kind of trouble shows, with what mends it, and a sound store is called sound.
+struct DoctorTests {
+    @StorageEntity(table: "articles")
+    struct Article {
+        var id: Int
+        var title: String
+    }
+
+    /// Takes in titles, but not every one.
+    private struct Titles: Projection {
+        var name: String
+        let version = 1
+        let entities = ["articles"]
+        var poison: String
+
+        struct Poisoned: Error, CustomStringConvertible {
+            var description: String { "it is poison" }
+        }
+
+        func prepare(_ db: Database) throws {
+            try db.execute(sql: "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, title TEXT)")
+        }
+
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+            for change in try batch.changes(of: Article.self) {
+                guard let new = change.new else { continue }
+                if new.title == poison { throw Poisoned() }
+                try db.execute(sql: "INSERT OR REPLACE INTO \(name) VALUES (?, ?)", arguments: [new.id, new.title])
+            }
+        }
+    }
+
+    private func open(_ path: String, at time: Int64 = SampleStore.start, projections: Bool = false) throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.clock = StillClock(microseconds: time)
+        return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) { schema in
+            schema.autoSchema(ArticleRecord.self)
+            schema.addFullTextSearch(table: "articles", columns: ["title"])
+            guard projections else { return }
+            schema.addProjection(Titles(name: "good_titles", poison: ""), mode: .async)
+            schema.addProjection(Titles(name: "titles", poison: "poison"), mode: .async)
+        }.facade
+    }
+
+    private func filled(_ folder: TestFolder) async throws -> String {
+        let storage = try open(folder.path())
+        try await storage.save((1...500).map { Article(id: $0 * 7, title: "title \($0)") })
+        for id in 1...40 { try await storage.delete(Article.self, id: id * 7) }
+        try await storage.save((100...120).map { Article(id: $0 * 7, title: "changed \($0)") })
+        try await storage.close()
+        return folder.path()
+    }
+
+    /// Changes the file as a program does that knows nothing of history.
+    private func meddle(_ path: String, _ sql: String) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.inDatabase { db in
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            try db.execute(sql: sql)
+        }
+        try queue.close()
+    }
+
+    private func check(_ name: String, _ path: String, _ arguments: String...) throws {
+        try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: ["doctor"] + arguments), store: path)
+    }
+
+    @Test func aSoundStoreIsCalledSound() async throws {
+        let store = try await SampleStore()
+        let folder = try TestFolder()
+        let path = try await filled(folder)
+        #expect(try ToolProcess.run(["doctor", "--deep"], store: path).status == 0)
+        try check("doctor", store.path)
+        try check("doctor-deep", store.path, "--deep")
+        try check("doctor-jsonl", store.path, "--format", "jsonl")
+        try check("doctor-json", store.path, "--format", "json", "--deep")
+        try check("doctor-fix-nothing", store.path, "--fix")
+        try check("doctor-csv", store.path, "--format", "csv")
+        try check("doctor-missing", store.folder.path("missing.sqlite"))
+    }
+
+    @Test(arguments: [
+        ("changed", "UPDATE articles SET title = 'forged' WHERE id = 700"),
+        ("deleted", "DELETE FROM articles WHERE id = 840"),
+        ("inserted", "INSERT INTO articles(id, title, updatedAt, _position) VALUES (7, 'forged', 0, 3)"),
+        ("unpositioned", "INSERT INTO articles(id, title, updatedAt) VALUES (1000000, 'forged', 0)"),
+    ])
+    func driftIsSeenAndMended(name: String, sql: String) async throws {
+        let folder = try TestFolder()
+        let path = try await filled(folder)
+        let before = try await rows(path)
+        try meddle(path, sql)
+        #expect(try await rows(path) != before)
+        let seen = try ToolProcess.run(["doctor", "--format", "jsonl"], store: path)
+        #expect(seen.status == 5)
+        #expect(seen.output.contains(#""check":"drift","status":"fail""#), "\(seen.output)")
+        if name == "changed" {
+            try check("doctor-drift", path)
+            try check("doctor-drift-deep", path, "--deep")
+            try check("doctor-drift-fix", path, "--fix")
+        } else {
+            #expect(try ToolProcess.run(["doctor", "--deep", "--fix"], store: path).status == 0)
+        }
+        #expect(try await rows(path) == before)
+        #expect(try ToolProcess.run(["verify"], store: path).status == 0)
+    }
+
+    private func rows(_ path: String) async throws -> [String] {
+        try await DatabaseQueue(path: path).read { db in
+            try String.fetchAll(db, sql: "SELECT id || ' ' || title || ' ' || _position FROM articles ORDER BY id")
+        }
+    }
+
+    @Test func aProjectionThatThrowsIsNamed() async throws {
+        let folder = try TestFolder()
+        let storage = try open(folder.path(), projections: true)
+        for (id, title) in [(1, "one"), (2, "poison"), (3, "three")] {
+            let receipt = try await storage.save(Article(id: id, title: title))
+            try await storage.settled(after: receipt, of: "good_titles")
+        }
+        await #expect(throws: StorageError.self) {
+            try await storage.settled(
+                after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0), of: "titles")
+        }
+        let open = try ToolProcess.run(["doctor"], store: folder.path())
+        #expect(open.output.contains("process \(getpid()) has it open for writing"))
+        try await storage.close()
+        try check("doctor-projection", folder.path())
+        try check("doctor-projection-fix", folder.path(), "--fix")
+    }
+
+    @Test func damageThatNothingIsDerivedFromIsNotMended() async throws {
+        let folder = try TestFolder()
+        let path = try await filled(folder)
+        for (name, sql) in [
+            (
+                "gap",
+                "DELETE FROM storage_log WHERE position = (SELECT max(position) FROM storage_log WHERE position < 520)"
+            ),
+            ("clock", "UPDATE storage_log SET first_time = first_time - 1 WHERE position > 520"),
+            ("schema", "CREATE INDEX foreign_index ON articles(title)"),
+        ] {
+            let copy = folder.path("\(name).sqlite")
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            try meddle(copy, sql)
+            try check("doctor-damaged-\(name)", copy)
+        }
+        let fixed = try ToolProcess.run(["doctor", "--fix"], store: folder.path("schema.sqlite"))
+        #expect(fixed.status == 5, "an index of somebody else isn't ours to drop")
+        // A guard that is gone can't be made again from the log; rows can.
+        try meddle(
+            folder.path("schema.sqlite"), "DROP TRIGGER storage_log_update; UPDATE articles SET title = 'forged'")
+        #expect(try ToolProcess.run(["doctor", "--fix"], store: folder.path("schema.sqlite")).status == 8)
+        // A file that is damaged at its root.
+        let torn = folder.path("torn.sqlite")
+        try FileManager.default.copyItem(atPath: path, toPath: torn)
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: torn))
+        try handle.seek(toOffset: 100)
+        try handle.write(contentsOf: Data(repeating: 0xA5, count: 3_000))
+        try handle.close()
+        #expect(try ToolProcess.run(["doctor"], store: torn).status == 5)
+    }
+
+    @Test func aClockAheadIsAWarning() async throws {
+        let folder = try TestFolder()
+        let future = Int64(Date().timeIntervalSince1970 * 1_000_000) + 86_400_000_000
+        let storage = try open(folder.path(), at: future)
+        try await storage.save(Article(id: 1, title: "tomorrow"))
+        try await storage.close()
+        let outcome = try ToolProcess.run(["doctor", "--format", "jsonl"], store: folder.path())
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains(#""check":"clock","status":"warn""#))
+    }
+}

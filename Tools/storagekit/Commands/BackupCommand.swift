@@ -1,0 +1,64 @@
+import ArgumentParser
+import StorageLog
+import StorageProjections
+
+/// `storagekit backup`: a whole copy of a store that is in use.
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy the whole store while it is in use.",
+        discussion: """
+            The copy is the store as of one commit, however much is written meanwhile. It gets its name when it is whole, \
+            on the disk and verified. Copies that are made with cp or rsync from a store in use are not whole.
+
+              storagekit backup -s app.sqlite monday.sqlite
+              storagekit backup -s app.sqlite latest.sqlite --force --format json
+
+            From a backup: storagekit restore monday.sqlite --to t:77 -o app.sqlite
+            """)
+
+    @Argument(help: "The new file.")
+    var destination: String
+
+    @OptionGroup var store: StoreOption
+
+    @Flag(name: .long, help: "Replace the file if it exists and isn't in use.")
+    var force = false
+
+    @Flag(name: .long, help: "Don't check the copy against its log.")
+    var noVerify = false
+
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "backup")
+        let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
+        defer { bars.finish() }
+        let engine = try store.openForReading()
+        let backup = try await engine.backup(to: destination, replacing: force, verifying: !noVerify) {
+            bars.update($0, $1, $2)
+        }
+        try await engine.close()
+        bars.finish()
+        let output = ResultOutput(format)
+        if output.format == .human {
+            let content = backup.position > 0 ? "@1..@\(backup.position) (t:\(backup.commit))" : "the empty store"
+            let check = backup.isVerified ? ", verified" : ", not verified"
+            try output.line("Copied \(content) to \(destination).", .added)
+            try output.line("\(ProgressBar.grouped(Int(backup.bytes))) bytes\(check)", .dim)
+        } else {
+            try output.document { json in
+                json.key("backup")
+                json.text(destination)
+                for (name, number) in [
+                    ("position", backup.position), ("commit", backup.commit), ("bytes", backup.bytes),
+                ] {
+                    json.key(name)
+                    json.integer(number)
+                }
+                json.key("verified")
+                json.bool(backup.isVerified)
+            }
+        }
+        try output.flush()
+    }
+}

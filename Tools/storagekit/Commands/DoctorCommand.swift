@@ -1,0 +1,171 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit doctor`: one page on how a store is.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Tell on one page how a store is, and what to do about it.",
+        discussion: """
+            Each line is a check: ok, warn or fail, what was found, and the command that mends it. Rows are compared \
+            with the log in a sample; --deep reads every byte, like verify. --fix changes only what is made from the \
+            log: it rebuilds tables that differ, lets failed projections try again, seals and tidies up.
+
+            Ends with status 5 if a check fails, and with 8 if --fix could mend a part only.
+
+              storagekit doctor -s app.sqlite
+              storagekit doctor -s app.sqlite --deep --format jsonl
+              storagekit doctor -s app.sqlite --fix
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Flag(name: .long, help: "Read every byte: the whole log, and every row against it.")
+    var deep = false
+
+    @Flag(name: .long, help: "Mend what is made from the log.")
+    var fix = false
+
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "doctor")
+        let path = try store.path()
+        var found = try await examine(path)
+        var mended: [String] = []
+        if fix {
+            mended = try await mend(found, path)
+            if !mended.isEmpty { found = try await examine(path) }
+        }
+        let output = ResultOutput(format)
+        try DoctorAnswer(path: path, checks: found, mended: mended).write(to: output)
+        guard found.contains(where: { $0.status == .failed }) else { return }
+        throw mended.isEmpty ? ExitStatus.corrupt : ExitStatus.partial
+    }
+
+    private func examine(_ path: String) async throws -> [Checkup] {
+        let isDeep = deep
+        let engine: StorageEngine
+        do {
+            engine = try store.openForReading()
+        } catch let error as StorageError where error.code == .notAStore && error.cause != nil {
+            return [
+                .failed("file", error.message, "Restore a backup: storagekit restore BACKUP -o NEW")
+            ]
+        }
+        let found = try await engine.read { (db: GRDB.Database) in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            var bar: ProgressBar?
+            defer { bar?.finish() }
+            let doctor = Doctor(database: connection, path: path, isDeep: isDeep, now: SystemTime.now) { done, all in
+                let shown = bar ?? ProgressBar("verify", total: all, unit: "events")
+                bar = shown
+                shown.update(done)
+            }
+            return doctor.run()
+        }
+        try await engine.close()
+        return found
+    }
+
+    /// Mends what can be made again, and tells what was done.
+    private func mend(_ found: [Checkup], _ path: String) async throws -> [String] {
+        var repairs: [Checkup.Repair] = []
+        for case let repair? in found.map(\.repair) where !repairs.contains(repair) { repairs.append(repair) }
+        guard !repairs.isEmpty else { return [] }
+        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
+        var done: [String] = []
+        do {
+            for repair in repairs { done.append(try await Self.mend(repair, engine)) }
+            try await engine.close()
+        } catch {
+            // What was mended stays; closing tidies up and its own failure would hide why.
+            try? await engine.close()
+            throw error
+        }
+        return done
+    }
+
+    private static func mend(_ repair: Checkup.Repair, _ engine: StorageEngine) async throws -> String {
+        switch repair {
+        case .rebuild(let tables):
+            _ = try await Rebuild(engine, tables).run()
+            return "made \(tables.isEmpty ? "every table" : tables.joined(separator: ", ")) again from the log"
+        case .resume(let name):
+            try await engine.withWriter { writer, db in
+                guard let projections = writer.userProjections else { throw StorageError.closed() }
+                try projections.instruct(name, .resume, writer, db)
+            }
+            return "\(name) tries again when its program opens the store"
+        case .seal:
+            try await engine.seal()
+            return "sealed the log"
+        case .checkpoint:
+            try await engine.withWriter { _, db in _ = try db.checkpoint(.truncate) }
+            return "took the write-ahead log over into the file"
+        }
+    }
+}
+
+/// The checks and what was mended, for people and in JSON.
+private struct DoctorAnswer {
+    let path: String
+    let checks: [Checkup]
+    let mended: [String]
+
+    func write(to output: ResultOutput) throws {
+        if output.format == .human { return try writeText(to: output) }
+        for check in checks {
+            try output.record { json in
+                json.key("check")
+                json.text(check.name)
+                json.key("status")
+                json.text(check.status.rawValue)
+                json.key("message")
+                json.text(check.message)
+                json.key("remedy")
+                check.remedy.isEmpty ? json.null() : json.text(check.remedy)
+            }
+        }
+        for text in mended {
+            try output.record { json in
+                json.key("mended")
+                json.text(text)
+            }
+        }
+        try output.finish()
+    }
+
+    private func writeText(to output: ResultOutput) throws {
+        for text in mended { try output.line("mended  \(text)", .added) }
+        for check in checks {
+            let role: Style.Role =
+                switch check.status {
+                case .ok: .added
+                case .warning: .changed
+                case .failed: .removed
+                }
+            let status = check.status.rawValue.padding(toLength: 4, withPad: " ", startingAt: 0)
+            let name = check.name.padding(toLength: 11, withPad: " ", startingAt: 0)
+            var line = StyledLine(status, role)
+            line.add("  \(name)  ")
+            line.add(check.message, check.status == .ok ? .dim : .plain)
+            // What is wrong, and what to type, is never cut.
+            try output.lines([line.rendered(output.style, width: check.status == .ok ? output.width : nil)])
+            if !check.remedy.isEmpty {
+                try output.lines([output.style.dim("        next: ") + TerminalText.visible(check.remedy)])
+            }
+        }
+        let failed = checks.count { $0.status == .failed }
+        let warnings = checks.count { $0.status == .warning }
+        let verdict =
+            failed > 0
+            ? Doctor.count(Int64(failed), "check fails", "checks fail")
+            : warnings > 0 ? "Sound, with \(Doctor.count(Int64(warnings), "warning", "warnings"))" : "Sound"
+        try output.line("\(verdict).", failed > 0 ? .removed : warnings > 0 ? .changed : .added)
+        try output.flush()
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import StorageLog
+import StorageProjections
+
+/// `storagekit restore`: a new store that ends at a point of another's history.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Make a new store that ends at a point of a backup's history.",
+        discussion: """
+            The new store's log is the backup's up to that point, and its tables are what they were then; what came \
+            later is not in it. The backup, which may be any store, stays as it is. A point inside a commit means the \
+            whole commit. To put tables of a store back and keep everything that happened since, use restore-state.
+
+              storagekit restore monday.sqlite --to t:77 -o app.sqlite --dry-run
+              storagekit restore monday.sqlite --to 2024-05-01T10:00:00Z -o app.sqlite
+              storagekit restore monday.sqlite -o app.sqlite
+            """)
+
+    @Argument(help: "The backup: a store's file.")
+    var backup: String
+
+    @Option(
+        parsing: .unconditional, help: "The point: @1234, t:77, a time, -2h; the end if it isn't given.",
+        transform: { try PointArgument($0, now: SystemTime.now) })
+    var to: PointArgument = .head
+
+    @Option(name: [.short, .customLong("output")], help: "The new store's file.")
+    var output: String
+
+    @Flag(name: .long, help: "Replace the file if it exists and isn't in use.")
+    var force = false
+
+    @Flag(name: .long, help: "Only show what would be made.")
+    var dryRun = false
+
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "restore")
+        let command = self
+        var source = StoreOption()
+        source.store = backup
+        let position = try await source.read { try $0.points.position(of: command.to) }
+        let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
+        defer { bars.finish() }
+        let restore = PointRestore(backup) { bars.update($0, $1, $2) }
+        let outcome =
+            dryRun ? try restore.plan(position) : try restore.run(position, to: output, replacing: force)
+        bars.finish()
+        let result = ResultOutput(format)
+        if result.format == .human {
+            try write(outcome, to: result)
+        } else {
+            try result.document { write(outcome, to: &$0) }
+        }
+        try result.flush()
+    }
+
+    private func write(_ outcome: PointRestore.Outcome, to result: ResultOutput) throws {
+        let grouped = ProgressBar.grouped
+        var table = TableLayout([.init("table"), .init("rows", .right)], width: result.width)
+        for name in outcome.tables {
+            table.add([TableCell(name), TableCell(outcome.rows[name].map { grouped(Int($0)) } ?? "")])
+        }
+        if !outcome.tables.isEmpty { try result.lines(table.lines(style: result.style)) }
+        if outcome.wasInsideCommit {
+            try result.line("The point is inside t:\(outcome.head.commit), which is restored as a whole.", .dim)
+        }
+        for name in outcome.projections {
+            try result.line("The projection \(name) is made again when its program opens the store.", .dim)
+        }
+        let end =
+            outcome.head.position > 0
+            ? "@\(outcome.head.position) (t:\(outcome.head.commit), \(Timestamp.text(outcome.head.time)))"
+            : "@0, before the first event"
+        try result.line(
+            dryRun ? "Would be restored in \(output), to \(end)." : "Restored in \(output), to \(end).",
+            dryRun ? .plain : .added)
+        let (commits, events) = (grouped(Int(outcome.leftCommits)), grouped(Int(outcome.leftEvents)))
+        try result.line("\(commits) later commits with \(events) events are not in it.", .dim)
+    }
+
+    private func write(_ outcome: PointRestore.Outcome, to json: inout JSONWriter) {
+        json.key("dry_run")
+        json.bool(dryRun)
+        json.key("store")
+        json.text(output)
+        for (name, number) in [
+            ("position", outcome.head.position), ("commit", outcome.head.commit),
+            ("left_commits", outcome.leftCommits), ("left_events", outcome.leftEvents),
+        ] {
+            json.key(name)
+            json.integer(number)
+        }
+        json.key("inside_commit")
+        json.bool(outcome.wasInsideCommit)
+        json.key("tables")
+        json.beginArray()
+        for name in outcome.tables {
+            json.beginObject()
+            json.key("table")
+            json.text(name)
+            json.key("rows")
+            outcome.rows[name].map { json.integer($0) } ?? json.null()
+            json.endObject()
+        }
+        json.endArray()
+        json.key("projections")
+        json.beginArray()
+        for name in outcome.projections { json.text(name) }
+        json.endArray()
+    }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// `storagekit schema`: tables and columns, now and then, and what became of them.
+struct SchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Show tables and columns, their history, or how two points differ in them.",
+        discussion: """
+              storagekit schema -s app.sqlite
+              storagekit schema users -s app.sqlite --at 2024-05-01
+              storagekit schema log -s app.sqlite users
+              storagekit schema diff -s app.sqlite tag:release-3 head
+            """,
+        subcommands: [SchemaTablesCommand.self, SchemaLogCommand.self, SchemaDiffCommand.self],
+        defaultSubcommand: SchemaTablesCommand.self)
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import StorageCore
+import StorageLog
+
+/// `storagekit schema log`: what became of tables and columns, commit by commit.
+struct SchemaLogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log", abstract: "List the changes of tables and columns, newest first.",
+        discussion: """
+            A TABLE is known by every name that it had. JSON has an object for each change. Full-text indexes and \
+            projections have no history.
+
+              storagekit schema log -s app.sqlite
+              storagekit schema log users -s app.sqlite --reverse
+              storagekit schema log -s app.sqlite --since tag:release-3 --format jsonl
+            """)
+
+    @Argument(help: "The tables; all if none is named.")
+    var tables: [String] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Option(
+        name: .long, parsing: .unconditional, help: "Only changes after this point.",
+        transform: { try PointArgument($0, now: SystemTime.now) })
+    var since: PointArgument?
+
+    @Option(
+        name: .long, parsing: .unconditional, help: "Only changes up to this point.",
+        transform: { try PointArgument($0, now: SystemTime.now) })
+    var until: PointArgument?
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Stop after this many commits.")
+    var limit: Int?
+
+    @Flag(name: .long, help: "Oldest first.")
+    var reverse = false
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+    }
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "schema log")
+        let command = self
+        let status = try await store.read { try command.run($0) }
+        if let status { throw status }
+    }
+
+    /// - Returns: `negative` if something was asked for and nothing is like that.
+    private func run(_ store: StoreReader) throws -> ExitStatus? {
+        let stretch = try store.points.stretch(nil, since: since, until: until)
+        let output = ResultOutput(format)
+        let wanted = try entities(store)
+        var count = 0
+        if !stretch.isEmpty {
+            try SchemaHistory(store.log).forEachCommit(in: stretch.positions, descending: !reverse) { info, changes in
+                let changes = changes.filter { tables.isEmpty || wanted.contains($0.entity.id) }
+                guard !changes.isEmpty, let commit = try store.index.commit(info.number) else { return true }
+                try write(commit, changes, isFirst: count == 0, store, to: output)
+                count += 1
+                try output.flushIfDue()
+                return count < limit ?? Int.max
+            }
+        }
+        if count == 0, output.format == .human { try output.line("No change of the schema.", .dim) }
+        try output.finish()
+        return count == 0 && (!tables.isEmpty || since != nil || until != nil) ? .negative : nil
+    }
+
+    /// The entities that have or had one of the names that were typed.
+    private func entities(_ store: StoreReader) throws -> Set<UInt32> {
+        guard !tables.isEmpty else { return [] }
+        var known: [ExactText: Set<UInt32>] = [:]
+        try SchemaHistory(store.log).forEachCommit(in: 1...Int64.max, descending: false) { _, changes in
+            for change in changes {
+                for name in change.tableNames { known[ExactText(name), default: []].insert(change.entity.id) }
+            }
+            return true
+        }
+        let names = EntityNames(catalog: store.catalog)
+        return try tables.reduce(into: []) { found, table in
+            found.formUnion(try known[ExactText(table)] ?? Set(names.users(named: table).map(\.id)))
+        }
+    }
+
+    private func write(
+        _ commit: LogIndex.Commit, _ changes: [SchemaChange], isFirst: Bool, _ store: StoreReader,
+        to output: ResultOutput
+    ) throws {
+        guard output.format == .human else {
+            for change in changes {
+                try output.record { json in
+                    json.key("commit")
+                    json.integer(commit.info.number)
+                    json.key("time")
+                    json.time(commit.info.time)
+                    commit.info.metadata.writeNames(to: &json, alwaysReason: true)
+                    change.write(to: &json)
+                }
+            }
+            return
+        }
+        if !isFirst { try output.line() }
+        var entry = CommitEntry(info: commit.info, positions: commit.positions)
+        try entry.lookUpTags(store.tags)
+        try output.line(entry.headline)
+        if commit.info.metadata.reason != nil { try output.line("    " + CommitText.reason(commit.info.metadata)) }
+        for change in changes { for line in change.lines(indent: 4) { try output.line(line) } }
+    }
+}

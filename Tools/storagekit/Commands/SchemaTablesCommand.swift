@@ -1,0 +1,58 @@
+import ArgumentParser
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// `storagekit schema tables`: the tables as they are or were.
+struct SchemaTablesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tables", abstract: "Show tables and columns as they are, or as they were at a point (default).",
+        discussion: """
+            Names and types are those of the point. Full-text indexes and projections have no history, so they are \
+            told of the present only.
+
+              storagekit schema -s app.sqlite
+              storagekit schema users -s app.sqlite --at t:77
+            """)
+
+    @Argument(help: "The tables; all if none is named.")
+    var tables: [String] = []
+
+    @OptionGroup var store: StoreOption
+
+    @Option(
+        name: .long, parsing: .unconditional, help: "The point; the present if it isn't given.",
+        transform: { try PointArgument($0, now: SystemTime.now) })
+    var at: PointArgument?
+
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "schema")
+        let command = self
+        try await store.read { store in
+            let position = try command.at.map { try store.points.position(of: $0) }
+            let catalog = try position.map { try Catalog.load(store.connection, at: $0) } ?? store.catalog
+            let names = EntityNames(catalog: catalog)
+            var entities = catalog.live
+            for name in command.tables where try names.users(named: name).allSatisfy(\.isDropped) {
+                throw CommandError(
+                    .notFound, "The table \"\(name)\" is gone.",
+                    next: "See what became of it: storagekit schema log \(name)")
+            }
+            if !command.tables.isEmpty {
+                let wanted = Set(command.tables.map(ExactText.init))
+                entities = entities.filter { wanted.contains(ExactText($0.name)) }
+            }
+            let printer = SchemaPrinter(ResultOutput(command.format))
+            if let position { try printer.heading("at @\(position)") }
+            let indexes = position == nil ? try FullTextIndex.load(store.connection) : []
+            let projections = position == nil ? try ProjectionTables.load(store.connection) : []
+            try printer.write(
+                entities, catalog, indexes,
+                projections.map {
+                    .init(name: $0.name, kind: $0.kind, version: $0.version, entities: $0.tables.entities)
+                })
+        }
+    }
+}

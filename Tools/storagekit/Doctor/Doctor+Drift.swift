@@ -1,0 +1,140 @@
+import CSQLite
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// Drift: rows that a program changed which doesn't capture changes, so that the log doesn't know.
+extension Doctor {
+    /// Rows that are looked at in each table, and events at the end of the log.
+    private static let sample = 1_000
+
+    func drift() throws -> [Checkup] {
+        let catalog = try Catalog.load(database)
+        let log = LogReader(database)
+        let head = try log.head().position
+        var looked = 0
+        var found: [Checkup] = []
+        for entity in catalog.live {
+            var drifted = 0
+            for row in try sample(of: entity) {
+                looked += 1
+                if try isDrifted(row, of: entity, log, head) { drifted += 1 }
+            }
+            drifted += try lost(of: entity, log, head)
+            if drifted > 0 { found.append(failure(entity, drifted)) }
+        }
+        guard found.isEmpty else { return found }
+        return [
+            .ok(
+                "drift",
+                "\(Self.count(Int64(looked), "row", "rows")) of a sample are what the log says; --deep looks at all")
+        ]
+    }
+
+    private func failure(_ entity: CatalogEntity, _ drifted: Int) -> Checkup {
+        let rows = Self.count(Int64(drifted), "row of a sample isn't", "rows of a sample aren't")
+        return .failed(
+            "drift",
+            "\(rows) what the log says in \(TargetArgument(table: entity.name)): a program that doesn't record its changes was here",
+            "Look first: storagekit rebuild -s \(path) --compare. Then storagekit doctor -s \(path) --fix takes the log's word.",
+            .rebuild([entity.name]))
+    }
+
+    private struct SampledRow {
+        var key: [ExactValue]
+        var position: Int64
+        var values: [UInt32: ExactValue]
+    }
+
+    /// Rows from all over the table: from places that are spread evenly over its row numbers.
+    private func sample(of entity: CatalogEntity) throws -> [SampledRow] {
+        let rowid = entity.rowidName ?? "rowid"
+        let table = quoted(entity.stored)
+        let bounds = try Statement(database, "SELECT min(\(rowid)), max(\(rowid)) FROM \(table)")
+        guard try bounds.step(), !bounds.row.isNull(at: 0) else { return [] }
+        let (first, last) = (bounds.integer(0), bounds.integer(1))
+        let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
+        let select = try Statement(
+            database,
+            """
+            SELECT \(rowid), _position, \(columns.map { quoted($0.stored) }.joined(separator: ", ")) FROM \(table)
+            WHERE \(rowid) >= ?1 ORDER BY \(rowid) LIMIT 1
+            """)
+        var rows: [SampledRow] = []
+        var seen: Set<Int64> = []
+        let span = Double(last) - Double(first)
+        for step in 0..<Self.sample {
+            let place = Double(first) + span * Double(step) / Double(Self.sample - 1)
+            select.bind(min(max(Int64(exactly: place.rounded(.down)) ?? first, first), last), at: 1)
+            defer { select.reset() }
+            guard try select.step(), seen.insert(select.integer(0)).inserted else { continue }
+            let values = columns.indices.map { ExactValue(select, column: Int32($0) + 2) }
+            rows.append(
+                SampledRow(
+                    key: Array(values.prefix(entity.key.count)), position: select.integer(1),
+                    values: Dictionary(
+                        uniqueKeysWithValues: zip(columns, values).dropFirst(entity.key.count).map { ($0.id, $1) })
+                ))
+        }
+        return rows
+    }
+
+    private func isDrifted(_ row: SampledRow, of entity: CatalogEntity, _ log: LogReader, _ head: Int64) throws -> Bool
+    {
+        guard (1...max(head, 1)).contains(row.position), let batch = try log.batch(containing: row.position) else {
+            return true
+        }
+        var position = row.position
+        var builder = RowImageBuilder(columns: nil)
+        var current = batch
+        while true {
+            let index = Int(position - current.header.first)
+            let (isSame, previous) = current.withView { view in
+                let shape = view.shape(of: index)
+                let key = KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes)
+                return (shape.entity == entity.id && key == KeyCoding.encode(row.key), view.events[index].previous)
+            }
+            guard isSame else { return true }
+            guard builder.add(current, index, isIgnored: false) else { break }
+            guard previous > 0, previous < position, let earlier = try log.batch(containing: previous) else {
+                return true
+            }
+            (position, current) = (previous, earlier)
+        }
+        guard let image = builder.image, image.insert != nil else { return true }
+        return entity.live.contains { column in
+            column.keyPlace == 0 && row.values[column.id] != image.value(of: column)
+        }
+    }
+
+    /// How many of the rows that the log's last events tell of aren't there, or are there though they were deleted.
+    private func lost(of entity: CatalogEntity, _ log: LogReader, _ head: Int64) throws -> Int {
+        guard head > 0 else { return 0 }
+        let conditions = entity.key.enumerated().map { "\(quoted($1.stored)) IS ?\($0 + 1)" }.joined(separator: " AND ")
+        let select = try Statement(database, "SELECT _position FROM \(quoted(entity.stored)) WHERE \(conditions)")
+        var seen: Set<[UInt8]> = []
+        var (lost, batches) = (0, 0)
+        try log.forEachBatch(in: 1...head, descending: true, where: { $0.entities.contains(entity.id) }) { batch in
+            batches += 1
+            try batch.withView { view in
+                for index in stride(from: view.count - 1, through: 0, by: -1) where seen.count < Self.sample {
+                    let shape = view.shape(of: index)
+                    guard shape.entity == entity.id else { continue }
+                    let key = view.key(of: index)
+                    guard seen.insert(KeyCoding.encode(key, count: Int(shape.key_count), bytes: view.bytes)).inserted
+                    else {
+                        continue
+                    }
+                    for place in 0..<Int(shape.key_count) {
+                        select.bind(key[place], bytes: view.bytes, at: Int32(place) + 1)
+                    }
+                    let isThere = try select.step()
+                    select.reset()
+                    if isThere == (Int(shape.operation) == STORAGE_DELETE) { lost += 1 }
+                }
+            }
+            return seen.count < Self.sample && batches < 16
+        }
+        return lost
+    }
+}

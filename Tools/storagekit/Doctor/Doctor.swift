@@ -1,0 +1,310 @@
+import CSQLite
+import Foundation
+import StorageCore
+import StorageLog
+import StorageProjections
+
+/// Goes through a store, one check after the other, on one state of it.
+///
+/// Not `Sendable`: it belongs to the connection's thread.
+struct Doctor {
+    let database: OpaquePointer
+    let path: String
+    /// Whether every byte is read.
+    let isDeep: Bool
+    /// Microseconds since 1970 UTC.
+    let now: Int64
+    let progress: (_ done: Int, _ all: Int) -> Void
+
+    func run() -> [Checkup] {
+        var found: [Checkup] = []
+        for (name, check) in checks {
+            do {
+                found += try check()
+            } catch {
+                // Damage can make any statement fail: that is what was found, and the other checks go on.
+                let error = CommandError(wrapping: StorageError.wrapping(error))
+                found.append(.failed(name, error.what, "storagekit verify -s \(path)"))
+            }
+        }
+        return found
+    }
+
+    private var checks: [(String, () throws -> [Checkup])] {
+        var checks: [(String, () throws -> [Checkup])] = [
+            ("format", format), ("file", file), ("references", references), ("schema", schema),
+            ("positions", positions), ("clock", clock), ("tail", tail), ("projections", projections),
+        ]
+        checks.append(isDeep ? ("verify", verify) : ("drift", drift))
+        return checks + [("wal", writeAheadLog), ("disk", disk), ("writer", writer)]
+    }
+
+    /// The first cell of a query.
+    func integer(_ sql: String) throws -> Int64 {
+        let select = try Statement(database, sql)
+        return try select.step() ? select.integer(0) : 0
+    }
+
+    func text(_ sql: String) throws -> String {
+        let select = try Statement(database, sql)
+        return try select.step() ? select.string(0) : ""
+    }
+
+    static func count(_ count: Int64, _ one: String, _ many: String) -> String {
+        "\(ProgressBar.grouped(Int(count))) \(count == 1 ? one : many)"
+    }
+
+    static func bytes(_ bytes: Int64) -> String {
+        let units: [(Int64, String)] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
+        guard let (size, unit) = units.first(where: { bytes >= $0.0 }) else { return "\(bytes) bytes" }
+        return "\(bytes / size) \(unit)"
+    }
+}
+
+// MARK: The file
+
+extension Doctor {
+    private func format() throws -> [Checkup] {
+        let mode = try text("PRAGMA journal_mode")
+        let format = try integer("SELECT format FROM storage_meta")
+        guard mode == "wal" else {
+            return [
+                .warning(
+                    "format", "the journal is \(mode), not a write-ahead log: somebody has changed it",
+                    "Open the store with its program once, which sets it right.")
+            ]
+        }
+        return [.ok("format", "format \(format), write-ahead log, pages of \(try integer("PRAGMA page_size")) bytes")]
+    }
+
+    private func file() throws -> [Checkup] {
+        let check = try Statement(database, "PRAGMA quick_check(3)")
+        var problems: [String] = []
+        while try check.step() { problems.append(check.string(0)) }
+        guard problems != ["ok"] else { return [.ok("file", "SQLite finds its pages in order")] }
+        return [
+            .failed(
+                "file", problems.joined(separator: "; "),
+                "Restore a backup: storagekit restore BACKUP -o NEW. What can still be read: storagekit export")
+        ]
+    }
+
+    private func references() throws -> [Checkup] {
+        let check = try Statement(
+            database, "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1 ORDER BY 1")
+        var found: [Checkup] = []
+        while try check.step() {
+            let rows = Self.count(check.integer(1), "row refers", "rows refer")
+            found.append(
+                .failed(
+                    "references", "\(rows) to nothing in \(TargetArgument(table: check.string(0)))",
+                    "storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))"))
+        }
+        return found.isEmpty ? [.ok("references", "every foreign key leads to a row")] : found
+    }
+
+    private func schema() throws -> [Checkup] {
+        var found: [Checkup] = []
+        let known = try Statement(database, "SELECT sql FROM sqlite_schema WHERE name = ?")
+        for (name, sql) in StoreLayout.objects {
+            known.bind(text: name, at: 1)
+            let isSame = try known.step() && known.string(0) == sql
+            known.reset()
+            if !isSame {
+                found.append(.failed("schema", "\(name) isn't what StorageKit made", "storagekit verify -s \(path)"))
+            }
+        }
+        let entities = try Catalog.load(database).live
+        for entity in entities where try StoreLayout.definition(of: entity.stored, in: database) != entity.definition {
+            found.append(
+                .failed(
+                    "schema",
+                    "the table, an index or a trigger of \(TargetArgument(table: entity.name)) was changed by another program",
+                    "Undo that change, or make it in a migration of the store's program."))
+        }
+        return found.isEmpty
+            ? [.ok("schema", "\(Self.count(Int64(entities.count), "table is", "tables are")) what the log says")]
+            : found
+    }
+}
+
+// MARK: The log
+
+extension Doctor {
+    private func positions() throws -> [Checkup] {
+        let gap = try Statement(
+            database,
+            """
+            SELECT position, expected FROM (
+              SELECT position, first_commit, last, last_commit,
+                     lag(last, 1, 0) OVER (ORDER BY position) + 1 AS expected,
+                     lag(last_commit, 1, 0) OVER (ORDER BY position) AS commit_before
+              FROM storage_log)
+            WHERE position <> expected OR last < position OR first_commit NOT IN (commit_before, commit_before + 1)
+               OR last_commit < first_commit
+            LIMIT 1
+            """)
+        if try gap.step() {
+            return [
+                .failed(
+                    "positions", "the log has a gap at @\(gap.integer(1)): it goes on at @\(gap.integer(0))",
+                    "storagekit verify -s \(path)")
+            ]
+        }
+        let head = try LogHead.load(database)
+        return [
+            .ok(
+                "positions", head.position > 0 ? "@1..@\(head.position), \(head.commit) commits, no gap" : "nothing yet"
+            )
+        ]
+    }
+
+    private func clock() throws -> [Checkup] {
+        let back = try Statement(
+            database,
+            """
+            SELECT position FROM (
+              SELECT position, first_time, last_time, lag(last_time, 1, first_time) OVER (ORDER BY position) AS before
+              FROM storage_log)
+            WHERE first_time < before OR last_time < first_time LIMIT 1
+            """)
+        if try back.step() {
+            return [
+                .failed("clock", "times go backward at @\(back.integer(0))", "storagekit verify -s \(path)")
+            ]
+        }
+        let head = try LogHead.load(database)
+        guard head.position > 0 else { return [.ok("clock", "nothing yet")] }
+        let ahead = head.time - now
+        // Less than a minute is what two clocks may differ by.
+        guard ahead > 60_000_000 else {
+            return [.ok("clock", "times rise, the last is \(Timestamp.text(head.time))")]
+        }
+        return [
+            .warning(
+                "clock",
+                "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.text(head.time))",
+                "Set this machine's clock. Until then new commits get that time too.")
+        ]
+    }
+
+    /// Full windows that wait to be sealed; a tail that isn't full belongs to every store.
+    private func tail() throws -> [Checkup] {
+        let select = try Statement(
+            database, "SELECT count(*), coalesce(sum(last - position + 1), 0) FROM storage_log WHERE sealed = 0")
+        _ = try select.step()
+        let (rows, events) = (select.integer(0), select.integer(1))
+        let text = "\(Self.count(events, "event", "events")) unsealed in \(Self.count(rows, "row", "rows"))"
+        guard events > 8 * Int64(Limits.segmentEvents) else { return [.ok("tail", text)] }
+        return [.warning("tail", text, "storagekit doctor -s \(path) --fix", .seal)]
+    }
+
+    private func verify() throws -> [Checkup] {
+        var verifier = Verifier(database) { progress(Int($0), Int($1)) }
+        let report = verifier.run()
+        guard !report.isSound else {
+            return [
+                .ok(
+                    "verify",
+                    "\(ProgressBar.grouped(report.events)) events and \(ProgressBar.grouped(report.rows)) rows are what was written"
+                )
+            ]
+        }
+        let derived = Set(["projection", "full-text", "tombstone"])
+        let isDerived = report.findings.allSatisfy { derived.contains($0.kind) }
+        let tables = Set(report.findings.compactMap(\.table)).sorted()
+        return report.findings.prefix(5).map { finding in
+            .failed(
+                "verify", "\(finding)",
+                isDerived ? "storagekit doctor -s \(path) --deep --fix" : "storagekit verify -s \(path)",
+                isDerived && !report.isTruncated ? .rebuild(tables) : nil)
+        }
+    }
+}
+
+// MARK: Projections
+
+extension Doctor {
+    private func projections() throws -> [Checkup] {
+        let all = try ProjectionOverview.load(database)
+        var found: [Checkup] = []
+        for projection in all {
+            let name = projection.name
+            switch projection.state {
+            case .failed:
+                let place = projection.failedPosition.map { " at @\($0)" } ?? ""
+                found.append(
+                    .warning(
+                        "projections", "\(name) has failed\(place): \(projection.error ?? "")",
+                        "storagekit projections -s \(path) resume \(name)", .resume(name)))
+            case .paused:
+                found.append(
+                    .warning(
+                        "projections", "\(name) is paused at @\(projection.position)",
+                        "storagekit projections -s \(path) resume \(name)"))
+            case .running where projection.lag > 0:
+                found.append(
+                    .warning(
+                        "projections", "\(name) is \(Self.count(projection.lag, "event", "events")) behind",
+                        "Open the store with its program, which catches up."))
+            case .running: break
+            }
+            if projection.deadLetters > 0 {
+                found.append(
+                    .warning(
+                        "projections",
+                        "\(name) has \(Self.count(Int64(projection.deadLetters), "dead letter", "dead letters"))",
+                        "storagekit projections -s \(path) dead-letters \(name)"))
+            }
+        }
+        guard found.isEmpty else { return found }
+        return [.ok("projections", all.isEmpty ? "none" : "\(all.count) up to date")]
+    }
+}
+
+// MARK: Surroundings
+
+extension Doctor {
+    private static func size(of path: String) -> Int64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+    }
+
+    private func writeAheadLog() throws -> [Checkup] {
+        let size = Self.size(of: path + "-wal")
+        guard size > 64 << 20 else { return [.ok("wal", "\(Self.bytes(size)) in the write-ahead log")] }
+        return [
+            .warning(
+                "wal", "\(Self.bytes(size)) in the write-ahead log: a reader keeps it from being taken over",
+                "storagekit doctor -s \(path) --fix", .checkpoint)
+        ]
+    }
+
+    private func disk() throws -> [Checkup] {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0 else { return [.ok("disk", "its free space isn't known")] }
+        let free = Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
+        let size = Self.size(of: path)
+        guard free < size || free < 64 << 20 else {
+            return [.ok("disk", "\(Self.bytes(free)) free, the store has \(Self.bytes(size))")]
+        }
+        return [
+            .warning(
+                "disk",
+                "\(Self.bytes(free)) free, and the store has \(Self.bytes(size)): no room to rebuild or back up",
+                "Make room, or back up to another disk.")
+        ]
+    }
+
+    private func writer() throws -> [Checkup] {
+        guard let holder = WriterLock.holder(of: path) else { return [.ok("writer", "nobody has it open for writing")] }
+        guard kill(pid_t(truncatingIfNeeded: holder), 0) == 0 || errno == EPERM else {
+            return [
+                .warning(
+                    "writer", "process \(holder) locked the store and is gone, but a child of it holds the lock",
+                    "Find it: fuser \(path).lock")
+            ]
+        }
+        return [.ok("writer", "process \(holder) has it open for writing")]
+    }
+}

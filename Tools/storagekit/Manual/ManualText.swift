@@ -1,0 +1,57 @@
+/// What the manual says beyond what the commands say of themselves.
+enum ManualText {
+    static let description = """
+        A StorageKit store keeps every change of its rows as an event in a log, in one SQLite file. This tool reads the log, \
+        compares and queries the past, takes changes back, and holds the tables to the log.
+
+        Commands that only look open the store for reading and work while a program writes to it. Commands that change rows \
+        take --dry-run, --reason and --yes, and are recorded with the name of the operating-system user.
+
+        Results are for people; --format jsonl and json are for programs and stay as they are documented, csv and md are \
+        tables. Every object has "v":1, and keys that a reader doesn't know are to be ignored.
+        """
+
+    static let grammar: [(title: String, body: [(term: String, meaning: String)])] = [
+        (
+            "POINTS",
+            [
+                ("@1234, @1234~", "A position; the state just before it."),
+                ("t:77", "Commit 77."),
+                (
+                    "2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday",
+                    "A time, in UTC unless it names an offset: the last commit made then or before."
+                ),
+                ("-2h, -1d12h, now", "That long ago, in w d h m s; the present."),
+                ("head, head~5", "The newest commit; five commits before it."),
+                ("tag:NAME", "What was tagged."),
+                (
+                    "A..B",
+                    "A range: what came after A, up to and including B. Without A from the beginning, without B to the head."
+                ),
+            ]
+        ),
+        (
+            "TARGETS",
+            [
+                ("users", "A table."), ("users/42", "A row; the parts of a key are separated by commas."),
+                ("users/42#name", "A value. Write %2F for a / in a table's name, %23 for a #."),
+            ]
+        ),
+    ]
+
+    static let statuses: [(ExitStatus, String)] = [
+        (.done, "Done; equal; sound."),
+        (.negative, "A negative answer: a difference, no match, a breakpoint was reached."),
+        (.usage, "The command can't be understood."), (.notFound, "There is no such store, point, table, row or file."),
+        (.unavailable, "The store is busy, can only be read, or is newer than this program."),
+        (.corrupt, "Stored bytes aren't what was written."), (.inconclusive, "Neither yes nor no can be proved."),
+        (.conflict, "The present state refuses the change; a line of input is bad."),
+        (.partial, "A part was done, and the rest is listed."),
+    ]
+
+    static let environment = [
+        ("STORAGEKIT_STORE", "The store's file, where -s isn't given."),
+        ("NO_COLOR", "If it isn't empty, nothing is coloured."),
+        ("COLUMNS", "The width of the terminal."),
+    ]
+}

@@ -1,0 +1,108 @@
+import StorageLog
+
+/// How changes of the schema are shown and written.
+extension SchemaChange {
+    /// The names that the table had before and after.
+    var tableNames: [String] {
+        if case .tableRenamed(let old, let new) = self { return [old.name, new.name] }
+        return [entity.name]
+    }
+
+    /// `+ posts.title  TEXT`; a table that is new has a line for each column.
+    func lines(indent: Int) -> [StyledLine] {
+        let place = TargetArgument(table: entity.name).description
+        switch self {
+        case .tableAdded(let entity):
+            let columns = entity.live.map { column in
+                Self.line(indent + 4, "+", .added, column.name, Self.text(column))
+            }
+            return [Self.line(indent, "+", .added, place, "")] + columns
+        case .tableDropped: return [Self.line(indent, "-", .removed, place, "")]
+        case .tableRenamed(let old, _):
+            return [Self.line(indent, "~", .changed, "\(TargetArgument(table: old.name)) → \(place)", "")]
+        case .tableRedefined: return [Self.line(indent, "~", .changed, place, "constraints, indexes or triggers")]
+        case .columnAdded(let column, _):
+            return [Self.line(indent, "+", .added, "\(place).\(column.name)", Self.text(column))]
+        case .columnDropped(let column, _):
+            return [Self.line(indent, "-", .removed, "\(place).\(column.name)", Self.text(column))]
+        case .columnRenamed(let old, let new, _):
+            return [Self.line(indent, "~", .changed, "\(place).\(old.name) → \(place).\(new.name)", "")]
+        case .columnChanged(let old, let new, _):
+            return [Self.line(indent, "~", .changed, "\(place).\(new.name)", "\(Self.text(old)) → \(Self.text(new))")]
+        case .columnConverted(let old, let new, _):
+            let name = old.name.utf8.elementsEqual(new.name.utf8) ? new.name : "\(old.name) → \(place).\(new.name)"
+            return [
+                Self.line(
+                    indent, "~", .changed, "\(place).\(name)",
+                    "\(Self.text(old)) → \(Self.text(new)), values converted")
+            ]
+        }
+    }
+
+    private static func line(
+        _ indent: Int, _ sign: String, _ role: Style.Role, _ name: String, _ rest: String
+    ) -> StyledLine {
+        var line = StyledLine(String(repeating: " ", count: indent))
+        line.add(sign, role)
+        line.add(" \(name)")
+        if !rest.isEmpty { line.add("  \(rest)", .dim) }
+        return line
+    }
+
+    private static func text(_ column: CatalogColumn) -> String {
+        let parts = [
+            column.type.isEmpty ? "no type" : column.type, column.keyPlace > 0 ? "key" : "",
+            column.required ? "not null" : "",
+        ]
+        return parts.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// Writes `change`, `table`, and what there was and is, as they apply.
+    func write(to json: inout JSONWriter) {
+        json.key("change")
+        json.text(name)
+        json.key("table")
+        json.text(entity.name)
+        switch self {
+        case .tableAdded(let entity):
+            json.key("columns")
+            json.beginArray()
+            for column in entity.live { SchemaPrinter.write(column, of: entity, to: &json) }
+            json.endArray()
+        case .tableDropped, .tableRedefined: break
+        case .tableRenamed(let old, _):
+            json.key("from")
+            json.text(old.name)
+        case .columnAdded(let column, let entity): Self.write(nil, column, of: entity, to: &json)
+        case .columnDropped(let column, let entity): Self.write(column, nil, of: entity, to: &json)
+        case .columnRenamed(let old, let new, let entity), .columnChanged(let old, let new, let entity),
+            .columnConverted(let old, let new, let entity):
+            Self.write(old, new, of: entity, to: &json)
+        }
+    }
+
+    private static func write(
+        _ old: CatalogColumn?, _ new: CatalogColumn?, of entity: CatalogEntity, to json: inout JSONWriter
+    ) {
+        json.key("column")
+        json.text((new ?? old)?.name ?? "")
+        for (name, column) in [("old", old), ("new", new)] {
+            json.key(name)
+            if let column { SchemaPrinter.write(column, of: entity, to: &json) } else { json.null() }
+        }
+    }
+
+    private var name: String {
+        switch self {
+        case .tableAdded: "table-added"
+        case .tableDropped: "table-dropped"
+        case .tableRenamed: "table-renamed"
+        case .tableRedefined: "table-redefined"
+        case .columnAdded: "column-added"
+        case .columnDropped: "column-dropped"
+        case .columnRenamed: "column-renamed"
+        case .columnChanged: "column-changed"
+        case .columnConverted: "column-converted"
+        }
+    }
+}

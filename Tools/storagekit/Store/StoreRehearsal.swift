@@ -1,0 +1,29 @@
+import Foundation
+import StorageProjections
+
+/// A copy of a store in a temporary folder, on which a command shows what it would do.
+struct StoreRehearsal {
+    let path: String
+    private let folder: URL
+
+    /// Copies the store; where there is none yet, there is none in the folder either.
+    init(of store: StoreOption) async throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.appendingPathComponent("store.sqlite").path
+        guard try FileManager.default.fileExists(atPath: store.path()) else { return }
+        do {
+            let engine = try store.openForReading()
+            _ = try await engine.backup(to: path, replacing: false, verifying: false)
+            try await engine.close()
+        } catch {
+            discard()
+            throw error
+        }
+    }
+
+    func discard() {
+        // A temporary folder that stays does no harm.
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
