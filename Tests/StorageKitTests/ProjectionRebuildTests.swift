@@ -78,7 +78,8 @@ struct ProjectionRebuildTests {
 
     /// What can't be copied is made again in the transaction itself, as is what needs tables of others.
     @Test(arguments: [
-        "CREATE VIRTUAL TABLE words USING fts5(text);", "CREATE TABLE words(id INTEGER PRIMARY KEY AUTOINCREMENT, text);",
+        "CREATE VIRTUAL TABLE words USING fts5(text);",
+        "CREATE TABLE words(id INTEGER PRIMARY KEY AUTOINCREMENT, text);",
         "CREATE TABLE words(text, others INTEGER DEFAULT 0);",
     ]) func whatCanNotBeCopiedIsMadeInTheStore(_ table: String) async throws {
         let others = table.contains("others") ? ", (SELECT count(*) FROM notes)" : ""

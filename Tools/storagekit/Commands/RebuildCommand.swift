@@ -99,7 +99,8 @@ struct RebuildCommand: AsyncParsableCommand {
     private func write(_ plan: RebuildPlan) throws {
         let output = ResultOutput(format)
         if output.format == .human {
-            var table = TableLayout([.init("table"), .init("rows now", .right), .init("from", .right)], width: output.width)
+            var table = TableLayout(
+                [.init("table"), .init("rows now", .right), .init("from", .right)], width: output.width)
             for made in plan.tables {
                 table.add([
                     TableCell(made.name), TableCell(ProgressBar.grouped(Int(made.rows))),

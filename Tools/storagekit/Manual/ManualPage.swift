@@ -20,7 +20,7 @@ struct ManualPage {
         roff.request("TH", name.uppercased(), "1", "", "StorageKit \(version)", "StorageKit Manual")
         // Options that are broken at their hyphens couldn't be copied.
         roff.request("nh")
-        roff.request("ad", "l")
+        roff.request("ad l")
         roff.section("NAME")
         let abstract = tool.abstract ?? ""
         roff.line(
