@@ -75,7 +75,7 @@ struct ProjectionHistoryTests {
         #expect(findings == [], "seed \(seed)")
     }
 
-    private static func commit(_ storage: Storage, _ random: inout Generator) async throws {
+    private static func commit(_ storage: Storage, _ random: inout SeededGenerator) async throws {
         let steps = (0..<Int.random(in: 1...6, using: &random)).map { _ in
             (
                 kind: Int.random(in: 0...11, using: &random), id: Int.random(in: 0...9, using: &random),
