@@ -1,5 +1,5 @@
 internal import StorageCore
-package import StorageLog
+internal import StorageLog
 
 /// What a rebuild would do.
 package struct RebuildPlan: Sendable {

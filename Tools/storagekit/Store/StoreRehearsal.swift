@@ -1,4 +1,5 @@
 import Foundation
+import StorageLog
 import StorageProjections
 
 /// A copy of a store in a temporary folder, on which a command shows what it would do.
