@@ -36,6 +36,8 @@ let package = Package(
         .target(
             name: "StorageProjections",
             dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+        .target(
+            name: "StorageSubscriptions", dependencies: ["StorageProjections", "StorageLog", "StorageCore", "CSQLite"]),
         .macro(
             name: "StorageMacros",
             dependencies: [
@@ -74,9 +76,18 @@ let package = Package(
             exclude: ["Main"]),
         .executableTarget(name: "StorageKitMain", dependencies: ["StorageKitTool"], path: "Tools/storagekit/Main"),
 
+        // Random conditions and a table of SQLite to answer them, for every suite that evaluates conditions.
+        .target(
+            name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"], path: "Tests/PredicateTestSupport"),
         .testTarget(
             name: "StorageCoreTests",
-            dependencies: ["StorageCore", "CSQLite"]),
+            dependencies: ["PredicateTestSupport", "StorageCore", "CSQLite"]),
+        .testTarget(
+            name: "StorageSubscriptionsTests",
+            dependencies: [
+                "StorageSubscriptions", "PredicateTestSupport", "StorageProjections", "StorageLog", "StorageCore",
+                "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "StorageLogTests",
             dependencies: [

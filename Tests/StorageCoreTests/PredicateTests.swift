@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import PredicateTestSupport
 import Testing
 
 @testable import StorageCore

@@ -18,7 +18,7 @@ package enum ColumnAffinity: Sendable, Hashable, CaseIterable {
         }
     }
 
-    var isNumeric: Bool { self == .numeric || self == .integer || self == .real }
+    package var isNumeric: Bool { self == .numeric || self == .integer || self == .real }
 }
 
 /// A column as an evaluator needs to know it.

@@ -1,7 +1,8 @@
 /// A pattern of SQLite's LIKE, taken apart once.
-struct LikePattern: Sendable {
-    private enum Part: Sendable, Equatable {
-        case scalar(UInt32)
+package struct LikePattern: Sendable, Hashable {
+    private enum Part: Sendable, Hashable {
+        /// One byte of UTF-8, letters from A to Z as small ones.
+        case byte(UInt8)
         case one, any
         /// What an escape at the very end leaves: nothing fits.
         case never
@@ -9,33 +10,50 @@ struct LikePattern: Sendable {
 
     private var parts: [Part] = []
 
-    init(_ pattern: String, escape: Unicode.Scalar?) {
+    package init(_ pattern: String, escape: Unicode.Scalar?) {
         var isEscaped = false
         for scalar in pattern.unicodeScalars {
-            if isEscaped {
-                parts.append(.scalar(Self.folded(scalar.value)))
-                isEscaped = false
-            } else if scalar == escape {
+            if !isEscaped, scalar == escape {
                 isEscaped = true
-            } else if scalar == "%" {
+            } else if !isEscaped, scalar == "%" {
                 if parts.last != .any { parts.append(.any) }
-            } else if scalar == "_" {
+            } else if !isEscaped, scalar == "_" {
                 parts.append(.one)
             } else {
-                parts.append(.scalar(Self.folded(scalar.value)))
+                for byte in String(scalar).utf8 { parts.append(.byte(SQLiteComparison.lowercased(byte))) }
+                isEscaped = false
             }
         }
         if isEscaped { parts.append(.never) }
     }
 
+    /// The bytes, folded, that every text that fits begins with.
+    package var prefix: [UInt8] {
+        var bytes: [UInt8] = []
+        for part in parts {
+            guard case .byte(let byte) = part else { break }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+
     /// Whether a text fits as a whole.
     func matches(_ text: String) -> Bool {
-        let scalars = Array(text.unicodeScalars)
+        var text = text
+        return text.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether a text in UTF-8 fits as a whole.
+    package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
+        parts.withUnsafeBufferPointer { Self.matches(text, $0) }
+    }
+
+    private static func matches(_ text: UnsafeRawBufferPointer, _ parts: UnsafeBufferPointer<Part>) -> Bool {
         var index = 0
         var part = 0
         // Where to go on when the text behind the last `%` doesn't fit from here.
         var resume: (part: Int, place: Int)?
-        while index < scalars.count {
+        while index < text.count {
             if part < parts.count {
                 switch parts[part] {
                 case .any:
@@ -44,9 +62,9 @@ struct LikePattern: Sendable {
                     continue
                 case .one:
                     part += 1
-                    index += 1
+                    index = next(text, index)
                     continue
-                case .scalar(let wanted) where wanted == Self.folded(scalars[index].value):
+                case .byte(let wanted) where wanted == SQLiteComparison.lowercased(text[index]):
                     part += 1
                     index += 1
                     continue
@@ -54,13 +72,18 @@ struct LikePattern: Sendable {
                 }
             }
             guard let again = resume else { return false }
-            resume = (again.part, again.place + 1)
+            index = next(text, again.place)
+            resume = (again.part, index)
             part = again.part
-            index = again.place + 1
         }
         while part < parts.count, parts[part] == .any { part += 1 }
         return part == parts.count
     }
 
-    private static func folded(_ scalar: UInt32) -> UInt32 { (0x41...0x5A).contains(scalar) ? scalar + 32 : scalar }
+    /// Where the character behind the one at a place begins.
+    private static func next(_ text: UnsafeRawBufferPointer, _ place: Int) -> Int {
+        var place = place + 1
+        while place < text.count, text[place] & 0xC0 == 0x80 { place += 1 }
+        return place
+    }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// SQLite's conversions between numbers and texts.
-enum SQLiteNumber {
+package enum SQLiteNumber {
     #if arch(x86_64) || arch(i386)
         typealias Extended = Float80
     #else
@@ -9,13 +9,13 @@ enum SQLiteNumber {
     #endif
 
     /// A text that is a number, and nothing else but spaces around it, as that number; any other value as it is.
-    static func number(_ value: StorageValue) -> StorageValue {
+    package static func number(_ value: StorageValue) -> StorageValue {
         guard case .text(var text) = value else { return value }
         return text.withUTF8 { parse($0) } ?? value
     }
 
     /// A number as its text; any other value as it is.
-    static func text(_ value: StorageValue) -> StorageValue {
+    package static func text(_ value: StorageValue) -> StorageValue {
         switch value {
         case .integer(let value): .text(String(value))
         case .real(let value): .text(text(value))

@@ -35,10 +35,9 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
         clock = config.clock
         observers = engine.observers
         let name = E.Record.databaseTableName
-        let token = observers.add { [weak self] changes in
-            guard let entity = changes.names.first(where: { $0.value == name })?.key, let keys = changes.keys[entity]
-            else { return }
-            self?.invalidate(keys)
+        let token = observers.add { [weak self] events in
+            let keys = events.keys(of: name)
+            if !keys.isEmpty { self?.invalidate(keys) }
         }
         state.withLock { $0.token = token }
     }

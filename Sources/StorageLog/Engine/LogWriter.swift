@@ -127,7 +127,7 @@ extension LogWriter {
             try db.commit()
             head = pending
             catalogIsDirty = false
-            if !observers.isEmpty { observers.tell(committedChanges()) }
+            if !observers.isEmpty, !open.isEmpty { observers.tell(committedEvents) }
             observers.ring()
             for projection in projections { projection.committed(in: self) }
             storage_capture_reset(capture)
@@ -146,18 +146,12 @@ extension LogWriter {
 
     /// How many events wait in the transaction under way.
     package var pendingEvents: Int { storage_capture_count(capture) }
-    /// The rows that the transaction changed, which has just become durable.
-    private func committedChanges() -> CommittedChanges {
+
+    /// The events of the transaction that has just become durable, lent.
+    private var committedEvents: CommittedEvents {
         let view = captured
-        var keys: [UInt32: Set<[UInt8]>] = [:]
-        var names: [UInt32: String] = [:]
-        for index in 0..<view.count {
-            let shape = view.shape(of: index)
-            let key = KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes)
-            keys[shape.entity, default: []].insert(key)
-            if names[shape.entity] == nil { names[shape.entity] = catalog.entity(id: shape.entity)?.name ?? "" }
-        }
-        return CommittedChanges(position: head.position, keys: keys, names: names)
+        return CommittedEvents(
+            view: view, first: head.position - Int64(view.count) + 1, commits: open, catalog: catalog)
     }
 
     /// How many events were captured before the commit under way.

@@ -1,14 +1,13 @@
-import Foundation
-
-@testable import StorageCore
+internal import Foundation
+package import StorageCore
 
 /// Random rows and conditions, the same for the same seed, with the values that are apt to be treated differently.
-struct PredicateGenerator: RandomNumberGenerator {
+package struct PredicateGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -37,7 +36,7 @@ struct PredicateGenerator: RandomNumberGenerator {
         "123456789012345678901234567890", "0.000000000000000000000000000001",
     ]
 
-    mutating func value() -> StorageValue {
+    package mutating func value() -> StorageValue {
         switch next() % 12 {
         case 0: .null
         case 1...3: .integer(Bool.random(using: &self) ? pick(Self.integers) : Int64.random(in: -20...20, using: &self))
@@ -58,7 +57,7 @@ struct PredicateGenerator: RandomNumberGenerator {
         elements[Int(next() % UInt64(elements.count))]
     }
 
-    mutating func row() -> [StorageValue] { SQLiteTable.declared.map { _ in value() } }
+    package mutating func row() -> [StorageValue] { SQLiteTable.declared.map { _ in value() } }
 
     private mutating func column() -> String { pick(SQLiteTable.declared).name }
 
@@ -66,11 +65,11 @@ struct PredicateGenerator: RandomNumberGenerator {
         next() % 4 == 0 ? pick(RowPredicate.Collation.allCases) : nil
     }
 
-    mutating func ordering() -> RowOrdering {
+    package mutating func ordering() -> RowOrdering {
         RowOrdering(column(), Bool.random(using: &self) ? .ascending : .descending, collation: collation())
     }
 
-    mutating func predicate(depth: Int) -> RowPredicate {
+    package mutating func predicate(depth: Int) -> RowPredicate {
         switch next() % (depth > 0 ? 14 : 10) {
         case 0...2:
             .comparison(

@@ -1,22 +1,21 @@
-import CSQLite
-import Foundation
-
-@testable import StorageCore
+internal import CSQLite
+internal import Foundation
+package import StorageCore
 
 /// A table of SQLite with columns of every affinity and collation.
-final class SQLiteTable {
-    static let declared: [(name: String, type: String, collation: RowPredicate.Collation)] = [
+package final class SQLiteTable {
+    package static let declared: [(name: String, type: String, collation: RowPredicate.Collation)] = [
         ("i", "INTEGER", .binary), ("t", "TEXT", .binary), ("tn", "TEXT", .noCase), ("tr", "TEXT", .trimmed),
         ("r", "REAL", .binary), ("n", "BOOLEAN", .binary), ("nn", "DATETIME", .noCase), ("b", "BLOB", .binary),
         ("u", "", .binary), ("un", "", .noCase),
     ]
-    static let columns = declared.map {
+    package static let columns = declared.map {
         EvaluatedColumn(name: $0.name, affinity: ColumnAffinity(declaredType: $0.type), collation: $0.collation)
     }
 
     private let database: OpaquePointer
 
-    init() throws {
+    package init() throws {
         var database: OpaquePointer?
         guard sqlite3_open(":memory:", &database) == SQLITE_OK, let database else { throw Failure("can't open") }
         self.database = database
@@ -26,25 +25,25 @@ final class SQLiteTable {
 
     deinit { sqlite3_close_v2(database) }
 
-    struct Failure: Error {
-        let message: String
-        init(_ message: String) { self.message = message }
+    package struct Failure: Error {
+        package let message: String
+        package init(_ message: String) { self.message = message }
 
         /// SQLite 3.40.1 sometimes takes its own list of an IN for damaged where the column's collation is RTRIM and the
         /// list has texts that differ in spaces at their ends: `IN (' ', '', ' ')`. There is no answer to compare then.
-        var isBugOfRTRIM: Bool { message.contains("\"tr\" IN") && message.hasSuffix("malformed") }
+        package var isBugOfRTRIM: Bool { message.contains("\"tr\" IN") && message.hasSuffix("malformed") }
     }
 
-    func fill(_ rows: [[StorageValue]]) throws {
+    package func fill(_ rows: [[StorageValue]]) throws {
         try run("DELETE FROM rows")
         let marks = Self.declared.map { _ in "?" }.joined(separator: ", ")
         for row in rows { _ = try query("INSERT INTO rows VALUES (\(marks))", row) }
     }
 
-    func rows() throws -> [[StorageValue]] { try query("SELECT * FROM rows ORDER BY rowid") }
+    package func rows() throws -> [[StorageValue]] { try query("SELECT * FROM rows ORDER BY rowid") }
 
     /// What SQLite answers for each row.
-    func answers(_ condition: String, _ values: [StorageValue]) throws -> [Bool?] {
+    package func answers(_ condition: String, _ values: [StorageValue]) throws -> [Bool?] {
         try query("SELECT (\(condition)) FROM rows ORDER BY rowid", values).map { row in
             switch row[0] {
             case .null: nil
@@ -55,7 +54,7 @@ final class SQLiteTable {
     }
 
     /// The rows' numbers, from 0 on, in an order.
-    func order(by terms: String) throws -> [Int] {
+    package func order(by terms: String) throws -> [Int] {
         try query("SELECT row_number() OVER (ORDER BY rowid) - 1 AS place FROM rows ORDER BY \(terms), rowid").map {
             row in
             guard case .integer(let place) = row[0] else { throw Failure("no number") }

@@ -1,0 +1,90 @@
+internal import CSQLite
+package import StorageCore
+package import StorageLog
+
+/// The columns of one entity as places in an array, with what comparing their values takes.
+///
+/// Isolation: not `Sendable`; it belongs to whoever routes.
+package final class RowLayout {
+    package struct Column {
+        package let id: UInt32
+        package let name: String
+        package let stored: String
+        package let affinity: ColumnAffinity
+        /// How the column compares texts; nil where the program has brought a collation of its own.
+        package let collation: RowPredicate.Collation?
+    }
+
+    package let entity: UInt32
+    package let name: String
+    package let columns: [Column]
+    /// The places of the primary key's columns, in the key's order.
+    package let keyPlaces: [Int]
+    /// The table's name in SQLite.
+    let table: String
+    /// What rows hold in columns that are younger than they are.
+    let fallbacks: [storage_value]
+    private let fallbackBytes: ValueMemory
+    /// Places by column ids, counted from the lowest one; -1 for ids of others.
+    private let places: [Int32]
+    private let firstId: UInt32
+
+    /// - Parameter database: A connection that sees the entity's table; it knows the columns' types and collations.
+    package convenience init(_ entity: CatalogEntity, in database: OpaquePointer) {
+        self.init(
+            entity,
+            columns: entity.live.map { column in
+                var type: UnsafePointer<CChar>?
+                var collation: UnsafePointer<CChar>?
+                sqlite3_table_column_metadata(
+                    database, nil, entity.stored, column.stored, &type, &collation, nil, nil, nil)
+                let name = collation.map { String(cString: $0).uppercased() } ?? RowPredicate.Collation.binary.rawValue
+                return Column(
+                    id: column.id, name: column.name, stored: column.stored,
+                    affinity: ColumnAffinity(declaredType: type.map { String(cString: $0) } ?? ""),
+                    collation: RowPredicate.Collation(rawValue: name))
+            })
+    }
+
+    package init(_ entity: CatalogEntity, columns: [Column]) {
+        self.entity = entity.id
+        self.columns = columns
+        name = entity.name
+        table = entity.stored
+        let ids = columns.map(\.id)
+        keyPlaces = entity.key.compactMap { key in ids.firstIndex(of: key.id) }
+        let first = ids.min() ?? 0
+        var places = [Int32](repeating: -1, count: Int((ids.max() ?? 0) - first) + 1)
+        for (place, id) in ids.enumerated() { places[Int(id - first)] = Int32(place) }
+        self.places = places
+        firstId = first
+        let memory = ValueMemory()
+        fallbacks = columns.map { column in
+            memory.keep(entity.columns.first { $0.id == column.id }?.fallback ?? .null)
+        }
+        fallbackBytes = memory
+    }
+
+    /// The place of a column by its id; nil for one that the layout doesn't know.
+    @inline(__always)
+    func place(of id: UInt32) -> Int? {
+        guard id >= firstId, id - firstId < UInt32(places.count) else { return nil }
+        let place = places[Int(id - firstId)]
+        return place < 0 ? nil : Int(place)
+    }
+
+    /// The place of a column by its name.
+    package func place(named name: String) throws -> Int {
+        if let place = columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return place }
+        throw StorageError(
+            .invalidName, "There is no column \"\(name)\".",
+            remedy: "There is \(columns.map(\.name).joined(separator: ", ")).")
+    }
+
+    /// The columns of these names as a set.
+    package func mask(of names: some Sequence<String>) throws -> ColumnMask {
+        var mask = ColumnMask.none
+        for name in names { mask.insert(try place(named: name)) }
+        return mask
+    }
+}

@@ -1,0 +1,64 @@
+/// Bytes of keys, one after another. Emptied for each change, it keeps its memory.
+///
+/// Isolation: not `Sendable`; one owner uses it.
+final class KeyBuffer {
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity = 512
+    private(set) var count = 0
+
+    init() { base = .allocate(capacity: capacity) }
+
+    deinit { base.deallocate() }
+
+    func removeAll() { count = 0 }
+
+    /// Valid until something is appended.
+    func bytes(from start: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + start, count: count - start)
+    }
+
+    @inline(__always)
+    func bytes(_ start: Int, _ size: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + start, count: size)
+    }
+
+    @inline(__always)
+    private func reserve(_ size: Int) -> UnsafeMutablePointer<UInt8> {
+        if count + size > capacity { grow(count + size) }
+        return base + count
+    }
+
+    private func grow(_ needed: Int) {
+        let larger = max(capacity * 2, needed)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        moved.update(from: base, count: count)
+        base.deallocate()
+        base = moved
+        capacity = larger
+    }
+
+    @inline(__always)
+    func append(_ byte: UInt8) {
+        reserve(1).pointee = byte
+        count += 1
+    }
+
+    /// Highest byte first, so that bytes are in the order of the numbers.
+    @inline(__always)
+    func append(_ number: UInt64) {
+        UnsafeMutableRawPointer(reserve(8)).storeBytes(of: number.bigEndian, as: UInt64.self)
+        count += 8
+    }
+
+    func append(_ source: UnsafeRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(start: reserve(source.count), count: source.count).copyMemory(from: source)
+        count += source.count
+    }
+
+    /// Letters from A to Z as small ones.
+    func append(folding source: UnsafeRawBufferPointer) {
+        let start = reserve(source.count)
+        for (index, byte) in source.enumerated() { start[index] = byte &- 0x41 < 26 ? byte + 32 : byte }
+        count += source.count
+    }
+}

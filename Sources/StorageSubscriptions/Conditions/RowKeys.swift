@@ -1,0 +1,98 @@
+internal import CSQLite
+internal import StorageCore
+
+/// The values of one change as conditions compare them, each converted once at most, however many conditions ask.
+///
+/// Isolation: not `Sendable`; it belongs to a ``Router``.
+final class RowKeys {
+    enum Image: Int {
+        case old, new
+    }
+
+    private struct Entry {
+        /// The change that it was made for.
+        var stamp: UInt64 = 0
+        var start = 0
+        /// Negative for NULL.
+        var count = 0
+    }
+
+    private(set) var readings: [ColumnReading] = []
+    private var places: [ColumnReading: Int] = [:]
+    /// Two for each reading: of the row before and after.
+    private var entries: [Entry] = []
+    private let buffer = KeyBuffer()
+    private var stamp: UInt64 = 0
+    /// The change at hand, and where to read what its events don't say.
+    private var changes: NetChanges?
+    private var change: NetChange?
+    private var rows: CurrentRows?
+    private var isCompleted = false
+    /// Whether a value was wanted that nobody knows. What was found since then is worth nothing.
+    private(set) var failed = false
+
+    /// The number of a reading.
+    func add(_ reading: ColumnReading) -> Int {
+        if let place = places[reading] { return place }
+        places[reading] = readings.count
+        readings.append(reading)
+        entries.append(Entry())
+        entries.append(Entry())
+        return readings.count - 1
+    }
+
+    /// Turns to another change.
+    func begin(_ change: NetChange, of changes: NetChanges, _ rows: CurrentRows?) {
+        self.changes = changes
+        self.change = change
+        self.rows = rows
+        stamp += 1
+        buffer.removeAll()
+        isCompleted = false
+        failed = false
+    }
+
+    /// Lets go of the change.
+    func end() {
+        changes = nil
+        rows = nil
+    }
+
+    /// The key; nil for NULL. Valid until the next one is asked for.
+    @inline(__always)
+    func key(_ reading: Int, _ image: Image) -> UnsafeRawBufferPointer? {
+        let place = 2 * reading + image.rawValue
+        if entries[place].stamp != stamp { make(reading, image, place) }
+        let entry = entries[place]
+        return entry.count < 0 ? nil : buffer.bytes(entry.start, entry.count)
+    }
+
+    /// Two keys of the same row, neither of them NULL.
+    func keys(_ left: Int, _ right: Int, _ image: Image) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
+        guard key(left, image) != nil, let second = key(right, image), let first = key(left, image) else { return nil }
+        return (first, second)
+    }
+
+    private func make(_ number: Int, _ image: Image, _ place: Int) {
+        let reading = readings[number]
+        var entry = Entry(stamp: stamp, start: buffer.count, count: -1)
+        if let value = value(reading.place, image), ComparisonKey.append(value, reading, to: buffer) {
+            entry.count = buffer.count - entry.start
+        }
+        entries[place] = entry
+    }
+
+    private func value(_ place: Int, _ image: Image) -> storage_value? {
+        guard let changes, let change else { return nil }
+        let row = image == .old ? changes.old(change) : changes.new(change)
+        if row[place].isUnknown, !isCompleted {
+            isCompleted = true
+            if !changes.complete(change, from: rows) { failed = true }
+        }
+        guard !row[place].isUnknown else {
+            failed = true
+            return nil
+        }
+        return row[place]
+    }
+}

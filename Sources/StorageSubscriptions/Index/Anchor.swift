@@ -1,0 +1,113 @@
+internal import StorageCore
+
+/// The part of a condition under which it is found: a row of which the condition is true always has it.
+enum Anchor {
+    case equal(reading: Int, hash: UInt64)
+    case null(reading: Int, hash: UInt64)
+    case prefix(reading: Int, length: Int, hash: UInt64)
+    case interval(reading: Int, KeyInterval)
+
+    var reading: Int {
+        switch self {
+        case .equal(let reading, _), .null(let reading, _), .prefix(let reading, _, _), .interval(let reading, _):
+            reading
+        }
+    }
+
+    /// Values and readings meet as hashes: what has the same hash by chance is only evaluated in vain.
+    static func seed(_ reading: Int, _ kind: UInt64) -> UInt64 { UInt64(reading) << 2 | kind }
+
+    static func hash(equal key: UnsafeRawBufferPointer, _ reading: Int) -> UInt64 {
+        var hash = ByteHash(seed: seed(reading, 0))
+        hash.combine(key)
+        return hash.finished
+    }
+
+    static func hash(null reading: Int) -> UInt64 { ByteHash(seed: seed(reading, 1)).finished }
+
+    /// Longer prefixes are cut; the rest of them is left to the evaluation.
+    static let longestPrefix = 32
+    /// A list of values beyond this is evaluated instead.
+    static let longestList = 256
+}
+
+/// One way in which a condition can become true: where to look for it, and what must be true beside that.
+struct Branch {
+    let anchor: Anchor
+    let rest: [Condition]
+}
+
+// MARK: Choosing
+
+extension Condition {
+    /// How little an anchor narrows; nil where there is none. Only what is in the condition counts, so that the same
+    /// anchors are found again when it is removed.
+    private func cost(_ index: AnchorContext) -> Int? {
+        switch self {
+        case .equal(let reading, _): index.isKey(reading) ? 1 : 8
+        case .among(let reading, let keys):
+            keys.count > Anchor.longestList ? nil : (index.isKey(reading) ? 1 : 8) * keys.count
+        case .like(_, let pattern): pattern.prefix.isEmpty ? nil : 64 + 256 / pattern.prefix.count
+        case .range(_, let lower?, let upper?): lower.key == upper.key ? 8 : 128
+        case .null: 512
+        case .range: 4_096
+        case .all(let parts): parts.compactMap { $0.cost(index) }.min()
+        case .any(let parts):
+            parts.reduce(Int?.some(0)) { sum, part in sum.flatMap { sum in part.cost(index).map { sum + $0 } } }
+        case .never: 0
+        default: nil
+        }
+    }
+
+    /// Where to look for the condition, so that it is found whenever it is true; nil where only evaluating it tells.
+    ///
+    /// Of conditions joined by AND one part is enough, of those joined by OR it takes each.
+    func branches(_ index: AnchorContext) -> [Branch]? {
+        guard cost(index) != nil else { return nil }
+        let branches = branches(index, beside: [])
+        return branches.count > 2 * Anchor.longestList ? nil : branches
+    }
+
+    private func branches(_ index: AnchorContext, beside rest: [Condition]) -> [Branch] {
+        switch self {
+        case .equal(let reading, let key): return [Branch(anchor: Self.anchor(reading, key), rest: rest)]
+        case .among(let reading, let keys):
+            return keys.map { Branch(anchor: Self.anchor(reading, $0), rest: rest) }
+        case .null(let reading):
+            return [Branch(anchor: .null(reading: reading, hash: Anchor.hash(null: reading)), rest: rest)]
+        case .like(let reading, let pattern):
+            let prefix = pattern.prefix.prefix(Anchor.longestPrefix)
+            var hash = ByteHash(seed: Anchor.seed(reading, 2))
+            for byte in prefix { hash.combine(byte) }
+            return [Branch(anchor: .prefix(reading: reading, length: prefix.count, hash: hash.finished), rest: rest)]
+        case .range(let reading, let lower, let upper):
+            let interval = KeyInterval(
+                lower: lower.map { KeyHead($0.key) } ?? .lowest, upper: upper.map { KeyHead($0.key) } ?? .highest)
+            return [Branch(anchor: .interval(reading: reading, interval), rest: rest)]
+        case .all(let parts):
+            let costs = parts.map { $0.cost(index) ?? .max }
+            guard let best = costs.indices.min(by: { costs[$0] < costs[$1] }) else { return [] }
+            return parts[best].branches(index, beside: rest + parts[..<best] + parts[(best + 1)...])
+        case .any(let parts): return parts.flatMap { $0.branches(index, beside: rest) }
+        default: return []
+        }
+    }
+
+    private static func anchor(_ reading: Int, _ key: [UInt8]) -> Anchor {
+        .equal(reading: reading, hash: key.withUnsafeBytes { Anchor.hash(equal: $0, reading) })
+    }
+}
+
+/// What choosing anchors needs to know of the entity.
+struct AnchorContext {
+    let row: RowKeys
+    /// The column that alone is the primary key.
+    let keyPlace: Int?
+
+    init(_ layout: RowLayout, _ row: RowKeys) {
+        self.row = row
+        keyPlace = layout.keyPlaces.count == 1 ? layout.keyPlaces[0] : nil
+    }
+
+    func isKey(_ reading: Int) -> Bool { row.readings[reading].place == keyPlace }
+}

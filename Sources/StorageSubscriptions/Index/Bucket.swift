@@ -1,0 +1,66 @@
+/// A condition that is found in one place: its node, and what must be true beside the anchors on the way there.
+struct Posting {
+    let node: Int32
+    let rest: [Condition]
+}
+
+/// The postings under one anchor. More than 64 are told apart by a second one.
+///
+/// Every application with tenants has an anchor under which thousands of conditions lie (`tenant = 7 AND …`). Such a
+/// bucket becomes an index of its own by what the conditions ask beside it.
+struct Bucket {
+    static let largest = 64
+    /// How often buckets are told apart within buckets.
+    static let deepest = 4
+
+    /// Most buckets have one posting and take no memory for more.
+    private var first: Posting?
+    private var more: [Posting] = []
+    private(set) var split: PostingIndex?
+
+    var isEmpty: Bool { first == nil && more.isEmpty && split == nil }
+
+    var isSplit: Bool { split != nil }
+
+    mutating func insert(_ posting: Posting, _ context: AnchorContext, depth: Int) {
+        if let split { return split.insert(posting.node, posting.rest, context) }
+        guard first != nil else {
+            first = posting
+            return
+        }
+        more.append(posting)
+        // Where nothing tells them apart it is tried again only when there are twice as many.
+        let count = more.count
+        if count >= Self.largest, count & (count - 1) == 0, depth < Self.deepest { splitUp(context, depth: depth) }
+    }
+
+    private mutating func splitUp(_ context: AnchorContext, depth: Int) {
+        let postings = [first].compactMap { $0 } + more
+        let divisible = postings.count { Condition.joined(all: $0.rest).branches(context) != nil }
+        guard divisible * 2 > postings.count else { return }
+        let index = PostingIndex(depth: depth + 1)
+        for posting in postings { index.insert(posting.node, posting.rest, context) }
+        first = nil
+        more = []
+        split = index
+    }
+
+    mutating func remove(_ node: Int32, _ rest: [Condition], _ context: AnchorContext) {
+        if let split {
+            split.remove(node, rest, context)
+            if split.isEmpty { self.split = nil }
+        } else if first?.node == node {
+            first = more.popLast()
+        } else if let place = more.firstIndex(where: { $0.node == node }) {
+            more.swapAt(place, more.count - 1)
+            more.removeLast()
+        }
+    }
+
+    @inline(__always)
+    func visit(_ probe: Probe, _ images: Probe.Images) {
+        if let first { probe.found(first.node) }
+        for posting in more { probe.found(posting.node) }
+        split?.visit(probe, images)
+    }
+}

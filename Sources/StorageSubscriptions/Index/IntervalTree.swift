@@ -1,0 +1,145 @@
+/// Intervals of keys that are found by a key within them, in time that grows with the logarithm of their number and
+/// with how many are found.
+///
+/// A treap by lower bounds in which every node knows the highest upper bound below it. Source: Seidel and Aragon,
+/// "Randomized Search Trees", 1996, with the augmentation of Cormen et al., "Introduction to Algorithms", 14.3.
+struct IntervalTree {
+    private struct Node {
+        var interval: KeyInterval
+        var highest: KeyHead
+        var left: Int32 = -1
+        var right: Int32 = -1
+        var priority: UInt32
+        var bucket: Bucket
+    }
+
+    private var nodes: [Node] = []
+    private var free: [Int32] = []
+    private var root: Int32 = -1
+
+    var isEmpty: Bool { root < 0 }
+
+    var splitCount: Int { nodes.count { $0.bucket.isSplit } }
+
+    /// Lets `body` change the bucket of an interval; it is there from now on unless it is left empty.
+    mutating func change(_ interval: KeyInterval, _ body: (inout Bucket) -> Void) {
+        if let place = find(interval) {
+            body(&nodes[place].bucket)
+            if nodes[place].bucket.isEmpty { root = removing(interval, from: root) }
+            return
+        }
+        var bucket = Bucket()
+        body(&bucket)
+        guard !bucket.isEmpty else { return }
+        let node = Node(
+            interval: interval, highest: interval.upper, priority: .random(in: 0 ... .max), bucket: bucket)
+        let place: Int32
+        if let reused = free.popLast() {
+            place = reused
+            nodes[Int(place)] = node
+        } else {
+            place = Int32(nodes.count)
+            nodes.append(node)
+        }
+        root = inserting(place, into: root)
+    }
+
+    /// Tells the probe what lies under all intervals around a key.
+    func visit(_ key: KeyHead, _ probe: Probe, _ images: Probe.Images) { visit(root, key, probe, images) }
+
+    private func visit(_ place: Int32, _ key: KeyHead, _ probe: Probe, _ images: Probe.Images) {
+        var place = place
+        while place >= 0 {
+            let interval = nodes[Int(place)].interval
+            guard nodes[Int(place)].highest >= key else { return }
+            visit(nodes[Int(place)].left, key, probe, images)
+            guard interval.lower <= key else { return }
+            if key <= interval.upper { nodes[Int(place)].bucket.visit(probe, images) }
+            place = nodes[Int(place)].right
+        }
+    }
+}
+
+// MARK: The tree
+
+extension IntervalTree {
+    private func precedes(_ left: KeyInterval, _ right: KeyInterval) -> Bool {
+        left.lower != right.lower ? left.lower < right.lower : left.upper < right.upper
+    }
+
+    private func find(_ interval: KeyInterval) -> Int? {
+        var place = root
+        while place >= 0 {
+            let other = nodes[Int(place)].interval
+            if other == interval { return Int(place) }
+            place = precedes(interval, other) ? nodes[Int(place)].left : nodes[Int(place)].right
+        }
+        return nil
+    }
+
+    private mutating func update(_ place: Int32) {
+        let (left, right) = (nodes[Int(place)].left, nodes[Int(place)].right)
+        var highest = nodes[Int(place)].interval.upper
+        if left >= 0 { highest = max(highest, nodes[Int(left)].highest) }
+        if right >= 0 { highest = max(highest, nodes[Int(right)].highest) }
+        nodes[Int(place)].highest = highest
+    }
+
+    private mutating func inserting(_ new: Int32, into place: Int32) -> Int32 {
+        guard place >= 0 else { return new }
+        if precedes(nodes[Int(new)].interval, nodes[Int(place)].interval) {
+            let left = inserting(new, into: nodes[Int(place)].left)
+            nodes[Int(place)].left = left
+            if nodes[Int(left)].priority > nodes[Int(place)].priority {
+                nodes[Int(place)].left = nodes[Int(left)].right
+                nodes[Int(left)].right = place
+                update(place)
+                update(left)
+                return left
+            }
+        } else {
+            let right = inserting(new, into: nodes[Int(place)].right)
+            nodes[Int(place)].right = right
+            if nodes[Int(right)].priority > nodes[Int(place)].priority {
+                nodes[Int(place)].right = nodes[Int(right)].left
+                nodes[Int(right)].left = place
+                update(place)
+                update(right)
+                return right
+            }
+        }
+        update(place)
+        return place
+    }
+
+    private mutating func removing(_ interval: KeyInterval, from place: Int32) -> Int32 {
+        guard place >= 0 else { return -1 }
+        let other = nodes[Int(place)].interval
+        if other == interval {
+            let joined = merged(nodes[Int(place)].left, nodes[Int(place)].right)
+            nodes[Int(place)].bucket = Bucket()
+            free.append(place)
+            return joined
+        }
+        if precedes(interval, other) {
+            nodes[Int(place)].left = removing(interval, from: nodes[Int(place)].left)
+        } else {
+            nodes[Int(place)].right = removing(interval, from: nodes[Int(place)].right)
+        }
+        update(place)
+        return place
+    }
+
+    private mutating func merged(_ left: Int32, _ right: Int32) -> Int32 {
+        guard left >= 0 else { return right }
+        guard right >= 0 else { return left }
+        if nodes[Int(left)].priority > nodes[Int(right)].priority {
+            nodes[Int(left)].right = merged(nodes[Int(left)].right, right)
+            update(left)
+            return left
+        }
+        nodes[Int(right)].left = merged(left, nodes[Int(right)].left)
+        update(right)
+        return right
+    }
+}

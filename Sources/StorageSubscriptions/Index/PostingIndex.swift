@@ -1,0 +1,184 @@
+/// Conditions by their anchors: values and prefixes by hash, ranges in a tree, the rest in a list.
+///
+/// Looking up a row takes a step for each column that some condition is found by, not for each condition.
+///
+/// Isolation: not `Sendable`; it belongs to a ``Router``.
+final class PostingIndex {
+    /// What is found by one reading of a column.
+    private struct Use {
+        let reading: Int
+        var equals = 0
+        var nulls = 0
+        /// How many prefixes there are of each length, by rising length.
+        var prefixes: [(length: Int, count: Int)] = []
+        var intervals = IntervalTree()
+        /// What the views of these conditions look at: an update of other columns concerns none of them. It may be
+        /// larger than it need be, never smaller.
+        var interest = ColumnMask.none
+
+        var isEmpty: Bool { equals == 0 && nulls == 0 && prefixes.isEmpty && intervals.isEmpty }
+    }
+
+    private let depth: Int
+    private var uses: [Use] = []
+    private var buckets: [UInt64: Bucket] = [:]
+    /// Conditions without an anchor.
+    private var others: [Posting] = []
+
+    init(depth: Int = 0) { self.depth = depth }
+
+    var isEmpty: Bool { uses.isEmpty && buckets.isEmpty && others.isEmpty }
+
+    /// How many conditions only evaluation tells apart here.
+    var unanchoredCount: Int { others.count }
+}
+
+// MARK: Coming and going
+
+extension PostingIndex {
+    func insert(_ node: Int32, _ conditions: [Condition], _ context: AnchorContext) {
+        guard let branches = Condition.joined(all: conditions).branches(context) else {
+            others.append(Posting(node: node, rest: conditions))
+            return
+        }
+        for branch in branches {
+            let posting = Posting(node: node, rest: branch.rest)
+            let use = use(branch.anchor.reading)
+            switch branch.anchor {
+            case .equal(_, let hash):
+                uses[use].equals += 1
+                buckets[hash, default: Bucket()].insert(posting, context, depth: depth)
+            case .null(_, let hash):
+                uses[use].nulls += 1
+                buckets[hash, default: Bucket()].insert(posting, context, depth: depth)
+            case .prefix(_, let length, let hash):
+                count(length, by: 1, use)
+                buckets[hash, default: Bucket()].insert(posting, context, depth: depth)
+            case .interval(_, let interval):
+                uses[use].intervals.change(interval) { $0.insert(posting, context, depth: depth) }
+            }
+        }
+    }
+
+    func remove(_ node: Int32, _ conditions: [Condition], _ context: AnchorContext) {
+        guard let branches = Condition.joined(all: conditions).branches(context) else {
+            if let place = others.firstIndex(where: { $0.node == node }) {
+                others.swapAt(place, others.count - 1)
+                others.removeLast()
+            }
+            return
+        }
+        for branch in branches {
+            let use = use(branch.anchor.reading)
+            switch branch.anchor {
+            case .equal(_, let hash):
+                uses[use].equals -= 1
+                remove(node, branch.rest, hash, context)
+            case .null(_, let hash):
+                uses[use].nulls -= 1
+                remove(node, branch.rest, hash, context)
+            case .prefix(_, let length, let hash):
+                count(length, by: -1, use)
+                remove(node, branch.rest, hash, context)
+            case .interval(_, let interval):
+                uses[use].intervals.change(interval) { $0.remove(node, branch.rest, context) }
+            }
+            if uses[use].isEmpty { uses.remove(at: use) }
+        }
+    }
+
+    private func remove(_ node: Int32, _ rest: [Condition], _ hash: UInt64, _ context: AnchorContext) {
+        buckets[hash]?.remove(node, rest, context)
+        if buckets[hash]?.isEmpty ?? false { buckets[hash] = nil }
+    }
+
+    private func use(_ reading: Int) -> Int {
+        if let place = uses.firstIndex(where: { $0.reading == reading }) { return place }
+        uses.append(Use(reading: reading))
+        return uses.count - 1
+    }
+
+    private func count(_ length: Int, by step: Int, _ use: Int) {
+        if let place = uses[use].prefixes.firstIndex(where: { $0.length == length }) {
+            uses[use].prefixes[place].count += step
+            if uses[use].prefixes[place].count == 0 { uses[use].prefixes.remove(at: place) }
+        } else {
+            uses[use].prefixes.append((length, step))
+            uses[use].prefixes.sort { $0.length < $1.length }
+        }
+    }
+
+    /// Notes what the views of a condition that is here look at.
+    func widen(_ conditions: [Condition], to columns: ColumnMask, _ context: AnchorContext) {
+        for branch in Condition.joined(all: conditions).branches(context) ?? [] {
+            uses[use(branch.anchor.reading)].interest.formUnion(columns)
+        }
+    }
+}
+
+// MARK: Looking up
+
+extension PostingIndex {
+    /// Tells the probe every condition that may be true of one of the images.
+    func visit(_ probe: Probe, _ images: Probe.Images) {
+        for posting in others { probe.found(posting.node) }
+        for place in uses.indices {
+            let column = probe.row.readings[uses[place].reading].place
+            if images != .both {
+                visit(place, probe, images == .old ? .old : .new, images)
+            } else {
+                // Only whole changes have both images from the beginning on.
+                if depth == 0, !probe.changed.intersects(uses[place].interest) { continue }
+                if probe.changed.contains(column) {
+                    visit(place, probe, .old, .old)
+                    visit(place, probe, .new, .new)
+                } else {
+                    visit(place, probe, .new, .both)
+                }
+            }
+        }
+    }
+
+    private func visit(_ place: Int, _ probe: Probe, _ image: RowKeys.Image, _ images: Probe.Images) {
+        let reading = uses[place].reading
+        guard let key = probe.row.key(reading, image) else {
+            if uses[place].nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images) }
+            return
+        }
+        // All is taken from the key before a bucket asks for others, which may move it.
+        let hash = uses[place].equals > 0 ? Anchor.hash(equal: key, reading) : 0
+        let head = uses[place].intervals.isEmpty ? .lowest : KeyHead(key)
+        let prefixes = uses[place].prefixes.isEmpty ? [] : hashes(of: key, reading, uses[place].prefixes)
+        if uses[place].equals > 0 { buckets[hash]?.visit(probe, images) }
+        for prefix in prefixes { buckets[prefix]?.visit(probe, images) }
+        if !uses[place].intervals.isEmpty { uses[place].intervals.visit(head, probe, images) }
+    }
+
+    /// A text's prefixes of the lengths that there are, in one walk.
+    private func hashes(
+        of key: UnsafeRawBufferPointer, _ reading: Int, _ lengths: [(length: Int, count: Int)]
+    ) -> [UInt64] {
+        guard key[0] == ComparisonKey.Kind.text else { return [] }
+        var hashes: [UInt64] = []
+        var hash = ByteHash(seed: Anchor.seed(reading, 2))
+        var length = 0
+        for wanted in lengths {
+            guard wanted.length < key.count else { break }
+            while length < wanted.length {
+                length += 1
+                hash.combine(key[length])
+            }
+            hashes.append(hash.finished)
+        }
+        return hashes
+    }
+}
+
+// MARK: Looking at itself
+
+extension PostingIndex {
+    /// How many buckets were told apart by a second anchor.
+    var splitCount: Int {
+        buckets.values.count(where: \.isSplit) + uses.reduce(0) { $0 + $1.intervals.splitCount }
+    }
+}

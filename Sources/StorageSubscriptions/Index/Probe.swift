@@ -1,0 +1,35 @@
+/// Looks for the conditions that one change may concern.
+///
+/// Isolation: not `Sendable`; it belongs to a ``Router``.
+final class Probe {
+    /// The images of the row that have led here. A condition is found only where all its anchors are true of one of them.
+    struct Images: OptionSet {
+        let rawValue: Int
+        static let old = Images(rawValue: 1)
+        static let new = Images(rawValue: 2)
+        static let both: Images = [.old, .new]
+    }
+
+    let row: RowKeys
+    /// Columns in which the two images differ, where there are two.
+    var changed = ColumnMask.all
+    private(set) var candidates: [Int32] = []
+    /// By node: the change for which it was found last.
+    private var stamps: [UInt64] = []
+    private var stamp: UInt64 = 0
+
+    init(_ row: RowKeys) { self.row = row }
+
+    func begin(nodes: Int) {
+        stamp += 1
+        candidates.removeAll(keepingCapacity: true)
+        while stamps.count < nodes { stamps.append(0) }
+    }
+
+    @inline(__always)
+    func found(_ node: Int32) {
+        guard stamps[Int(node)] != stamp else { return }
+        stamps[Int(node)] = stamp
+        candidates.append(node)
+    }
+}

@@ -1,0 +1,110 @@
+package import StorageCore
+internal import StorageLog
+
+/// Knows who is concerned by a change: among 100,000 subscriptions it finds the few whose condition a changed row meets
+/// or met, in time that doesn't grow with the others.
+///
+/// ```swift
+/// let router = Router()
+/// router.add(layout)
+/// let token = try router.register(orders.id, where: predicate, affecting: layout.mask(of: ["status", "total"]))
+/// router.fill(changes) { $0.add(view, 0..<view.count, first: position) }
+/// for routed in router.route(changes, rows: rows) { … }
+/// ```
+///
+/// It may say that a subscription is concerned where it isn't, and never keeps silent where it is: a value that can't be
+/// had, a column that isn't known, SQL that only the database can answer, all come out as
+/// ``RoutedChange/Effect/uncertain``.
+///
+/// Isolation: not `Sendable`. It belongs to whatever follows the log, one actor or one queue, because views are changed
+/// in the same order and the same place: a lock of its own would be taken for each change and guard nothing more.
+package final class Router {
+    private var indexes: [UInt32: PredicateIndex] = [:]
+    private var results: [RoutedChange] = []
+    /// The layouts of entities that somebody has subscribed to; nil where that is to be found out.
+    private var subscribed: [RowLayout]?
+    package private(set) var counters = RouterCounters()
+
+    package init() {}
+
+    /// How many subscriptions there are.
+    package var count: Int { indexes.values.reduce(0) { $0 + $1.count } }
+
+    /// Entities that somebody has subscribed to.
+    package var entities: Set<UInt32> { Set(indexes.values.filter { $0.count > 0 }.map(\.layout.entity)) }
+
+    /// Whether nothing is left of subscriptions that are gone.
+    package var isEmpty: Bool { indexes.values.allSatisfy(\.isEmpty) }
+
+    /// How many conditions there are, and how many buckets of them were told apart by a second anchor.
+    package var conditionCount: Int { indexes.values.reduce(0) { $0 + $1.nodeCount } }
+    package var splitCount: Int { indexes.values.reduce(0) { $0 + $1.splitCount } }
+}
+
+// MARK: Subscriptions
+
+extension Router {
+    /// Makes an entity known. One that is known already stays as it is.
+    package func add(_ layout: RowLayout) {
+        if indexes[layout.entity] == nil { indexes[layout.entity] = PredicateIndex(layout) }
+    }
+
+    /// Forgets an entity whose columns have changed, with everybody who subscribed to it.
+    package func forget(_ entity: UInt32) {
+        indexes[entity] = nil
+        subscribed = nil
+    }
+
+    /// - Parameters:
+    ///   - entity: One that was added.
+    ///   - affecting: The columns that the subscriber looks at, beside those of the predicate: shown, sorted or grouped by,
+    ///     summed up. A row that stays isn't told of where none of them has changed.
+    /// - Throws: `invalid-name` for a column that isn't there, `misuse` for an entity that isn't known.
+    package func register(
+        _ entity: UInt32, where predicate: RowPredicate, affecting: ColumnMask
+    ) throws -> SubscriptionToken {
+        guard let index = indexes[entity] else {
+            throw StorageError(
+                .misuse, "Entity \(entity) isn't known to the router.", remedy: "Add its layout first.")
+        }
+        subscribed = nil
+        return try index.register(predicate, affecting: affecting)
+    }
+
+    /// Does nothing for a subscription that is gone.
+    package func remove(_ token: SubscriptionToken) {
+        subscribed = nil
+        indexes[token.entity]?.remove(token)
+    }
+
+    /// Nil for a subscription that is gone.
+    package func explain(_ token: SubscriptionToken) -> SubscriptionExplanation? {
+        indexes[token.entity]?.explain(token)
+    }
+}
+
+// MARK: Changes
+
+extension Router {
+    /// Empties `changes`, lets `body` add events, and leaves the changes of those entities that somebody subscribed to.
+    package func fill(_ changes: NetChanges, _ body: (NetChanges) throws -> Void) rethrows {
+        changes.removeAll()
+        let layouts = subscribed ?? indexes.values.filter { $0.count > 0 }.map(\.layout)
+        subscribed = layouts
+        changes.use(layouts)
+        try body(changes)
+        changes.finish()
+    }
+
+    /// Says whom the changes concern, in the order of the changes.
+    ///
+    /// - Parameter rows: Where to read what updates left alone, at most once for each change. It must see the rows as the
+    ///   changes left them; where it doesn't, everybody is told.
+    package func route(_ changes: NetChanges, rows: CurrentRows?) -> [RoutedChange] {
+        results.removeAll(keepingCapacity: true)
+        for (place, change) in changes.changes.enumerated() {
+            indexes[change.entity]?.route(place, of: changes, rows, &counters, into: &results)
+        }
+        return results
+    }
+}

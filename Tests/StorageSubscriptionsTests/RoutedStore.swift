@@ -1,0 +1,96 @@
+import CSQLite
+import GRDB
+import PredicateTestSupport
+import StorageCore
+import StorageProjections
+import Synchronization
+
+@testable import StorageLog
+@testable import StorageSubscriptions
+
+/// A store with one table of every affinity and collation, whose commits are looked at while they are made.
+enum RoutedStore {
+    static let columns = ["id"] + SQLiteTable.declared.map(\.name)
+
+    /// For evaluating conditions on rows as they are read from the table.
+    static let evaluated =
+        [EvaluatedColumn(name: "id", affinity: .text)] + SQLiteTable.columns
+
+    static func open(_ watch: @escaping @Sendable (Commit) throws -> Void) async throws -> StorageEngine {
+        var configuration = StorageConfiguration()
+        let watcher = Watcher(watch)
+        configuration.makeProjections = { _, _ in [watcher.value.withLock { $0.projection }] }
+        let engine = try StorageEngine.openInMemory(configuration: configuration)
+        let declared = SQLiteTable.declared.map { "\"\($0.name)\" \($0.type) COLLATE \($0.collation.rawValue)" }
+        let sql = """
+            CREATE TABLE rows(id TEXT NOT NULL PRIMARY KEY, \(declared.joined(separator: ", ")),
+                              _position INTEGER NOT NULL DEFAULT 0)
+            """
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try db.execute(sql: sql)
+            var entity = CatalogEntity(id: writer.catalog.nextId, name: "rows", stored: "rows", columns: [])
+            let types = ["TEXT"] + SQLiteTable.declared.map(\.type)
+            for (place, name) in columns.enumerated() {
+                entity.columns.append(
+                    CatalogColumn(
+                        id: entity.id + 1 + UInt32(place), name: name, type: types[place], keyPlace: place == 0 ? 1 : 0,
+                        required: place == 0))
+            }
+            writer.record(entity)
+            try writer.schemaChanged()
+        }
+        return engine
+    }
+
+    static func layout(_ writer: LogWriter) throws -> RowLayout {
+        guard let entity = writer.catalog.entity(named: "rows") else { throw StorageError.corruptLog("no table") }
+        return RowLayout(entity, in: writer.database)
+    }
+
+    /// All rows as the table has them, by key.
+    static func rows(_ database: OpaquePointer) throws -> [String: [StorageValue]] {
+        let names = columns.map(quoted).joined(separator: ", ")
+        let select = try Statement(database, "SELECT \(names) FROM rows")
+        var rows: [String: [StorageValue]] = [:]
+        while try select.step() {
+            rows[select.string(0)] = columns.indices.map { select.row.value(at: Int32($0)) }
+        }
+        return rows
+    }
+
+    /// A commit whose events are linked and whose rows are in the tables.
+    struct Commit {
+        let view: EventView
+        let events: Range<Int>
+        /// The position of the view's first event.
+        let first: Int64
+        let writer: LogWriter
+    }
+}
+
+/// Carries the projection to the writer's queue, where alone it is used.
+private final class Watcher: Sendable {
+    struct Box: @unchecked Sendable {
+        // Sound: handed to one engine, which uses it on its writer's queue only.
+        let projection: any InlineProjection
+    }
+    let value: Mutex<Box>
+
+    init(_ watch: @escaping @Sendable (RoutedStore.Commit) throws -> Void) {
+        value = Mutex(Box(projection: WatchingProjection(watch)))
+    }
+}
+
+private final class WatchingProjection: InlineProjection {
+    private let watch: @Sendable (RoutedStore.Commit) throws -> Void
+
+    init(_ watch: @escaping @Sendable (RoutedStore.Commit) throws -> Void) { self.watch = watch }
+
+    func apply(_ events: Range<Int>, of view: EventView, commit: CommitInfo, in writer: LogWriter) throws {
+        try watch(RoutedStore.Commit(view: view, events: events, first: writer.head.position + 1, writer: writer))
+    }
+    func catalogChanged(renumbered: Set<UInt32>, in writer: LogWriter) throws {}
+    func reload(from writer: LogWriter) throws {}
+    func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {}
+    func committed(in writer: LogWriter) {}
+}

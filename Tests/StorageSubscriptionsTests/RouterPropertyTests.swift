@@ -1,0 +1,201 @@
+import CSQLite
+import GRDB
+import PredicateTestSupport
+import StorageCore
+import Synchronization
+import Testing
+
+@testable import StorageLog
+@testable import StorageSubscriptions
+
+/// Whoever is concerned by a change is told, nobody else is, and what they are told is right: held to evaluating every
+/// condition on every row, with real commits of random statements.
+@Suite struct RouterPropertyTests {
+    /// Everything that one run needs, on the writer's queue.
+    private final class Run {
+        var generator: PredicateGenerator
+        let router = Router()
+        var oracle = RouterOracle()
+        let changes = NetChanges()
+        var layout: RowLayout?
+        var rows: CurrentRows?
+        var before: [String: [StorageValue]] = [:]
+        var faults: [String] = []
+        var compared = 0
+
+        init(seed: UInt64) { generator = PredicateGenerator(seed: seed) }
+
+        func prepare(_ writer: LogWriter) throws {
+            let layout = try RoutedStore.layout(writer)
+            self.layout = layout
+            rows = CurrentRows(writer.database)
+            router.add(layout)
+            for _ in 0..<60 { try register() }
+        }
+
+        func register() throws {
+            guard let layout else { return }
+            let predicate =
+                Bool.random(using: &generator) ? generator.predicate(depth: 3) : try likely()
+            let affecting = RoutedStore.columns.indices.filter { _ in Int.random(in: 0..<4, using: &generator) == 0 }
+            _ = try oracle.register(predicate, affecting: affecting, with: router, layout)
+        }
+
+        /// A condition that rows often meet, of the shapes that the index has a place for.
+        private func likely() throws -> RowPredicate {
+            func column() -> String { RoutedStore.columns.randomElement(using: &generator) ?? "id" }
+            func part() -> RowPredicate {
+                switch Int.random(in: 0..<6, using: &generator) {
+                case 0:
+                    .comparison(column: "id", .equal, .value(.text("k\(Int.random(in: 0..<12, using: &generator))")))
+                case 1: .hasPrefix(column(), ["a", "A", "1", "k1", "ab"].randomElement(using: &generator) ?? "a")
+                case 2: .between(column: column(), .integer(-5), generator.value())
+                case 3: .among(column: column(), (0..<3).map { _ in generator.value() })
+                case 4: .isNull(column: column())
+                default: .comparison(column: column(), .equal, .value(generator.value()))
+                }
+            }
+            let first = part()
+            return switch Int.random(in: 0..<3, using: &generator) {
+            case 0: first
+            case 1: first && part()
+            default: first || part()
+            }
+        }
+
+        func look(_ commit: RoutedStore.Commit) throws {
+            guard rows != nil else { return }
+            router.fill(changes) { $0.add(commit.view, commit.events, first: commit.first) }
+            try compare(to: RoutedStore.rows(commit.writer.database))
+        }
+
+        /// Routes what is in `changes` and holds it to the difference of the tables.
+        func compare(to after: [String: [StorageValue]]) throws {
+            let told = oracle.told(router.route(changes, rows: rows), changes)
+            let wanted = oracle.expected(before, after)
+            before = after
+            compared += wanted.count
+            if Set(told).count != told.count { faults.append("told twice") }
+            for fault in Set(told).symmetricDifference(wanted) {
+                let predicate = oracle.subscriptions[fault.token].map { "\($0.predicate)" } ?? ""
+                faults.append("\(wanted.contains(fault) ? "not told" : "told"): \(fault) of \(predicate)")
+            }
+        }
+    }
+
+    /// Sound as `@unchecked Sendable`: used on the writer's queue only.
+    private final class Shared: @unchecked Sendable {
+        let run: Run
+        init(_ run: Run) { self.run = run }
+    }
+
+    @Test(arguments: RouterSettings.seeds(40, from: 1))
+    func everybodyConcernedIsToldAndNobodyElse(seed: UInt64) async throws {
+        let shared = Shared(Run(seed: seed))
+        let engine = try await RoutedStore.open { try shared.run.look($0) }
+        try await engine.withWriter { writer, _ in try shared.run.prepare(writer) }
+        for _ in 0..<40 {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                for _ in 0..<Int.random(in: 1...4, using: &shared.run.generator) {
+                    try Self.statement(db, &shared.run.generator)
+                }
+            }
+        }
+        let faults = shared.run.faults
+        #expect(faults.isEmpty, "seed \(seed): \(faults.count) faults, \(faults.prefix(3).joined(separator: "\n"))")
+        #expect(shared.run.compared > 100)
+        #expect(shared.run.router.counters.fallbacks == 0)
+    }
+
+    /// Catching up: many commits, read from the log, are one change for each row.
+    @Test(arguments: RouterSettings.seeds(10, from: 1_000))
+    func manyCommitsAreOneChangeForEachRow(seed: UInt64) async throws {
+        let shared = Shared(Run(seed: seed))
+        let engine = try await RoutedStore.open { _ in }
+        try await engine.withWriter { writer, _ in try shared.run.prepare(writer) }
+        for _ in 0..<6 {
+            let from = try await engine.withWriter { writer, _ in writer.head.position }
+            for _ in 0..<8 {
+                _ = try await engine.commit(CommitMetadata()) { _, db in
+                    for _ in 0..<3 { try Self.statement(db, &shared.run.generator) }
+                }
+            }
+            try await engine.withWriter { writer, _ in
+                var batches: [EventBatch] = []
+                try LogReader(writer.database).forEachBatch(in: from + 1...max(writer.head.position, from + 1)) {
+                    batches.append($0)
+                    return true
+                }
+                let run = shared.run
+                run.router.fill(run.changes) { changes in
+                    for batch in batches {
+                        let skipped = Int(max(from + 1 - batch.positions.lowerBound, 0))
+                        // The batches are held until the changes are routed.
+                        batch.withView { changes.add($0, skipped..<$0.count, first: batch.positions.lowerBound) }
+                    }
+                }
+                try withExtendedLifetime(batches) { try run.compare(to: RoutedStore.rows(writer.database)) }
+            }
+        }
+        #expect(shared.run.faults.isEmpty, "seed \(seed): \(shared.run.faults.prefix(3).joined(separator: "\n"))")
+        #expect(shared.run.router.counters.fallbacks == 0)
+    }
+
+    /// Subscriptions come and go between commits; the answers stay right, and at the end nothing is left.
+    @Test(arguments: RouterSettings.seeds(10, from: 2_000))
+    func comingAndGoingLeavesNothingBehind(seed: UInt64) async throws {
+        let shared = Shared(Run(seed: seed))
+        let engine = try await RoutedStore.open { try shared.run.look($0) }
+        try await engine.withWriter { writer, _ in try shared.run.prepare(writer) }
+        for _ in 0..<15 {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                let run = shared.run
+                for _ in 0..<100 { try run.register() }
+                for token in run.oracle.subscriptions.keys where Bool.random(using: &run.generator) {
+                    run.oracle.remove(token, from: run.router)
+                    // Once more does no harm.
+                    run.router.remove(token)
+                }
+                for _ in 0..<3 { try Self.statement(db, &run.generator) }
+            }
+        }
+        #expect(shared.run.faults.isEmpty, "seed \(seed): \(shared.run.faults.prefix(3).joined(separator: "\n"))")
+        #expect(shared.run.router.count == shared.run.oracle.subscriptions.count)
+        for token in shared.run.oracle.subscriptions.keys { shared.run.router.remove(token) }
+        #expect(shared.run.router.isEmpty)
+    }
+
+    /// Rows come, change, go, come again under the same key, take other keys, several at once.
+    private static func statement(_ db: Database, _ generator: inout PredicateGenerator) throws {
+        func key() -> String { "k\(Int.random(in: 0..<12, using: &generator))" }
+        let names = RoutedStore.columns.dropFirst().map(quoted)
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0..<3:
+            let marks = Array(repeating: "?", count: names.count + 1).joined(separator: ", ")
+            let sql = "INSERT OR REPLACE INTO rows(id, \(names.joined(separator: ", "))) VALUES (\(marks))"
+            try db.execute(sql: sql, arguments: arguments([.text(key())] + names.map { _ in generator.value() }))
+        case 3..<8:
+            let chosen = names.filter { _ in Int.random(in: 0..<5, using: &generator) == 0 }
+            let changed = chosen.isEmpty ? [names[0]] : chosen
+            try db.execute(
+                sql:
+                    "UPDATE rows SET \(changed.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id \(generator.next() % 4 == 0 ? ">" : "=") ?",
+                arguments: arguments(changed.map { _ in generator.value() } + [.text(key())]))
+        case 8: try db.execute(sql: "DELETE FROM rows WHERE id = ?", arguments: [key()])
+        default: try db.execute(sql: "UPDATE OR REPLACE rows SET id = ? WHERE id = ?", arguments: [key(), key()])
+        }
+    }
+
+    private static func arguments(_ values: [StorageValue]) -> StatementArguments {
+        StatementArguments(
+            values.map { value -> (any DatabaseValueConvertible)? in
+                switch value {
+                case .null: nil
+                case .integer(let value): value
+                case .real(let value): value
+                case .text(let value): value
+                case .blob(let value): value
+                }
+            })
+    }
+}
