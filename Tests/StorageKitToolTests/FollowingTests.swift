@@ -13,7 +13,7 @@ import Testing
         let engine = try SampleStore.open(store.path, segmentLength: 16)
         let first = engine.committed.position
         let process = ToolProcess.prepared(
-            ["tail", "-f", "--from", "@\(first)", "--for", "60", "--format", "jsonl"], store: store.path)
+            ["tail", "-f", "--from", "@\(first)", "--for", "900", "--format", "jsonl"], store: store.path)
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()

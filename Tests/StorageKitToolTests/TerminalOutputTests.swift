@@ -32,8 +32,9 @@ import Testing
 
     @Test(arguments: cases) func looksAsItDid(_ golden: Case) async throws {
         // Even a dry run is the one that may write.
-        let own = golden.arguments.contains("--dry-run") ? try await SampleStore() : nil
-        let store = try await own?.path ?? SampleStore.shared.value.path
+        let isAlone = golden.arguments.contains("--dry-run")
+        let sample = try await isAlone ? SampleStore() : SampleStore.shared.value
+        let store = sample.path
         let colored = try ToolProcess.onTerminal(golden.arguments, store: store)
         try GoldenOutputTests.compare(golden, colored, store: store)
         let plain = try ToolProcess.onTerminal(golden.arguments, store: store, noColor: true)
