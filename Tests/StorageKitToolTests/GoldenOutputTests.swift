@@ -399,7 +399,8 @@ import Testing
             (#"the store has \d+ (?:bytes|KiB|MiB|GiB)"#, "the store has N"), (#"process \d+"#, "process N"),
             (#"[\d,]+ bytes(, (?:not )?verified)"#, "N bytes$1"),
             (#"[\d,]+ bytes, [\d,]+ uncompressed"#, "N bytes, N uncompressed"),
-            (#"(?m)^((?:\x1b\[2m)?(?:log|raw|file)(?:\x1b\[0m)?) +[\d,]+ "#, "$1 N "), (#"[\d.]+ for each event"#, "N for each event"),
+            (#"(?m)^((?:\x1b\[2m)?(?:log|raw|file)(?:\x1b\[0m)?) +[\d,]+ "#, "$1 N "),
+            (#"[\d.]+ for each event"#, "N for each event"),
             (#"and [\d,]+ in the write-ahead"#, "and N in the write-ahead"),
             (#"(segments|events in|, )( ?)\d+ (µs|ms|s)\b"#, "$1$2T"), (#"segments, \d+ (µs|ms|s)"#, "segments, T"),
         ] {
