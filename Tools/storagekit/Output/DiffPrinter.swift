@@ -55,7 +55,7 @@ final class DiffPrinter {
             var hasTold = false
             mark = try difference.forEachFirstChange(
                 store.connection,
-                while: { ContinuousClock.now - begin < (hasTold ? Self.headStart : Self.searchTime) }
+                while: { ContinuousClock.now - begin < (hasTold ? Self.headStart : searchTime) }
             ) { change in
                 try body(change)
                 hasTold = true
@@ -71,8 +71,11 @@ final class DiffPrinter {
     /// So many events are read before anybody notices.
     private static let patience = 2_000
     private static let headStart = Duration.milliseconds(25)
-    /// Where rows are long in coming, looking for the first one may take longer.
-    private static let searchTime = Duration.milliseconds(250)
+    /// Looking for the first row may take longer where there is much to read otherwise.
+    private var searchTime: Duration {
+        let events = (difference.to - difference.from).magnitude
+        return max(.milliseconds(10), min(.microseconds(Int64(clamping: events) * 3 / 2), .milliseconds(250)))
+    }
 
     /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
     private var heading: String {
@@ -88,7 +91,11 @@ final class DiffPrinter {
     // MARK: Rows
 
     private func writeChanges() throws -> Bool {
-        if output.format == .human { try output.line(heading, .dim) }
+        if output.format == .human {
+            try output.line(heading, .dim)
+            // What is compared is seen before what differs is found.
+            try output.flush()
+        }
         if output.format == .csv || output.format == .md {
             try output.titles(["op", "table", "id", "column", "old", "new"])
         }
