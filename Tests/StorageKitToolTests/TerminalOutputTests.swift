@@ -30,14 +30,36 @@ import Testing
         Case("terminal-unknown-table", "log", "post"),
     ]
 
+    /// Commands about other files than the store, with names that are short enough not to be cut.
+    @Test func filesLookAsTheyDid() async throws {
+        let sample = try await SampleStore()
+        try ChinookDatabase.make(at: sample.folder.path("chinook.sqlite"))
+        for (name, value) in [("old.sql", 1), ("new.sql", 2)] {
+            let rules =
+                "CREATE TABLE t(id TEXT, n INTEGER);\n-- on insert of posts\nINSERT INTO t VALUES (:new_id, \(value));"
+            try Data(rules.utf8).write(to: sample.folder.url.appendingPathComponent(name))
+        }
+        for golden in [
+            Case("terminal-adopt-dry-run", "adopt", "chinook.sqlite", "-s", "new.sqlite", "--dry-run"),
+            Case("terminal-backup", "backup", "backup.sqlite", "--force"),
+            Case("terminal-restore-dry-run", "restore", "backup.sqlite", "--to", "t:3", "-o", "r.sqlite", "--dry-run"),
+            Case("terminal-compare-replay", "compare-replay", "--old", "old.sql", "--new", "new.sql"),
+        ] {
+            try expectLooks(golden, store: sample.path, in: sample.folder.url)
+        }
+    }
+
     @Test(arguments: cases) func looksAsItDid(_ golden: Case) async throws {
         // Even a dry run is the one that may write.
         let isAlone = golden.arguments.contains("--dry-run")
         let sample = try await isAlone ? SampleStore() : SampleStore.shared.value
-        let store = sample.path
-        let colored = try ToolProcess.onTerminal(golden.arguments, store: store)
+        try expectLooks(golden, store: sample.path)
+    }
+
+    private func expectLooks(_ golden: Case, store: String, in folder: URL? = nil) throws {
+        let colored = try ToolProcess.onTerminal(golden.arguments, store: store, in: folder)
         try GoldenOutputTests.compare(golden, colored, store: store)
-        let plain = try ToolProcess.onTerminal(golden.arguments, store: store, noColor: true)
+        let plain = try ToolProcess.onTerminal(golden.arguments, store: store, in: folder, noColor: true)
         #expect(plain.status == colored.status)
         #expect(!plain.output.contains("\u{1b}"), "NO_COLOR is set")
         let times = #"\d+ (µs|ms|s)\b"#

@@ -25,7 +25,7 @@ extension NetDifference {
     ) throws -> Mark {
         for place in tables.indices {
             guard selection.rows.isEmpty, scanned.contains(place), let entity = settled(place),
-                let rows = try FirstRows(database, entity, after: lower)
+                let rows = try FirstRows(database, entity, after: lower, from: firstKey(of: entity, database))
             else { return Mark(table: place, key: nil) }
             let reader = LogReader(database)
             var last: [ExactValue]?
@@ -47,6 +47,35 @@ extension NetDifference {
             }
         }
         return Mark(table: tables.count, key: nil)
+    }
+
+    /// So many events are decoded before the first row is looked for.
+    private static let shortRange: Int64 = 100_000
+
+    /// The smallest first part of a key among the events of a short range, so that rows before it needn't be looked at.
+    ///
+    /// - Returns: nil where the range is long, or where a key's place in the order isn't beyond doubt.
+    private func firstKey(of entity: CatalogEntity, _ database: OpaquePointer) throws -> ExactValue? {
+        guard upper - lower <= Self.shortRange, lower < upper else { return nil }
+        var smallest: ExactValue?
+        var isPlain = true
+        try LogReader(database).forEachBatch(
+            in: lower + 1...upper, where: { $0.entities.contains(entity.id) }
+        ) { batch in
+            batch.withView { view in
+                for index in 0..<view.count where view.shape(of: index).entity == entity.id {
+                    guard (lower + 1...upper).contains(batch.header.first + Int64(index)) else { continue }
+                    let value = ExactValue(view.key(of: index)[0], bytes: view.bytes)
+                    guard FirstRows.isPlain([value]) else {
+                        isPlain = false
+                        return
+                    }
+                    if smallest.map({ FirstRows.order([value], [$0]) < 0 }) ?? true { smallest = value }
+                }
+            }
+            return isPlain
+        }
+        return isPlain ? smallest : nil
     }
 
     /// The entity of a table that was the same one all the time and lost nothing.
@@ -78,16 +107,22 @@ private final class FirstRows {
     private var liveKey: [ExactValue]?
     private var deleted: ArraySlice<[ExactValue]>
 
+    /// - Parameter first: No row whose key begins with less has changed.
     /// - Returns: nil where the rows can't be had in order without sorting them all.
-    init?(_ database: OpaquePointer, _ entity: CatalogEntity, after lower: Int64) throws {
+    init?(
+        _ database: OpaquePointer, _ entity: CatalogEntity, after lower: Int64, from first: ExactValue?
+    ) throws {
         self.lower = lower
         keyCount = entity.key.count
         let keys = entity.key.map { quoted($0.stored) }
         let order = keys.map { "\($0) COLLATE BINARY" }.joined(separator: ", ")
-        let sql = "SELECT _position, \(keys.joined(separator: ", ")) FROM \(quoted(entity.stored)) ORDER BY \(order)"
+        let start = first == nil ? "" : " WHERE \(keys[0]) COLLATE BINARY >= ?1"
+        let sql =
+            "SELECT _position, \(keys.joined(separator: ", ")) FROM \(quoted(entity.stored))\(start) ORDER BY \(order)"
         let plan = try Statement(database, "EXPLAIN QUERY PLAN \(sql)")
         while try plan.step() { if plan.string(3).contains("TEMP B-TREE") { return nil } }
         live = try Statement(database, sql)
+        first?.bind(to: live, at: 1)
         hasLive = try live.step()
         let select = try Statement(
             database,
@@ -124,7 +159,7 @@ private final class FirstRows {
     }
 
     /// Whether a key's place in the order, and the row that it names, are beyond doubt.
-    private static func isPlain(_ key: [ExactValue]) -> Bool {
+    static func isPlain(_ key: [ExactValue]) -> Bool {
         key.allSatisfy { value in
             switch value {
             case .null, .real: false
@@ -134,7 +169,7 @@ private final class FirstRows {
         }
     }
 
-    private static func order(_ one: [ExactValue], _ other: [ExactValue]) -> Int {
+    static func order(_ one: [ExactValue], _ other: [ExactValue]) -> Int {
         for (a, b) in zip(one, other) {
             switch (a, b) {
             case (.integer(let x), .integer(let y)): if x != y { return x < y ? -1 : 1 }

@@ -3,7 +3,7 @@ import Foundation
 extension ToolProcess {
     /// Runs the tool with its standard output on a terminal of that many columns.
     static func onTerminal(
-        _ arguments: [String], store: String?, columns: UInt16 = 80, noColor: Bool = false
+        _ arguments: [String], store: String?, in folder: URL? = nil, columns: UInt16 = 80, noColor: Bool = false
     ) throws -> Outcome {
         let (master, slave) = try openTerminal(columns: columns)
         let process = prepared(arguments, store: store)
@@ -12,6 +12,7 @@ extension ToolProcess {
         environment["COLUMNS"] = nil
         if noColor { environment["NO_COLOR"] = "1" }
         process.environment = environment
+        if let folder { process.currentDirectoryURL = folder }
         process.standardOutput = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
         let errors = Pipe()
         process.standardError = errors
