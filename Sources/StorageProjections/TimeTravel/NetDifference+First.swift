@@ -50,7 +50,7 @@ extension NetDifference {
     }
 
     /// So many events are decoded before the first row is looked for.
-    private static let shortRange: Int64 = 100_000
+    private static let shortRange: Int64 = 50_000
 
     /// The smallest first part of a key among the events of a short range, so that rows before it needn't be looked at.
     ///

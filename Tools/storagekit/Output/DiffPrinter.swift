@@ -74,7 +74,7 @@ final class DiffPrinter {
     /// Looking for the first row may take longer where there is much to read otherwise.
     private var searchTime: Duration {
         let events = (difference.to - difference.from).magnitude
-        return max(.milliseconds(10), min(.microseconds(Int64(clamping: events) * 3 / 2), .milliseconds(250)))
+        return max(.milliseconds(10), min(.microseconds(Int64(clamping: events) * 5), .milliseconds(250)))
     }
 
     /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
