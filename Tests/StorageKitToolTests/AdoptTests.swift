@@ -119,26 +119,16 @@ struct AdoptTests {
         try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(mode)") }
         try queue.close()
         let expected = try Self.rows(of: "Track", at: original)
-        let clock = ContinuousClock()
         var longest = Duration.milliseconds(50)
         var (old, new) = (0, 0)
         for round in 0..<16 {
             let database = folder.path("\(round).db")
             try FileManager.default.copyItem(atPath: original, toPath: database)
-            let process = ToolProcess.prepared(["adopt", database, "--in-place", "--yes", "--no-backup"], store: nil)
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            let start = clock.now
-            try process.run()
-            if round == 0 {
-                process.waitUntilExit()
-                longest = clock.now - start
-            } else {
-                // The last moments are those in which the file itself is written.
-                try await Task.sleep(for: longest * Double.random(in: 0.5...1.05))
-                kill(process.processIdentifier, SIGKILL)
-                process.waitUntilExit()
-            }
+            // The last moments are those in which the file itself is written; the first one isn't killed.
+            let delay = round == 0 ? nil : longest * Double.random(in: 0.5...1.05)
+            let arguments = ["adopt", database, "--in-place", "--yes", "--no-backup"]
+            let taken = try await ToolProcess.runSilently(arguments, store: nil, killedAfter: delay)
+            if round == 0 { longest = taken }
             #expect(try Self.rows(of: "Track", at: database) == expected, "round \(round)")
             let isStore = try await DatabaseQueue(path: database).read { try $0.tableExists("storage_log") }
             let adopted = try await DatabaseQueue(path: database).read { db in

@@ -162,27 +162,16 @@ import Testing
         }
         try await storage.close()
         var (absent, whole) = (0, 0)
-        let clock = ContinuousClock()
         let destination = folder.path("copy.sqlite")
         let arguments =
             command == "backup"
             ? ["backup", destination] : ["restore", path, "--to", "t:7", "-o", destination]
         var longest = Duration.milliseconds(50)
         for round in 0..<24 {
-            let process = ToolProcess.prepared(arguments, store: path)
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            let start = clock.now
-            try process.run()
-            if round == 0 {
-                // How long it takes without being killed, to choose moments by.
-                process.waitUntilExit()
-                longest = clock.now - start
-            } else {
-                try await Task.sleep(for: longest * Double.random(in: 0.05...1.1))
-                kill(process.processIdentifier, SIGKILL)
-                process.waitUntilExit()
-            }
+            // The first one isn't killed: how long it takes is what moments are chosen by.
+            let delay = round == 0 ? nil : longest * Double.random(in: 0.05...1.1)
+            let taken = try await ToolProcess.runSilently(arguments, store: path, killedAfter: delay)
+            if round == 0 { longest = taken }
             if FileManager.default.fileExists(atPath: destination) {
                 whole += 1
                 #expect(try isWhole(destination), "round \(round)")

@@ -13,30 +13,6 @@ struct DoctorTests {
         var title: String
     }
 
-    /// Takes in titles, but not every one.
-    private struct Titles: Projection {
-        var name: String
-        let version = 1
-        let entities = ["articles"]
-        var poison: String
-
-        struct Poisoned: Error, CustomStringConvertible {
-            var description: String { "it is poison" }
-        }
-
-        func prepare(_ db: Database) throws {
-            try db.execute(sql: "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, title TEXT)")
-        }
-
-        func apply(_ batch: ProjectionBatch, _ db: Database) throws {
-            for change in try batch.changes(of: Article.self) {
-                guard let new = change.new else { continue }
-                if new.title == poison { throw Poisoned() }
-                try db.execute(sql: "INSERT OR REPLACE INTO \(name) VALUES (?, ?)", arguments: [new.id, new.title])
-            }
-        }
-    }
-
     private func open(_ path: String, at time: Int64 = SampleStore.start, projections: Bool = false) throws -> Storage {
         var configuration = StorageConfiguration()
         configuration.clock = StillClock(microseconds: time)

@@ -13,39 +13,16 @@ struct ProjectionsCommandTests {
         var title: String
     }
 
-    /// Remembers titles; can't take in one of them.
-    private struct Titles: Projection {
-        var name = "titles"
-        let version = 3
-        let entities = ["articles"]
-        var poison = "poison"
-
-        struct Poisoned: Error, CustomStringConvertible {
-            var description: String { "it is poison" }
-        }
-
-        func prepare(_ db: Database) throws {
-            try db.execute(sql: "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, title TEXT)")
-        }
-
-        func apply(_ batch: ProjectionBatch, _ db: Database) throws {
-            for change in try batch.changes(of: Article.self) {
-                guard let new = change.new else { continue }
-                if new.title == poison { throw Poisoned() }
-                try db.execute(sql: "INSERT OR REPLACE INTO \(name) VALUES (?, ?)", arguments: [new.id, new.title])
-            }
-        }
-    }
-
     private func open(_ folder: TestFolder, poison: String = "poison") throws -> Storage {
         var configuration = StorageConfiguration()
         configuration.clock = StillClock(microseconds: SampleStore.start)
         return try StorageKit.start(at: URL(fileURLWithPath: folder.path()), configuration: configuration) { schema in
             schema.autoSchema(ArticleRecord.self)
             schema.addFullTextSearch(table: "articles", columns: ["title"])
-            schema.addProjection(Titles(name: "inline_titles", poison: "-"), mode: .inline)
-            schema.addProjection(Titles(poison: poison), mode: .async)
-            schema.addProjection(Titles(name: "patient", poison: poison), mode: .async, onFailure: .deadLetter)
+            schema.addProjection(Titles(name: "inline_titles", version: 3, poison: "-"), mode: .inline)
+            schema.addProjection(Titles(version: 3, poison: poison), mode: .async)
+            schema.addProjection(
+                Titles(name: "patient", version: 3, poison: poison), mode: .async, onFailure: .deadLetter)
         }.facade
     }
 

@@ -70,6 +70,7 @@ enum RoutedStore {
 
 /// Carries the projection to the writer's queue, where alone it is used.
 private final class Watcher: Sendable {
+    /// Sound as `@unchecked Sendable`: what it holds is used on the writer's queue only.
     struct Box: @unchecked Sendable {
         // Sound: handed to one engine, which uses it on its writer's queue only.
         let projection: any InlineProjection

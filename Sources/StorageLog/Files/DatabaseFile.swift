@@ -4,7 +4,7 @@ internal import StorageCore
 
 /// A connection to a database file beside the store's own: to read one that isn't a store, or to make one that isn't in use.
 ///
-/// Not `Sendable`: it belongs to the thread that made it.
+/// Not `Sendable`: it belongs to whoever made it, one call at a time.
 package final class DatabaseFile {
     package enum Access {
         /// Nothing is changed, not even the write-ahead log.

@@ -89,7 +89,8 @@ package struct DatabaseAdoption: Sendable {
         }
         let lock = try WriterLock(store: source)
         defer { lock.release() }
-        // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time.
+        // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. Behind an `await` it may be on another
+        // thread, which SQLite minds only where two come at once.
         nonisolated(unsafe) let file = try DatabaseFile(source, .owning)
         let plan = try file.with(plan)
         for placement in [kept?.partial, work.partial].compactMap({ $0 }) {

@@ -1,13 +1,15 @@
 internal import CSQLite
+internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
 /// A projection of users' that was folded in a temporary database, ready to be copied into the store.
 ///
-/// Sound as `@unchecked Sendable`: it is made by one thread and handed to the writer's, which alone has it then.
-final class FoldedProjection: @unchecked Sendable {
+/// Isolation: `Sendable`; it holds nothing of the connection that was read.
+final class FoldedProjection: Sendable {
     let position: Int64
-    private let scratch: ScratchProjection
+    private let database: DatabaseQueue
+    private let tables: [ScratchProjection.Table]
 
     /// - Parameter progress: Called with the position that has been reached.
     /// - Throws: `misuse` where rows couldn't be copied as they are.
@@ -15,9 +17,12 @@ final class FoldedProjection: @unchecked Sendable {
         _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast],
         progress: (Int64) throws -> Void
     ) throws {
-        scratch = try ScratchProjection(projection, of: source, catalog: Catalog.load(source), upcasts: upcasts)
+        // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
+        let scratch = try ScratchProjection(projection, of: source, catalog: Catalog.load(source), upcasts: upcasts)
         guard try !scratch.tables.contains(where: \.isVirtual) && !scratch.connected(Self.numbersRows) else {
-            throw StorageError(.misuse, "The tables of \(projection.name) can't be copied.", remedy: "")
+            throw StorageError(
+                .misuse, "The tables of \(projection.name) can't be copied.",
+                remedy: "They are made again in the store itself.")
         }
         let head = try LogReader(source).head().position
         while scratch.position < head {
@@ -25,6 +30,8 @@ final class FoldedProjection: @unchecked Sendable {
             try progress(scratch.position)
         }
         position = head
+        database = scratch.database
+        tables = scratch.tables
     }
 
     private static func numbersRows(_ database: OpaquePointer) throws -> Bool {
@@ -38,9 +45,10 @@ final class FoldedProjection: @unchecked Sendable {
         defer { storage_set_triggers_enabled(database, 1) }
         // Tables may refer to each other in any order.
         try Statement(database, "PRAGMA defer_foreign_keys = ON").execute()
-        try scratch.connected { source in
+        try self.database.writeWithoutTransaction { db in
+            guard let source = db.sqliteConnection else { throw StorageError.closed() }
             let copy = TableCopy(from: source, to: database)
-            for table in scratch.tables {
+            for table in tables {
                 try Statement(database, "DELETE FROM \(quoted(table.name))").execute()
                 try copy.run(table.name, columns: table.columns)
             }

@@ -271,7 +271,7 @@ extension NetChanges {
 
     private func hash(_ start: Int, _ layout: Int32, _ rowid: Int64) -> Int {
         let places = layouts[Int(layout)].keyPlaces
-        var hash = ByteHash(seed: UInt64(UInt32(bitPattern: layout)))
+        var hash = PrefixHash(seed: UInt64(UInt32(bitPattern: layout)))
         if places.isEmpty { hash.combine(UInt64(bitPattern: rowid)) }
         for place in places {
             let value = values[start + place]

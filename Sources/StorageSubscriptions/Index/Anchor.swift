@@ -18,12 +18,12 @@ enum Anchor {
     static func seed(_ reading: Int, _ kind: UInt64) -> UInt64 { UInt64(reading) << 2 | kind }
 
     static func hash(equal key: UnsafeRawBufferPointer, _ reading: Int) -> UInt64 {
-        var hash = ByteHash(seed: seed(reading, 0))
+        var hash = PrefixHash(seed: seed(reading, 0))
         hash.combine(key)
         return hash.finished
     }
 
-    static func hash(null reading: Int) -> UInt64 { ByteHash(seed: seed(reading, 1)).finished }
+    static func hash(null reading: Int) -> UInt64 { PrefixHash(seed: seed(reading, 1)).finished }
 
     /// Longer prefixes are cut; the rest of them is left to the evaluation.
     static let longestPrefix = 32
@@ -77,7 +77,7 @@ extension Condition {
             return [Branch(anchor: .null(reading: reading, hash: Anchor.hash(null: reading)), rest: rest)]
         case .like(let reading, let pattern):
             let prefix = pattern.prefix.prefix(Anchor.longestPrefix)
-            var hash = ByteHash(seed: Anchor.seed(reading, 2))
+            var hash = PrefixHash(seed: Anchor.seed(reading, 2))
             for byte in prefix { hash.combine(byte) }
             return [Branch(anchor: .prefix(reading: reading, length: prefix.count, hash: hash.finished), rest: rest)]
         case .range(let reading, let lower, let upper):

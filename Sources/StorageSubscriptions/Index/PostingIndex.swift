@@ -160,7 +160,7 @@ extension PostingIndex {
     ) -> [UInt64] {
         guard key[0] == ComparisonKey.Kind.text else { return [] }
         var hashes: [UInt64] = []
-        var hash = ByteHash(seed: Anchor.seed(reading, 2))
+        var hash = PrefixHash(seed: Anchor.seed(reading, 2))
         var length = 0
         for wanted in lengths {
             guard wanted.length < key.count else { break }

@@ -60,6 +60,27 @@ struct ToolProcess {
         return try run(process)
     }
 
+    /// Runs the tool without anybody listening, and kills it after a while.
+    ///
+    /// - Parameter delay: nil to let it end by itself.
+    /// - Returns: How long it ran.
+    @discardableResult
+    static func runSilently(
+        _ arguments: [String], store: String?, killedAfter delay: Duration? = nil
+    ) async throws -> Duration {
+        let process = prepared(arguments, store: store)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let start = ContinuousClock.now
+        try process.run()
+        if let delay {
+            try await Task.sleep(for: delay)
+            kill(process.processIdentifier, SIGKILL)
+        }
+        process.waitUntilExit()
+        return ContinuousClock.now - start
+    }
+
     /// Runs a line of shell in which `storagekit` is the tool.
     static func shell(_ line: String, store: String?) throws -> Outcome {
         let process = Process()

@@ -64,9 +64,13 @@ struct RebuildCommand: AsyncParsableCommand {
                 try await engine.close()
                 return try writeAbandoned()
             }
-            let bar = RebuildBar()
+            let bar = StageProgress { _ in "events" }
             let options = RebuildOptions(compares: compare, swaps: swap || keep || !compare, keepsOld: keep)
-            let rebuild = Rebuild(engine, names, options: options) { bar.show($0) }
+            let rebuild = Rebuild(engine, names, options: options) { progress in
+                // While tables change places there is nothing to count.
+                guard progress.phase == .reading else { return bar.finish() }
+                bar.update("rebuild", Int(progress.completed), Int(progress.total))
+            }
             let report: RebuildReport
             do {
                 defer { bar.finish() }

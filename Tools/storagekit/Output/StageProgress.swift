@@ -1,33 +1,35 @@
-import Foundation
+import Synchronization
 
 /// Progress of work that goes through stages, each with a bar of its own.
 ///
-/// Isolation: `@unchecked Sendable`, because every use of its state is behind the lock.
-final class StageProgress: @unchecked Sendable {
-    private let lock = NSLock()
+/// Isolation: `Sendable`, its bar behind a mutex; work tells of itself from several threads.
+final class StageProgress: Sendable {
+    private struct State {
+        var stage = ""
+        var bar: ProgressBar?
+    }
+
+    private let state = Mutex(State())
     private let unit: @Sendable (String) -> String
-    private var stage = ""
-    private var bar: ProgressBar?
 
     /// - Parameter unit: What is counted in a stage.
     init(unit: @escaping @Sendable (_ stage: String) -> String) { self.unit = unit }
 
     func update(_ stage: String, _ done: Int, _ all: Int) {
-        lock.withLock {
-            if stage != self.stage {
-                bar?.finish()
-                bar = ProgressBar(stage, total: all > 0 ? all : nil, unit: unit(stage))
-                self.stage = stage
+        state.withLock { state in
+            if stage != state.stage {
+                state.bar?.finish()
+                state.bar = ProgressBar(stage, total: all > 0 ? all : nil, unit: unit(stage))
+                state.stage = stage
             }
-            bar?.update(done)
+            state.bar?.update(done)
         }
     }
 
     func finish() {
-        lock.withLock {
-            bar?.finish()
-            bar = nil
-            stage = ""
+        state.withLock { state in
+            state.bar?.finish()
+            state = State()
         }
     }
 }

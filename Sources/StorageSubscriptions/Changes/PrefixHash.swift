@@ -1,7 +1,7 @@
 /// A hash of bytes that can be taken on the way: after each byte it is the hash of the bytes so far.
 ///
 /// Source: Fowler, Noll, Vo, FNV-1a, 64 bits; the last mix is that of SplitMix64.
-struct ByteHash {
+struct PrefixHash {
     private var state: UInt64
 
     init(seed: UInt64) { state = 0xCBF2_9CE4_8422_2325 ^ (seed &* 0x9E37_79B9_7F4A_7C15) }
