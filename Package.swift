@@ -37,7 +37,11 @@ let package = Package(
             name: "StorageProjections",
             dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
         .target(
-            name: "StorageSubscriptions", dependencies: ["StorageProjections", "StorageLog", "StorageCore", "CSQLite"]),
+            name: "StorageSubscriptions",
+            dependencies: [
+                "StorageProjections", "StorageLog", "StorageCore", "CSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .macro(
             name: "StorageMacros",
             dependencies: [
@@ -51,7 +55,7 @@ let package = Package(
         .target(
             name: "StorageKit",
             dependencies: [
-                "StorageProjections", "StorageLog", "StorageCore", "StorageMacros", "CSQLite",
+                "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "StorageMacros", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
@@ -97,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "StorageTesting", "StorageLifecycle", "StorageKit", "StorageLog", "StorageCore", "crash-worker",
+                "StorageTesting", "StorageLifecycle", "StorageKit", "StorageSubscriptions", "StorageLog", "StorageCore",
+                "crash-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

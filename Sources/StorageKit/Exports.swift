@@ -5,3 +5,4 @@
 @_exported public import StorageCore
 @_exported public import StorageLog
 @_exported public import StorageProjections
+@_exported public import StorageSubscriptions

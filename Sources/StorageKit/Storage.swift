@@ -2,6 +2,7 @@ internal import GRDB
 public import StorageCore
 public import StorageLog
 public import StorageProjections
+package import StorageSubscriptions
 
 /// A store: saves, reads and deletes entities, and tells their history.
 ///
@@ -17,6 +18,8 @@ public struct Storage: Sendable {
     let pasts: PastStates
     let searchIndexes = SearchIndexes()
     let runtime: ProjectionRuntime
+    /// What keeps subscriptions up to date.
+    package let subscriptions: SubscriptionEngine
 
     package init(
         engine: StorageEngine, runtime: ProjectionRuntime, config: StorageConfig = StorageConfig(),
@@ -26,6 +29,7 @@ public struct Storage: Sendable {
         self.runtime = runtime
         self.config = config
         pasts = PastStates(upcasts: upcasts)
+        subscriptions = SubscriptionEngine(LiveSource(engine))
     }
 
     /// Closes the store after the writes and the projections' batches under way; later calls throw `closed`.

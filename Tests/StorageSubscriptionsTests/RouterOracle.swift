@@ -57,7 +57,7 @@ struct RouterOracle {
         return told
     }
 
-    func told(_ routed: [RoutedChange], _ changes: NetChanges) -> [Told] {
+    func told(_ routed: [RoutedChange], _ changes: FoldedChanges) -> [Told] {
         routed.map { routed in
             let change = changes.changes[routed.change]
             let key = (change.exists ? changes.new(change) : changes.old(change))[0].value

@@ -16,7 +16,7 @@ import Testing
         var generator: PredicateGenerator
         let router = Router()
         var oracle = RouterOracle()
-        let changes = NetChanges()
+        let changes = FoldedChanges()
         var layout: RowLayout?
         var rows: CurrentRows?
         var before: [String: [StorageValue]] = [:]
@@ -97,7 +97,7 @@ import Testing
         for _ in 0..<40 {
             _ = try await engine.commit(CommitMetadata()) { _, db in
                 for _ in 0..<Int.random(in: 1...4, using: &shared.run.generator) {
-                    try Self.statement(db, &shared.run.generator)
+                    try RandomRows.run(db, &shared.run.generator)
                 }
             }
         }
@@ -117,7 +117,7 @@ import Testing
             let from = try await engine.withWriter { writer, _ in writer.head.position }
             for _ in 0..<8 {
                 _ = try await engine.commit(CommitMetadata()) { _, db in
-                    for _ in 0..<3 { try Self.statement(db, &shared.run.generator) }
+                    for _ in 0..<3 { try RandomRows.run(db, &shared.run.generator) }
                 }
             }
             try await engine.withWriter { writer, _ in
@@ -156,46 +156,12 @@ import Testing
                     // Once more does no harm.
                     run.router.remove(token)
                 }
-                for _ in 0..<3 { try Self.statement(db, &run.generator) }
+                for _ in 0..<3 { try RandomRows.run(db, &run.generator) }
             }
         }
         #expect(shared.run.faults.isEmpty, "seed \(seed): \(shared.run.faults.prefix(3).joined(separator: "\n"))")
         #expect(shared.run.router.count == shared.run.oracle.subscriptions.count)
         for token in shared.run.oracle.subscriptions.keys { shared.run.router.remove(token) }
         #expect(shared.run.router.isEmpty)
-    }
-
-    /// Rows come, change, go, come again under the same key, take other keys, several at once.
-    private static func statement(_ db: Database, _ generator: inout PredicateGenerator) throws {
-        func key() -> String { "k\(Int.random(in: 0..<12, using: &generator))" }
-        let names = RoutedStore.columns.dropFirst().map(quoted)
-        switch Int.random(in: 0..<10, using: &generator) {
-        case 0..<3:
-            let marks = Array(repeating: "?", count: names.count + 1).joined(separator: ", ")
-            let sql = "INSERT OR REPLACE INTO rows(id, \(names.joined(separator: ", "))) VALUES (\(marks))"
-            try db.execute(sql: sql, arguments: arguments([.text(key())] + names.map { _ in generator.value() }))
-        case 3..<8:
-            let chosen = names.filter { _ in Int.random(in: 0..<5, using: &generator) == 0 }
-            let changed = chosen.isEmpty ? [names[0]] : chosen
-            try db.execute(
-                sql:
-                    "UPDATE rows SET \(changed.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id \(generator.next() % 4 == 0 ? ">" : "=") ?",
-                arguments: arguments(changed.map { _ in generator.value() } + [.text(key())]))
-        case 8: try db.execute(sql: "DELETE FROM rows WHERE id = ?", arguments: [key()])
-        default: try db.execute(sql: "UPDATE OR REPLACE rows SET id = ? WHERE id = ?", arguments: [key(), key()])
-        }
-    }
-
-    private static func arguments(_ values: [StorageValue]) -> StatementArguments {
-        StatementArguments(
-            values.map { value -> (any DatabaseValueConvertible)? in
-                switch value {
-                case .null: nil
-                case .integer(let value): value
-                case .real(let value): value
-                case .text(let value): value
-                case .blob(let value): value
-                }
-            })
     }
 }

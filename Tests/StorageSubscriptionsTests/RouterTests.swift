@@ -11,7 +11,7 @@ import Testing
 @Suite struct RouterTests {
     private let people = People()
     private let router = Router()
-    private let changes = NetChanges()
+    private let changes = FoldedChanges()
 
     init() { router.add(people.layout) }
 
@@ -169,7 +169,7 @@ import Testing
             let layout = try RoutedStore.layout(writer)
             let router = Router()
             let rows = CurrentRows(writer.database)
-            let changes = NetChanges()
+            let changes = FoldedChanges()
             router.add(layout)
             let batch = try #require(try LogReader(writer.database).batch(containing: writer.head.position))
             func route(_ positions: Int) throws -> [RoutedChange] {

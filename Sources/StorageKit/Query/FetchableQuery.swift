@@ -110,9 +110,7 @@ extension FetchableQuery {
         let run = run
         let name = Entity.Record.columns[keyPath: column].name
         return try await reading { db in
-            let query = try QuerySQL(run.request)
-            let text = try query.aggregate("count(DISTINCT \(try query.column(named: name)))")
-            guard case .integer(let count) = try text.value(db) else { return 0 }
+            guard case .integer(let count) = try run.aggregate("count", name, distinct: true, db) else { return 0 }
             return Int(count)
         }
     }

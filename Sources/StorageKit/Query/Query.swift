@@ -29,7 +29,7 @@ extension WriteTransaction {
 /// are asked for comes the key.
 public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     public var request = QueryRequest<Entity>()
-    private let storage: Storage
+    let storage: Storage
 
     init(storage: Storage) { self.storage = storage }
 

@@ -7,34 +7,44 @@ internal import StorageProjections
 struct QueryRun<E: RegisteredEntity> {
     let request: QueryRequest<E>
 
+    private var sql: QuerySQL { get throws { try QuerySQL(request.rows, of: EntityTables.of(E.Record.self).shape) } }
+
     func fetch(_ db: GRDB.Database, limit: Int? = nil) throws -> [E] {
-        let limit = [request.limit, limit].compactMap { $0 }.min()
-        return try QuerySQL(request).select(limit: limit).run(db) { statement in
+        let limit = [request.rows.limit, limit].compactMap { $0 }.min()
+        return try sql.select(limit: limit).run(db) { statement in
             try E.Record.entities(reading: StatementRows(statement: statement))
         }
     }
 
     func count(_ db: GRDB.Database) throws -> Int {
-        guard case .integer(let count) = try QuerySQL(request).aggregate("count(*)").value(db) else { return 0 }
+        guard case .integer(let count) = try sql.aggregate("count(*)").value(db) else { return 0 }
         return Int(count)
     }
 
     func exists(_ db: GRDB.Database) throws -> Bool { try !fetch(db, limit: 1).isEmpty }
 
-    func aggregate(_ function: String, _ column: String, _ db: GRDB.Database) throws -> StorageValue {
-        let query = try QuerySQL(request)
-        return try query.aggregate("\(function)(\(try query.column(named: column)))").value(db)
+    func aggregate(
+        _ function: String, _ column: String, distinct: Bool = false, _ db: GRDB.Database
+    ) throws -> StorageValue {
+        let query = try sql
+        let name = try query.table.column(named: column)
+        return try query.aggregate("\(function)(\(distinct ? "DISTINCT " : "")\(name))").value(db)
     }
 
-    func deleteAll(_ db: GRDB.Database) throws -> Int { try QuerySQL(request).delete().change(db) }
+    func deleteAll(_ db: GRDB.Database) throws -> Int { try sql.delete().change(db) }
 
     func updateAll(_ assignments: [ColumnAssignment], now: StorageValue, _ db: GRDB.Database) throws -> Int {
-        try QuerySQL(request).update(assignments, now: now)?.change(db) ?? 0
+        try sql.update(assignments, stamp: stamp(now))?.change(db) ?? 0
+    }
+
+    private func stamp(_ now: StorageValue) -> (column: String, now: StorageValue)? {
+        guard E.Record.stampsUpdatedAt, let column = E.Record.schemaColumns.last?.name else { return nil }
+        return (column, now)
     }
 
     func explain(_ db: GRDB.Database) throws -> QueryExplanation {
-        let text = try QuerySQL(request).select(limit: request.limit)
-        let plan = QuerySQL<E>.Text(sql: "EXPLAIN QUERY PLAN \(text.sql)", values: text.values)
+        let text = try sql.select(limit: request.rows.limit)
+        let plan = QuerySQL.Text(sql: "EXPLAIN QUERY PLAN \(text.sql)", values: text.values)
         let lines = try plan.run(db) { statement in
             let rows = StatementRows(statement: statement)
             var lines: [String] = []
@@ -50,13 +60,13 @@ extension QueryRun {
         guard size > 0 else {
             throw StorageError(.misuse, "A page can't have \(size) rows.", remedy: "Ask for one or more.")
         }
-        let query = try QuerySQL(request)
+        let query = try sql
         let order = query.totalOrder
         let signature = PageCursor.signature(E.Record.databaseTableName, order)
         if let cursor { try cursor.check(signature, order.count) }
-        let text = try query.select(limit: size + 1, after: cursor.map { Self.after($0.values, order) })
+        let text = try query.select(limit: size + 1, after: cursor.map { QuerySQL.behind($0.values, order) })
         let places = try order.map { ordering in
-            guard let place = query.place(of: ordering.column) else {
+            guard let place = query.table.place(of: ordering.column) else {
                 throw StorageError(
                     .invalidName, "There is no column \"\(ordering.column)\" to page by.",
                     remedy: "Order by a column of the entity.")
@@ -76,29 +86,5 @@ extension QueryRun {
             }
             return QueryPage(items: items, next: nil)
         }
-    }
-
-    /// The rows behind one in an order: those behind it in the first column, or level there and behind in the second …
-    private static func after(_ values: [StorageValue], _ order: [RowOrdering]) -> RowPredicate {
-        var alternatives: [RowPredicate] = []
-        var level: [RowPredicate] = []
-        for (value, ordering) in zip(values, order) {
-            let column = ordering.column
-            let behind: RowPredicate =
-                switch (value, ordering.order) {
-                case (.null, .ascending): .not(.isNull(column: column))
-                case (.null, .descending): .constant(false)
-                case (_, .ascending):
-                    .comparison(column: column, .greater, .value(value), collation: ordering.collation)
-                case (_, .descending):
-                    .any([
-                        .comparison(column: column, .less, .value(value), collation: ordering.collation),
-                        .isNull(column: column),
-                    ])
-                }
-            alternatives.append(.all(level + [behind]))
-            level.append(.comparison(column: column, .same, .value(value), collation: ordering.collation))
-        }
-        return .any(alternatives)
     }
 }

@@ -49,7 +49,7 @@ extension Storage {
         for start in stride(from: 0, to: values.count, by: Self.parametersOfAQuery) {
             let part = Array(values[start..<min(start + Self.parametersOfAQuery, values.count)])
             let wanted = part.indices.map { "(\($0), ?)" }.joined(separator: ", ")
-            let text = QuerySQL<Child>.Text(
+            let text = QuerySQL.Text(
                 sql:
                     "WITH storage_wanted(storage_place, storage_id) AS (VALUES \(wanted)) \(rows) ON \(column) = storage_id\(order)",
                 values: part.map(\.storageValue))

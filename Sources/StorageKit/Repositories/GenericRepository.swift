@@ -11,7 +11,7 @@ public import StorageProjections
 /// Isolation: `Sendable`, a reference to the open store.
 public struct GenericRepository<E, R: StorageKitEntityRecord>: Sendable
 where E: RegisteredEntity, E.Record == R {
-    private let storage: Storage
+    let storage: Storage
 
     init(storage: Storage) { self.storage = storage }
 
@@ -82,7 +82,7 @@ where E: RegisteredEntity, E.Record == R {
 
 /// A repository that doesn't tell how its entities are stored; what services are handed.
 public struct AnyRepository<E: RegisteredEntity>: Sendable {
-    private let base: GenericRepository<E, E.Record>
+    let base: GenericRepository<E, E.Record>
 
     init(_ base: GenericRepository<E, E.Record>) { self.base = base }
 

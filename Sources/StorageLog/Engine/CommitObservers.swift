@@ -4,7 +4,12 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`, its state behind a mutex; observers are called on the writer's queue and must be quick.
 package final class CommitObservers: Sendable {
-    private let observers = Mutex<[Int: @Sendable (CommittedEvents) -> Void]>([:])
+    private struct Observer {
+        let tell: @Sendable (CommittedEvents) -> Void
+        let closed: @Sendable () -> Void
+    }
+
+    private let observers = Mutex<[Int: Observer]>([:])
     private let count = Atomic(0)
     private let next = Atomic(0)
     private let bells = Mutex(Bells())
@@ -20,9 +25,13 @@ package final class CommitObservers: Sendable {
     package var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
     /// Calls `observer` after every transaction that has events until the token is given back.
-    package func add(_ observer: @escaping @Sendable (CommittedEvents) -> Void) -> Int {
+    ///
+    /// - Parameter closed: Called when the store is closed.
+    package func add(
+        closed: @escaping @Sendable () -> Void = {}, _ observer: @escaping @Sendable (CommittedEvents) -> Void
+    ) -> Int {
         let token = next.add(1, ordering: .relaxed).newValue
-        observers.withLock { $0[token] = observer }
+        observers.withLock { $0[token] = Observer(tell: observer, closed: closed) }
         count.add(1, ordering: .releasing)
         return token
     }
@@ -32,7 +41,7 @@ package final class CommitObservers: Sendable {
     }
 
     func tell(_ events: CommittedEvents) {
-        for observer in observers.withLock({ Array($0.values) }) { observer(events) }
+        for observer in observers.withLock({ Array($0.values) }) { observer.tell(events) }
     }
 
     // MARK: Bells
@@ -65,6 +74,7 @@ package final class CommitObservers: Sendable {
             return Array(bells.ringing.values)
         }
         for continuation in ringing { continuation.finish() }
+        for observer in observers.withLock({ Array($0.values) }) { observer.closed() }
     }
 
     /// How many bells somebody holds.

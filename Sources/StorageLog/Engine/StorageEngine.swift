@@ -216,8 +216,7 @@ extension StorageEngine {
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        if let failure = state.withLock({ $0.failure }) { throw failure }
-        if state.withLock({ $0.isClosed }) { throw StorageError.closed() }
+        try checkReadable()
         do {
             return try await pool.read(body)
         } catch {
@@ -225,8 +224,15 @@ extension StorageEngine {
         }
     }
 
-    /// Reads on the calling thread: for opening, before anybody waits.
+    private func checkReadable() throws {
+        let (failure, isClosed) = state.withLock { ($0.failure, $0.isClosed) }
+        if let failure { throw failure }
+        if isClosed { throw StorageError.closed() }
+    }
+
+    /// Reads on the calling thread: for opening, and for threads that may wait.
     package func readNow<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
+        try checkReadable()
         do {
             return try pool.read(body)
         } catch {

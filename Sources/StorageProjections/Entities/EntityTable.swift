@@ -14,12 +14,16 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
     package let selectByKey: String
     package let deleteByKey: String
 
+    /// What queries know of it.
+    package let shape: TableShape
+
     package init(_ type: Record.Type = Record.self) {
         name = Record.databaseTableName
         columns = Record.schemaColumns
         let table = quoted(name)
         let keyColumn = columns.first(where: \.primaryKey)?.name ?? "id"
         self.keyColumn = keyColumn
+        shape = TableShape(name: name, columns: columns.map(\.name), key: keyColumn)
         let key = quoted(keyColumn)
         let names = columns.map { quoted($0.name) }
         let list = names.joined(separator: ", ")
@@ -51,14 +55,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
     }
 
     /// - Throws: `invalid-name` for a column that the entity doesn't have.
-    package func column(named name: String) throws -> String {
-        guard columns.contains(where: { $0.name == name }) else {
-            throw StorageError(
-                .invalidName, "\"\(self.name)\" has no column \"\(name)\".",
-                remedy: "Use one of \(columns.map(\.name).joined(separator: ", ")).")
-        }
-        return quoted(name)
-    }
+    package func column(named name: String) throws -> String { try shape.column(named: name) }
 }
 
 // MARK: Writing

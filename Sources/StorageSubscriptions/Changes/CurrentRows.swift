@@ -18,7 +18,7 @@ package final class CurrentRows {
     /// - Returns: False where the row can't be read, or where a later event has changed it: a row bears the position of
     ///   its last event.
     func read(
-        _ change: NetChange, _ image: UnsafePointer<storage_value>, _ layout: RowLayout,
+        _ change: FoldedChange, _ image: UnsafePointer<storage_value>, _ layout: RowLayout,
         _ column: (OpaquePointer, Int) -> Void
     ) -> Bool {
         do {

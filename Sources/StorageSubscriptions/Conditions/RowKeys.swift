@@ -24,8 +24,8 @@ final class RowKeys {
     private let buffer = KeyBuffer()
     private var stamp: UInt64 = 0
     /// The change at hand, and where to read what its events don't say.
-    private var changes: NetChanges?
-    private var change: NetChange?
+    private var changes: FoldedChanges?
+    private var change: FoldedChange?
     private var rows: CurrentRows?
     private var isCompleted = false
     /// Whether a value was wanted that nobody knows. What was found since then is worth nothing.
@@ -42,7 +42,7 @@ final class RowKeys {
     }
 
     /// Turns to another change.
-    func begin(_ change: NetChange, of changes: NetChanges, _ rows: CurrentRows?) {
+    func begin(_ change: FoldedChange, of changes: FoldedChanges, _ rows: CurrentRows?) {
         self.changes = changes
         self.change = change
         self.rows = rows

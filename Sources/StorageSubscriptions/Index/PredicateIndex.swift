@@ -136,7 +136,7 @@ extension PredicateIndex {
 extension PredicateIndex {
     /// Adds what the change at a place is to whom.
     func route(
-        _ place: Int, of changes: NetChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
+        _ place: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
         into output: inout [RoutedChange]
     ) {
         let change = changes.changes[place]
@@ -160,7 +160,8 @@ extension PredicateIndex {
         counters.woken += output.count - start
     }
 
-    private func effect(_ change: NetChange, on node: Int, _ counters: inout RouterCounters) -> RoutedChange.Effect? {
+    private func effect(_ change: FoldedChange, on node: Int, _ counters: inout RouterCounters) -> RoutedChange.Effect?
+    {
         nodes[node].candidacies &+= 1
         let (columns, affecting) = (nodes[node].columns, nodes[node].affecting)
         let touchesCondition = change.changed.intersects(columns)
@@ -184,7 +185,7 @@ extension PredicateIndex {
     }
 
     private func tell(
-        _ node: Int32, _ effect: RoutedChange.Effect, _ place: Int, _ change: NetChange,
+        _ node: Int32, _ effect: RoutedChange.Effect, _ place: Int, _ change: FoldedChange,
         into output: inout [RoutedChange]
     ) {
         var next = nodes[Int(node)].first
@@ -197,7 +198,7 @@ extension PredicateIndex {
     }
 
     private func wake(
-        _ subscription: Int, _ effect: RoutedChange.Effect, _ place: Int, _ change: NetChange,
+        _ subscription: Int, _ effect: RoutedChange.Effect, _ place: Int, _ change: FoldedChange,
         into output: inout [RoutedChange]
     ) {
         subscriptions[subscription].wakes &+= 1
@@ -210,7 +211,7 @@ extension PredicateIndex {
 
     /// Nobody may miss a change, so one of which nothing can be said concerns everybody.
     private func wakeAll(
-        _ place: Int, _ change: NetChange, _ counters: inout RouterCounters, into output: inout [RoutedChange]
+        _ place: Int, _ change: FoldedChange, _ counters: inout RouterCounters, into output: inout [RoutedChange]
     ) {
         counters.fallbacks += 1
         counters.woken += count

@@ -49,6 +49,9 @@ extension Router {
         if indexes[layout.entity] == nil { indexes[layout.entity] = PredicateIndex(layout) }
     }
 
+    /// How an entity's rows are laid out; nil for one that isn't known.
+    package func layout(of entity: UInt32) -> RowLayout? { indexes[entity]?.layout }
+
     /// Forgets an entity whose columns have changed, with everybody who subscribed to it.
     package func forget(_ entity: UInt32) {
         indexes[entity] = nil
@@ -87,7 +90,7 @@ extension Router {
 
 extension Router {
     /// Empties `changes`, lets `body` add events, and leaves the changes of those entities that somebody subscribed to.
-    package func fill(_ changes: NetChanges, _ body: (NetChanges) throws -> Void) rethrows {
+    package func fill(_ changes: FoldedChanges, _ body: (FoldedChanges) throws -> Void) rethrows {
         changes.removeAll()
         let layouts = subscribed ?? indexes.values.filter { $0.count > 0 }.map(\.layout)
         subscribed = layouts
@@ -100,7 +103,7 @@ extension Router {
     ///
     /// - Parameter rows: Where to read what updates left alone, at most once for each change. It must see the rows as the
     ///   changes left them; where it doesn't, everybody is told.
-    package func route(_ changes: NetChanges, rows: CurrentRows?) -> [RoutedChange] {
+    package func route(_ changes: FoldedChanges, rows: CurrentRows?) -> [RoutedChange] {
         results.removeAll(keepingCapacity: true)
         for (place, change) in changes.changes.enumerated() {
             indexes[change.entity]?.route(place, of: changes, rows, &counters, into: &results)

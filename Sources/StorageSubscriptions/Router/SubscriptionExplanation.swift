@@ -1,6 +1,6 @@
 /// How a subscription is found, and what that has cost.
-package struct SubscriptionExplanation: Sendable, Hashable {
-    package enum Tier: String, Sendable {
+public struct SubscriptionExplanation: Sendable, Hashable {
+    public enum Tier: String, Sendable {
         /// Found by a part of its condition.
         case indexed
         /// Evaluated on every change of its entity that touches its columns.
@@ -9,16 +9,16 @@ package struct SubscriptionExplanation: Sendable, Hashable {
         case opaque
     }
 
-    package let tier: Tier
+    public let tier: Tier
     /// The parts of the condition that it is found by, such as `status =`, `age between`, `name like a…`.
-    package let anchors: [String]
+    public let anchors: [String]
     /// How many subscriptions have the same condition.
-    package let sharers: Int
+    public let sharers: Int
     /// How often the condition was held for possible, and how often it was evaluated.
-    package let candidacies: Int
-    package let evaluations: Int
+    public let candidacies: Int
+    public let evaluations: Int
     /// How often the subscription was woken; by which position last, and why.
-    package let wakes: Int
-    package let lastPosition: Int64
-    package let lastEffect: RoutedChange.Effect?
+    public let wakes: Int
+    public let lastPosition: Int64
+    public let lastEffect: SubscriptionEffect?
 }

@@ -1,7 +1,7 @@
 /// What a stretch of events makes of one row, however many they are: it came, it went, or it is another than before.
 ///
-/// The values lie in ``NetChanges``.
-package struct NetChange: Sendable {
+/// The values lie in ``FoldedChanges``.
+package struct FoldedChange: Sendable {
     package let entity: UInt32
     /// The row's number in its table, as of its last event.
     package internal(set) var rowid: Int64

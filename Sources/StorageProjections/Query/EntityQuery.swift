@@ -1,15 +1,4 @@
 public import StorageCore
-public import StorageProjections
-
-/// What a query asks for, apart from where it is asked.
-public struct QueryRequest<E: RegisteredEntity>: Sendable {
-    var predicate: RowPredicate?
-    var orderings: [RowOrdering] = []
-    var limit: Int?
-    var offset = 0
-
-    init() {}
-}
 
 /// A question about one entity's rows, put together call by call. Each call answers a new query and leaves the old one as
 /// it was.
@@ -28,12 +17,12 @@ extension EntityQuery {
     /// Only rows for which the condition is true; several calls must all be.
     public func `where`(_ condition: (ColumnRef<Entity>) -> RowPredicate) -> Self {
         let condition = condition(ColumnRef())
-        return with { $0.predicate = $0.predicate.map { $0 && condition } ?? condition }
+        return with { $0.rows.predicate = $0.rows.predicate.map { $0 && condition } ?? condition }
     }
 
     /// Sorted by a column; by further ones where those before are equal, and by the key in the end.
     public func orderBy(_ column: String, _ order: RowOrder = .ascending) -> Self {
-        with { $0.orderings.append(RowOrdering(column, order)) }
+        with { $0.rows.orderings.append(RowOrdering(column, order)) }
     }
 
     /// Sorted by a property's column.
@@ -42,12 +31,12 @@ extension EntityQuery {
         collation: RowPredicate.Collation? = nil
     ) -> Self {
         let name = Entity.Record.columns[keyPath: column].name
-        return with { $0.orderings.append(RowOrdering(name, order, collation: collation)) }
+        return with { $0.rows.orderings.append(RowOrdering(name, order, collation: collation)) }
     }
 
     /// At most this many rows.
-    public func limit(_ count: Int) -> Self { with { $0.limit = count } }
+    public func limit(_ count: Int) -> Self { with { $0.rows.limit = count } }
 
-    /// Without the first rows. For paging through rows that change, ``Query/page(after:size:)`` is better and faster.
-    public func offset(_ count: Int) -> Self { with { $0.offset = count } }
+    /// Without the first rows. For paging through rows that change, a page behind a cursor is better and faster.
+    public func offset(_ count: Int) -> Self { with { $0.rows.offset = count } }
 }

@@ -1,11 +1,10 @@
-internal import StorageProjections
 internal import Synchronization
 
 /// The tables of record types, their SQL put together once.
-enum EntityTables {
+package enum EntityTables {
     private static let known = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
-    static func of<Record: StorageKitEntityRecord>(_ type: Record.Type) -> EntityTable<Record> {
+    package static func of<Record: StorageKitEntityRecord>(_ type: Record.Type) -> EntityTable<Record> {
         let key = ObjectIdentifier(type)
         return known.withLock { known in
             if let table = known[key] as? EntityTable<Record> { return table }

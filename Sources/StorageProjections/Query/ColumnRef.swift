@@ -1,9 +1,10 @@
 public import StorageCore
-public import StorageProjections
 
 /// The columns of an entity, as a query's closures see them: `$0.age` is the column of the property `age`.
 @dynamicMemberLookup
 public struct ColumnRef<E: RegisteredEntity>: Sendable {
+    package init() {}
+
     /// A column, or the columns of an embedded property.
     public subscript<Member>(dynamicMember path: KeyPath<E.Record.Columns, Member>) -> Member {
         E.Record.columns[keyPath: path]

@@ -11,9 +11,9 @@ package import StorageLog
 ///
 /// Isolation: not `Sendable`; whoever routes fills it, reads it, and empties it again, which keeps its memory. The events
 /// must stay where they are meanwhile.
-package final class NetChanges {
+package final class FoldedChanges {
     /// The rows that have changed, in the order of their first events.
-    package private(set) var changes: [NetChange] = []
+    package private(set) var changes: [FoldedChange] = []
     /// Only entities of these layouts are looked at.
     private var layouts: [RowLayout] = []
     private var placeOfEntity: [UInt32: Int32] = [:]
@@ -46,21 +46,21 @@ package final class NetChanges {
         hashedCount = 0
     }
 
-    package func layout(of change: NetChange) -> RowLayout { layouts[Int(change.layout)] }
+    package func layout(of change: FoldedChange) -> RowLayout { layouts[Int(change.layout)] }
 
     /// The row before, and the row after; unknown places have the type 0.
     @inline(__always)
-    func old(_ change: NetChange) -> UnsafeMutablePointer<storage_value> { values + change.first }
+    func old(_ change: FoldedChange) -> UnsafeMutablePointer<storage_value> { values + change.first }
 
     @inline(__always)
-    func new(_ change: NetChange) -> UnsafeMutablePointer<storage_value> {
+    func new(_ change: FoldedChange) -> UnsafeMutablePointer<storage_value> {
         values + change.first + layouts[Int(change.layout)].columns.count
     }
 }
 
 // MARK: Folding
 
-extension NetChanges {
+extension FoldedChanges {
     /// Takes in events, in order. Several runs may follow one another.
     ///
     /// - Parameter first: The position of the view's first event.
@@ -99,7 +99,7 @@ extension NetChanges {
         changes.removeLast(changes.count - kept)
     }
 
-    private func difference(_ change: NetChange) -> ColumnMask {
+    private func difference(_ change: FoldedChange) -> ColumnMask {
         let (old, new) = (old(change), new(change))
         var mask = ColumnMask.none
         for place in 0..<layouts[Int(change.layout)].columns.count where !old[place].isSame(as: new[place]) {
@@ -148,7 +148,7 @@ extension NetChanges {
         _ event: Int, _ view: EventView, _ shape: storage_shape, _ layout: Int32, at start: Int, _ position: Int64
     ) {
         let operation = Int(shape.operation)
-        var change = NetChange(
+        var change = FoldedChange(
             entity: shape.entity, rowid: view.events[event].rowid, position: position,
             existed: operation != STORAGE_INSERT, exists: operation != STORAGE_DELETE,
             isWhole: operation != STORAGE_UPDATE, layout: layout, first: start)
@@ -198,7 +198,7 @@ extension NetChanges {
     /// What an image doesn't know yet from a whole row, as an insert or a delete has it.
     private func fill(
         _ image: UnsafeMutablePointer<storage_value>, _ event: Int, _ view: EventView, _ shape: storage_shape,
-        _ change: inout NetChange
+        _ change: inout FoldedChange
     ) {
         let layout = layouts[Int(change.layout)]
         let columns = view.columns(of: event)
@@ -218,7 +218,7 @@ extension NetChanges {
     /// The columns that an update changed.
     @inline(__always)
     private func forEachColumn(
-        _ event: Int, _ view: EventView, _ shape: storage_shape, _ change: inout NetChange,
+        _ event: Int, _ view: EventView, _ shape: storage_shape, _ change: inout FoldedChange,
         _ body: (Int, storage_value, storage_value) -> Void
     ) {
         let layout = layouts[Int(change.layout)]
@@ -237,7 +237,7 @@ extension NetChanges {
 
 // MARK: Rows by their keys
 
-extension NetChanges {
+extension FoldedChanges {
     /// The change of the row whose key lies in the image at a place.
     private func find(_ start: Int, _ layout: Int32, _ rowid: Int64) -> Int? {
         if changes.count * 2 >= table.count { rehash() }
@@ -262,7 +262,7 @@ extension NetChanges {
         hashedCount = 0
     }
 
-    private func isSameRow(_ change: NetChange, _ start: Int, _ layout: Int32, _ rowid: Int64) -> Bool {
+    private func isSameRow(_ change: FoldedChange, _ start: Int, _ layout: Int32, _ rowid: Int64) -> Bool {
         guard change.layout == layout else { return false }
         let places = layouts[Int(layout)].keyPlaces
         guard !places.isEmpty else { return change.rowid == rowid }
@@ -283,11 +283,11 @@ extension NetChanges {
 
 // MARK: Whole rows
 
-extension NetChanges {
+extension FoldedChanges {
     /// Reads what an update left alone from the row as it is now: one look-up.
     ///
     /// - Returns: False where the row isn't as the change left it, so that nothing was learnt.
-    func complete(_ change: NetChange, from rows: CurrentRows?) -> Bool {
+    func complete(_ change: FoldedChange, from rows: CurrentRows?) -> Bool {
         guard change.isUpdate, !change.isWhole else { return true }
         guard let rows else { return false }
         let (old, new) = (old(change), new(change))

@@ -1,0 +1,40 @@
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+extension QuerySQL {
+    /// Changes only rows in which something differs, so that an update that changes nothing writes nothing.
+    ///
+    /// - Parameter stamp: The column that is to say when a row was changed, and the time.
+    func update(_ assignments: [ColumnAssignment], stamp: (column: String, now: StorageValue)?) throws -> Text? {
+        guard !assignments.isEmpty else { return nil }
+        var sets: [String] = []
+        var differences: [String] = []
+        var values: [StorageValue] = []
+        for assignment in assignments {
+            let name = try table.column(named: assignment.column)
+            guard !table.key.contains(where: { table.columns[$0].name == assignment.column }) else {
+                throw StorageError(
+                    .misuse, "updateAll can't change the key \"\(assignment.column)\".",
+                    remedy: "Delete the rows and save them under their new ids.")
+            }
+            sets.append("\(name) = ?")
+            differences.append("NOT storage_identical(\(name), ?)")
+            values.append(assignment.value)
+        }
+        let compared = values
+        if let stamp, !assignments.contains(where: { $0.column == stamp.column }) {
+            sets.append("\(try table.column(named: stamp.column)) = ?")
+            values.append(stamp.now)
+        }
+        let target = try target()
+        let word = target.sql.isEmpty ? " WHERE " : " AND "
+        // The condition of the query is a group of its own: OR in it must not reach beyond.
+        let condition =
+            target.sql.isEmpty ? "" : " WHERE (" + target.sql.dropFirst(" WHERE ".count) + ")"
+        return Text(
+            sql:
+                "UPDATE \(quoted(table.stored)) SET \(sets.joined(separator: ", "))\(condition)\(word)(\(differences.joined(separator: " OR ")))",
+            values: values + target.values + compared)
+    }
+}

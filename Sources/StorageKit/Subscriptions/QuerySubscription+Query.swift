@@ -1,0 +1,50 @@
+internal import StorageProjections
+public import StorageSubscriptions
+
+extension QuerySubscription {
+    /// Follows what a query finds.
+    ///
+    /// - Parameter start: Whether the first value is there when this returns.
+    public convenience init(_ query: Query<Entity>, start: SubscriptionStart = .immediate) {
+        self.init(query.storage.subscriptions, query.request, start: start)
+    }
+
+    /// Follows what a query finds among a repository's rows: all of them where there is none.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+    ) { self.init(query ?? repository.query(), start: start) }
+}
+
+extension SingleQuerySubscription {
+    /// Follows the first row that a query finds.
+    public convenience init(_ query: Query<Entity>, start: SubscriptionStart = .immediate) {
+        self.init(query.storage.subscriptions, query.request, start: start)
+    }
+
+    /// Follows the first row that a query finds among a repository's rows.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+    ) { self.init(query ?? repository.query(), start: start) }
+}
+
+extension PaginatedQuerySubscription {
+    /// Follows the pages of what a query finds; it has no limit and no offset of its own.
+    public convenience init(
+        _ query: Query<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5, style: Style = .numbered,
+        start: SubscriptionStart = .immediate
+    ) {
+        self.init(
+            query.storage.subscriptions, query.request, pageSize: pageSize, prefetchThreshold: prefetchThreshold,
+            style: style, start: start)
+    }
+
+    /// Follows the pages of what a query finds among a repository's rows.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, pageSize: Int = 20,
+        prefetchThreshold: Int = 5, style: Style = .numbered, start: SubscriptionStart = .immediate
+    ) {
+        self.init(
+            query ?? repository.query(), pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style,
+            start: start)
+    }
+}

@@ -1,0 +1,19 @@
+internal import StorageLog
+internal import StorageSubscriptions
+
+extension Storage {
+    /// Waits until all live views show everything up to a commit.
+    ///
+    /// ```swift
+    /// let receipt = try await storage.save(user)
+    /// await storage.viewsSettled(after: receipt)
+    /// #expect(users.items.contains(user))
+    /// ```
+    ///
+    /// Views come to that state by themselves; this is for tests, and for code that must not show an older one.
+    @MainActor public func viewsSettled(after receipt: CommitReceipt) async {
+        // The commit is durable, so the state that is looked at now holds it.
+        await subscriptions.catchUp()
+        subscriptions.stage.drain()
+    }
+}

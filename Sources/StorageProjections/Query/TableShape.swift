@@ -1,0 +1,54 @@
+internal import StorageCore
+package import StorageLog
+
+/// The columns of a table that are read, by the names that users know, and which of them are its key.
+package struct TableShape: Sendable, Hashable {
+    /// A column's name for users, and in SQLite.
+    package struct Column: Sendable, Hashable {
+        package let name: String
+        package let stored: String
+    }
+
+    /// The entity's name.
+    package let name: String
+    /// The table's name in SQLite.
+    package let stored: String
+    package let columns: [Column]
+    /// The key's columns, by their places among the columns.
+    package let key: [Int]
+
+    package init(name: String, columns: [String], key: String) {
+        self.name = name
+        stored = name
+        self.columns = columns.map { Column(name: $0, stored: $0) }
+        self.key = columns.firstIndex(of: key).map { [$0] } ?? []
+    }
+
+    /// All columns of an entity whose type isn't known.
+    package init(_ entity: CatalogEntity) {
+        name = entity.name
+        stored = entity.stored
+        let live = entity.live
+        columns = live.map { Column(name: $0.name, stored: $0.stored) }
+        key = entity.key.compactMap { key in live.firstIndex { $0.id == key.id } }
+    }
+
+    /// The select of all columns, without its condition.
+    package var select: String {
+        "SELECT \(columns.map { quoted($0.stored) }.joined(separator: ", ")) FROM \(quoted(stored))"
+    }
+
+    package func place(of name: String) -> Int? { columns.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
+
+    /// A column's name as it stands in SQL.
+    ///
+    /// - Throws: `invalid-name` for a column that isn't there.
+    package func column(named name: String) throws -> String {
+        guard let place = place(of: name) else {
+            throw StorageError(
+                .invalidName, "\"\(self.name)\" has no column \"\(name)\".",
+                remedy: "Use one of \(columns.map(\.name).joined(separator: ", ")).")
+        }
+        return quoted(columns[place].stored)
+    }
+}

@@ -1,0 +1,46 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+/// One changed row as nodes see it: its values before and after.
+///
+/// Not `Sendable`: good for the step that it belongs to.
+package struct ChangedRow {
+    let changes: FoldedChanges
+    /// Its place among the changes.
+    let place: Int
+    let rows: CurrentRows
+
+    var change: FoldedChange { changes.changes[place] }
+    var position: Int64 { change.position }
+
+    /// A value; nil where nobody knows it.
+    func value(_ column: Int, _ image: RowKeys.Image) -> storage_value? {
+        let change = change
+        let row = image == .old ? changes.old(change) : changes.new(change)
+        if row[column].isUnknown, !changes.complete(change, from: rows) { return nil }
+        return row[column].isUnknown ? nil : row[column]
+    }
+
+    /// Binds the key's columns, in their order.
+    func bindKey(to statement: OpaquePointer) {
+        let change = change
+        let row = change.exists ? changes.new(change) : changes.old(change)
+        for (index, place) in changes.layout(of: change).keyPlaces.enumerated() {
+            row[place].bindAddressed(to: statement, at: Int32(index + 1))
+        }
+    }
+}
+
+extension storage_value {
+    /// Binds a value whose `bits` are an address, if it has bytes; they must stay until the statement is reset.
+    func bindAddressed(to statement: OpaquePointer, at index: Int32) {
+        switch Int32(type) {
+        case SQLITE_INTEGER: sqlite3_bind_int64(statement, index, Int64(bitPattern: bits))
+        case SQLITE_FLOAT: sqlite3_bind_double(statement, index, Double(bitPattern: bits))
+        case SQLITE_TEXT: storage_bind_text_borrowed(statement, index, addressed.baseAddress, addressed.count)
+        case SQLITE_BLOB: storage_bind_blob_borrowed(statement, index, addressed.baseAddress, addressed.count)
+        default: sqlite3_bind_null(statement, index)
+        }
+    }
+}

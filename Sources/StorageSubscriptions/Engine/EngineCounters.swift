@@ -1,0 +1,15 @@
+/// How much work it was to keep views up to date. Per change, none of it grows with the number of subscriptions that
+/// aren't concerned, nor with the size of tables.
+package struct EngineCounters: Sendable, Hashable {
+    /// States of the store that were looked at.
+    package internal(set) var steps = 0
+    /// Nodes that were told of changes.
+    package internal(set) var wakes = 0
+    /// Nodes that read everything anew, their first time not counted.
+    package internal(set) var rehydrations = 0
+    /// Statements that nodes ran.
+    package internal(set) var statements = 0
+    /// Rows that were read to learn what an event doesn't say.
+    package internal(set) var rowReads = 0
+    package internal(set) var router = RouterCounters()
+}

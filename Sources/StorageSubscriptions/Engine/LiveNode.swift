@@ -1,0 +1,43 @@
+package import StorageCore
+
+/// What a ``SubscriptionEngine`` keeps up to date: a list, a count, groups, sums.
+///
+/// Isolation: not `Sendable`; it lives in its engine and is touched by nobody else.
+package protocol LiveNode: AnyObject {
+    /// Which changes matter to it.
+    var interest: Interest { get }
+    /// Learns how the entity's rows are laid out: before anything else, and again when the schema has changed.
+    func lay(_ layout: RowLayout) throws
+    /// Reads everything anew.
+    func hydrate(_ snapshot: Snapshot) throws
+    /// Takes in one change.
+    ///
+    /// - Throws: ``StaleNode`` where it can't; it is hydrated then.
+    func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws
+    /// Fetches what the changes of a step have left open.
+    func settle(_ snapshot: Snapshot) throws
+    /// Hands over what is new since the last call.
+    func publish(at position: Int64) -> [Delivery]
+    /// Tells that it couldn't be kept up to date.
+    func fail(_ error: StorageError) -> [Delivery]
+    /// Tells that nothing will come any more.
+    func finish()
+}
+
+/// The rows of one entity that a node looks at.
+package struct Interest: Sendable {
+    /// The entity's name.
+    let entity: String
+    let predicate: RowPredicate
+    /// The columns that it shows or sorts by; all of them where nil.
+    let columns: [String]?
+
+    package init(entity: String, predicate: RowPredicate?, columns: [String]? = nil) {
+        self.entity = entity
+        self.predicate = predicate ?? .constant(true)
+        self.columns = columns
+    }
+}
+
+/// Says that a node has to read everything anew.
+struct StaleNode: Error {}

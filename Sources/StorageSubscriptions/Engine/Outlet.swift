@@ -1,0 +1,23 @@
+/// Where a node's news goes.
+package struct Outlet<Update: ComposableUpdate> {
+    /// Takes an update; `limit` and `whole` are what to do where too much comes together.
+    let tell: (_ update: Update, _ limit: Int, _ whole: @escaping () -> Update) -> Delivery?
+    let finish: () -> Void
+
+    /// To a view, by way of the main actor.
+    package init(_ mailbox: Mailbox<Update>, finish: @escaping () -> Void = {}) {
+        tell = { mailbox.delivery($0, limit: $1, whole: $2) }
+        self.finish = finish
+    }
+
+    /// To somebody who takes every update where it is made.
+    package init(_ take: @escaping (Update) -> Void, finish: @escaping () -> Void = {}) {
+        tell = { update, _, _ in
+            take(update)
+            return nil
+        }
+        self.finish = finish
+    }
+
+    func tell(_ update: Update, limit: Int, whole: @escaping () -> Update) -> Delivery? { tell(update, limit, whole) }
+}

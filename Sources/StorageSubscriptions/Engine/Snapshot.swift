@@ -1,0 +1,66 @@
+internal import CSQLite
+package import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+/// The one state of the store that all nodes see in a step.
+///
+/// Isolation: not `Sendable`; it belongs to its connection's thread and ends with the read.
+package final class Snapshot {
+    package let rows: GRDB.Database
+    package let position: Int64
+    let current: CurrentRows
+    private var items: [ItemForm: AnyObject] = [:]
+    /// How many statements were run.
+    private(set) var statementCount = 0
+
+    private struct ItemForm: Hashable {
+        let table: String
+        let item: ObjectIdentifier
+    }
+
+    private final class Items<Item> {
+        var byChange: [Int: Item] = [:]
+    }
+
+    init(_ state: FeedState) throws {
+        rows = state.rows
+        position = state.position
+        guard let connection = state.rows.sqliteConnection else { throw StorageError.closed() }
+        current = CurrentRows(connection)
+    }
+
+    /// Runs a statement over a form's columns.
+    func run<Result>(_ text: QuerySQL.Text, _ body: (StatementRows, OpaquePointer) throws -> Result) throws -> Result {
+        statementCount += 1
+        return try text.run(rows) { try body(StatementRows(statement: $0), $0) }
+    }
+
+    func integer(_ text: QuerySQL.Text) throws -> Int {
+        statementCount += 1
+        guard case .integer(let value) = try text.value(rows) else { return 0 }
+        return Int(value)
+    }
+
+    /// The row that a change has left behind, as a form reads it. Nodes that ask for the same share one look-up.
+    ///
+    /// - Throws: ``StaleNode`` where there is no such row.
+    func item<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
+        let key = ItemForm(table: form.table.stored, item: ObjectIdentifier(Item.self))
+        let known = items[key] as? Items<Item> ?? Items<Item>()
+        items[key] = known
+        if let item = known.byChange[change.place] { return item }
+        statementCount += 1
+        let statement = try rows.cachedStatement(sql: form.selectByKey).sqliteStatement
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        change.bindKey(to: statement)
+        guard sqlite3_step(statement) == SQLITE_ROW else { throw StaleNode() }
+        let item = try form.read(statement)
+        known.byChange[change.place] = item
+        return item
+    }
+}

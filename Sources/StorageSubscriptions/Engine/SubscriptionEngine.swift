@@ -1,0 +1,394 @@
+internal import Dispatch
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+
+/// Follows a store's log and keeps nodes up to date: each commit costs the nodes that it concerns.
+///
+/// It works in steps. A step looks at one state of the store, takes in everything up to that state's position, brings
+/// every node that is concerned to that position, and hands what is new to the views, all at once. A node begins its
+/// life inside of a step, so nothing can come between what it has read and what it is told.
+///
+/// Isolation: an actor on a queue of its own, because it waits for the database. ``now(_:)`` waits for it without
+/// `await`; don't call it from the writer.
+package actor SubscriptionEngine {
+    private nonisolated let executor = QueueExecutor(label: "StorageKit subscriptions")
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    package nonisolated let stage = Stage()
+    private nonisolated let source: any FeedSource
+    private var inbox: CommitInbox?
+
+    struct Slot {
+        let node: any LiveNode
+        let entity: UInt32
+        let token: SubscriptionToken
+        /// How often it has failed in a row.
+        var failures = 0
+    }
+
+    let router = Router()
+    let changes = FoldedChanges()
+    private var slots: [Int: Slot] = [:]
+    private var owners: [SubscriptionToken: Int] = [:]
+    private var nextId = 0
+    private var catalog = Catalog()
+    private var schemaVersion: Int64 = -1
+    private var isClosed = false
+    /// What nodes reflect.
+    package private(set) var position: Int64 = 0
+    package private(set) var counters = EngineCounters()
+    /// Above so many events, nodes read everything anew instead of taking them in one by one.
+    private static let eventLimit = 20_000
+
+    package init(_ source: any FeedSource) { self.source = source }
+
+    /// Runs `body`, which opens a node.
+    func open(_ body: @Sendable (isolated SubscriptionEngine) throws -> LiveHandle) throws -> LiveHandle {
+        try body(self)
+    }
+
+    /// Runs `body` on the engine and waits for it.
+    package nonisolated func now<Result: Sendable>(
+        _ body: @Sendable (isolated SubscriptionEngine) throws -> Result
+    ) rethrows -> Result {
+        try executor.queue.sync { try assumeIsolated { try body($0) } }
+    }
+
+    nonisolated func removeLater(_ id: Int) {
+        executor.queue.async { self.assumeIsolated { $0.remove(id) } }
+    }
+
+    package var nodeCount: Int { slots.count }
+}
+
+// MARK: Nodes
+
+extension SubscriptionEngine {
+    /// Takes in a node, and reads what it begins with.
+    ///
+    /// - Throws: What its first read throws; it isn't kept then.
+    package func add(_ node: any LiveNode) throws -> LiveHandle {
+        guard !isClosed else { throw StorageError.closed() }
+        if slots.isEmpty { follow() }
+        let id = nextId
+        nextId += 1
+        do {
+            let entity = try entity(named: node.interest.entity)
+            want(entity.id)
+            try step(reading: [entity.name]) { snapshot in
+                // The schema may have changed since it was looked at.
+                let entity = try self.entity(named: node.interest.entity)
+                let layout = try self.layout(entity, snapshot)
+                try node.lay(layout)
+                let token = try register(node, entity.id, layout)
+                do {
+                    try node.hydrate(snapshot)
+                } catch {
+                    router.remove(token)
+                    throw error
+                }
+                slots[id] = Slot(node: node, entity: entity.id, token: token)
+                owners[token] = id
+                return node.publish(at: snapshot.position)
+            }
+        } catch {
+            if slots.isEmpty { rest() }
+            throw error
+        }
+        return LiveHandle(id: id, engine: self)
+    }
+
+    private func register(_ node: any LiveNode, _ entity: UInt32, _ layout: RowLayout) throws -> SubscriptionToken {
+        let interest = node.interest
+        let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
+        return try router.register(entity, where: interest.predicate, affecting: affecting)
+    }
+
+    /// Does nothing for a node that is gone.
+    func remove(_ id: Int) {
+        guard let slot = slots.removeValue(forKey: id) else { return }
+        owners[slot.token] = nil
+        router.remove(slot.token)
+        if slots.isEmpty { rest() }
+    }
+
+    /// Asks a node for something that it does on the store's state, and publishes what comes of it.
+    package func change<Node: LiveNode>(
+        _ handle: LiveHandle, as type: Node.Type, _ body: @Sendable (Node, Snapshot) throws -> Void
+    ) throws {
+        guard let slot = slots[handle.id], let node = slot.node as? Node else { throw StorageError.closed() }
+        try step(reading: [node.interest.entity]) { snapshot in
+            try body(node, snapshot)
+            try node.settle(snapshot)
+            return node.publish(at: snapshot.position)
+        }
+    }
+
+    /// Reads everything anew for one node, whatever has or hasn't happened.
+    package func refresh(_ handle: LiveHandle) throws {
+        guard slots[handle.id] != nil else { throw StorageError.closed() }
+        try step(reading: []) { snapshot in hydrate([handle.id], snapshot) }
+    }
+
+    package func explain(_ handle: LiveHandle) -> SubscriptionExplanation? {
+        slots[handle.id].flatMap { router.explain($0.token) }
+    }
+}
+
+// MARK: Following
+
+extension SubscriptionEngine {
+    private func follow() {
+        let inbox = CommitInbox { [weak self] in
+            guard let self else { return }
+            executor.queue.async { self.assumeIsolated { $0.catchUp() } }
+        }
+        self.inbox = inbox
+        source.start(inbox) { [weak self] in
+            guard let self else { return }
+            executor.queue.async { self.assumeIsolated { $0.close() } }
+        }
+        // What came before nobody was interested in.
+        position = -1
+    }
+
+    /// Nobody is interested any more: commits cost nothing from here on.
+    private func rest() {
+        source.stop()
+        inbox = nil
+        position = 0
+    }
+
+    private func close() {
+        isClosed = true
+        for slot in slots.values { slot.node.finish() }
+        slots.removeAll()
+        owners.removeAll()
+        rest()
+    }
+
+    private func want(_ entity: UInt32) {
+        var wanted = Set(slots.values.map(\.entity))
+        wanted.insert(entity)
+        wanted.insert(CatalogEntity.catalog.id)
+        inbox?.want(wanted)
+    }
+
+    /// Takes in what has been committed, and hands it to the views.
+    package func catchUp() {
+        guard !slots.isEmpty else { return }
+        do {
+            try step(reading: []) { _ in [] }
+        } catch {
+            fail(Array(slots.keys), error)
+        }
+    }
+
+    /// One state of the store: first everything up to it is taken in, then `body` runs on it.
+    private func step(reading names: Set<String>, _ body: (Snapshot) throws -> [Delivery]) throws {
+        inbox?.rest()
+        counters.steps += 1
+        let entities = names.union(slots.values.map(\.node.interest.entity))
+        let deliveries = try source.read(entities) { state in
+            let snapshot = try Snapshot(state)
+            defer {
+                counters.statements += snapshot.statementCount
+                counters.rowReads += snapshot.current.reads
+            }
+            var deliveries = try advance(to: snapshot, state)
+            deliveries += try body(snapshot)
+            return deliveries
+        }
+        // Not while a state is held: what a consumer does may take long.
+        stage.post(deliveries)
+    }
+
+    private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery] {
+        var stale = try noticeSchema(snapshot, state)
+        let before = position
+        guard before >= 0, snapshot.position > before else {
+            // A past that is replayed may go back.
+            let isBack = before > snapshot.position
+            position = snapshot.position
+            return hydrate(isBack ? Set(slots.keys) : stale, snapshot)
+        }
+        defer { position = snapshot.position }
+        var batches: [EventBatch] = []
+        let isTooMuch = try fill(before + 1...snapshot.position, LogReader(state.log), &batches)
+        // The changes point into the batches.
+        return withExtendedLifetime(batches) {
+            if isTooMuch { return hydrate(Set(slots.keys), snapshot) }
+            let routed = router.route(changes, rows: snapshot.current)
+            counters.router = router.counters
+            let touched = apply(routed, snapshot, &stale)
+            var deliveries = hydrate(stale, snapshot)
+            for id in touched where !stale.contains(id) { deliveries += settle(id, snapshot) }
+            return deliveries
+        }
+    }
+
+    /// - Returns: Whether there is more than is worth being taken in change by change.
+    private func fill(_ positions: ClosedRange<Int64>, _ log: LogReader, _ batches: inout [EventBatch]) throws -> Bool {
+        var count = 0
+        let wanted = router.entities
+        let parts = source.tellsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
+        try router.fill(changes) { changes in
+            for part in parts where count <= Self.eventLimit {
+                switch part {
+                case .batch(let batch):
+                    count += batch.count
+                    batches.append(batch)
+                    batch.withView { changes.add($0, 0..<$0.count, first: batch.header.first) }
+                case .unread(let positions):
+                    try log.forEachBatch(
+                        in: positions, where: { $0.entities.contains { wanted.contains($0) } }
+                    ) { batch in
+                        let first = batch.header.first
+                        let events = positions.clamped(to: batch.positions)
+                        count += events.count
+                        guard count <= Self.eventLimit else { return false }
+                        batches.append(batch)
+                        let range = Int(events.lowerBound - first)..<Int(events.upperBound - first) + 1
+                        batch.withView { changes.add($0, range, first: first) }
+                        return true
+                    }
+                }
+            }
+        }
+        return count > Self.eventLimit
+    }
+
+    /// - Returns: The nodes that were told of changes, each once.
+    private func apply(_ routed: [RoutedChange], _ snapshot: Snapshot, _ stale: inout Set<Int>) -> [Int] {
+        var touched: [Int] = []
+        var isTouched: Set<Int> = []
+        for change in routed {
+            guard let id = owners[change.token], !stale.contains(id), let node = slots[id]?.node else { continue }
+            if isTouched.insert(id).inserted { touched.append(id) }
+            do {
+                guard change.effect != .uncertain else { throw StaleNode() }
+                let row = ChangedRow(changes: changes, place: change.change, rows: snapshot.current)
+                try node.apply(row, change.effect, snapshot)
+            } catch {
+                // Whatever went wrong: reading everything anew either mends it or says what it is.
+                stale.insert(id)
+            }
+        }
+        counters.wakes += touched.count
+        return touched
+    }
+
+    private func settle(_ id: Int, _ snapshot: Snapshot) -> [Delivery] {
+        guard let node = slots[id]?.node else { return [] }
+        do {
+            try node.settle(snapshot)
+            return node.publish(at: snapshot.position)
+        } catch {
+            return hydrate([id], snapshot)
+        }
+    }
+
+    private func hydrate(_ ids: Set<Int>, _ snapshot: Snapshot) -> [Delivery] {
+        var deliveries: [Delivery] = []
+        for id in ids.sorted() {
+            guard let node = slots[id]?.node else { continue }
+            counters.rehydrations += 1
+            do {
+                try node.hydrate(snapshot)
+                slots[id]?.failures = 0
+                deliveries += node.publish(at: snapshot.position)
+            } catch {
+                deliveries += failed(id, error)
+            }
+        }
+        return deliveries
+    }
+}
+
+// MARK: Failing
+
+extension SubscriptionEngine {
+    /// A node that has failed keeps what it had, says so, and tries again, waiting longer each time.
+    private func failed(_ id: Int, _ error: any Error) -> [Delivery] {
+        guard var slot = slots[id] else { return [] }
+        slot.failures += 1
+        slots[id] = slot
+        let delay = min(30, 0.1 * Double(1 << min(slot.failures - 1, 16)))
+        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+            self?.assumeIsolated { $0.retry(id) }
+        }
+        return slot.node.fail(StorageError.wrapping(error).forSubscribers)
+    }
+
+    private func fail(_ ids: [Int], _ error: any Error) { stage.post(ids.flatMap { failed($0, error) }) }
+
+    private func retry(_ id: Int) {
+        guard let slot = slots[id], slot.failures > 0 else { return }
+        do {
+            try step(reading: []) { snapshot in slots[id]?.failures ?? 0 > 0 ? hydrate([id], snapshot) : [] }
+        } catch {
+            fail([id], error)
+        }
+    }
+}
+
+// MARK: The schema
+
+extension SubscriptionEngine {
+    private func entity(named name: String) throws -> CatalogEntity {
+        if let entity = catalog.entity(named: name) { return entity }
+        catalog = try source.read([]) { try Catalog.load($0.log) }
+        if let entity = catalog.entity(named: name) { return entity }
+        throw StorageError(
+            .notFound, "There is no entity \"\(name)\" to subscribe to.",
+            remedy: "Declare it when the store is opened.")
+    }
+
+    private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
+        guard let connection = snapshot.rows.sqliteConnection else { throw StorageError.closed() }
+        let layout = RowLayout(entity, in: connection)
+        router.add(layout)
+        return router.layout(of: entity.id) ?? layout
+    }
+
+    /// Lays out the rows anew of entities that have changed.
+    ///
+    /// - Returns: The nodes that have to read everything anew.
+    private func noticeSchema(_ snapshot: Snapshot, _ state: FeedState) throws -> Set<Int> {
+        let version = try Self.schemaVersion(state.rows)
+        guard version != schemaVersion else { return [] }
+        schemaVersion = version
+        let known = catalog
+        catalog = try Catalog.load(state.log)
+        var stale: Set<Int> = []
+        for (id, slot) in slots {
+            guard let entity = catalog.entity(named: slot.node.interest.entity) else {
+                stale.insert(id)
+                continue
+            }
+            if entity == known.entity(id: slot.entity) { continue }
+            stale.insert(id)
+        }
+        for entity in Set(stale.compactMap { slots[$0]?.entity }) { router.forget(entity) }
+        for id in stale { relay(id, snapshot) }
+        return stale
+    }
+
+    /// Registers a node anew after its entity has changed.
+    private func relay(_ id: Int, _ snapshot: Snapshot) {
+        guard let slot = slots[id] else { return }
+        owners[slot.token] = nil
+        // Where it can't be registered, reading it anew fails in the same way, and says so.
+        guard let entity = catalog.entity(named: slot.node.interest.entity),
+            let layout = try? layout(entity, snapshot), (try? slot.node.lay(layout)) != nil,
+            let token = try? register(slot.node, entity.id, layout)
+        else { return }
+        slots[id] = Slot(node: slot.node, entity: entity.id, token: token)
+        owners[token] = id
+        want(entity.id)
+    }
+
+    private static func schemaVersion(_ db: GRDB.Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version")) ?? 0
+    }
+}

@@ -1,0 +1,41 @@
+internal import GRDB
+internal import StorageCore
+package import StorageLog
+internal import Synchronization
+
+/// The open store as a source of changes.
+package final class LiveSource: FeedSource {
+    private let engine: StorageEngine
+    private let token = Mutex<Int?>(nil)
+    private let bell = Mutex<Task<Void, Never>?>(nil)
+
+    package init(_ engine: StorageEngine) { self.engine = engine }
+
+    package var tellsEvents: Bool { !engine.configuration.isReadOnly }
+
+    package func read<Result>(_ entities: Set<String>, _ body: (FeedState) throws -> Result) throws -> Result {
+        try engine.readNow { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try body(FeedState(rows: db, log: connection, position: try LogReader(connection).head().position))
+        }
+    }
+
+    package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
+        if tellsEvents {
+            token.withLock { $0 = engine.observers.add(closed: closed) { inbox.take($0) } }
+        } else {
+            let commits = engine.commitBell()
+            bell.withLock {
+                $0 = Task.detached {
+                    for await _ in commits { inbox.ring() }
+                    closed()
+                }
+            }
+        }
+    }
+
+    package func stop() {
+        if let token = token.withLock({ $0.take() }) { engine.observers.remove(token) }
+        bell.withLock({ $0.take() })?.cancel()
+    }
+}

@@ -1,0 +1,50 @@
+/// One step from an old list to a new one. Places are those at the moment of the step: the steps of a difference are to
+/// be made one after another.
+public enum ListChange<Item: Sendable>: Sendable {
+    case insert(Item, at: Int)
+    case remove(at: Int)
+    /// Another state of the same row.
+    case update(Item, at: Int)
+    /// The row is taken out at `from` and put in at `to`, in its new state.
+    case move(Item, from: Int, to: Int)
+}
+
+extension ListChange: Equatable where Item: Equatable {}
+extension ListChange: Hashable where Item: Hashable {}
+
+/// What leads from a list to the list at a later position.
+///
+/// ```swift
+/// for await difference in subscription.differences {
+///     difference.apply(to: &rows)
+/// }
+/// ```
+public struct ListDifference<Item: Sendable>: Sendable {
+    /// The position that the list reflects afterwards.
+    public let position: Int64
+    /// The whole list, where it is told in the place of single steps: at the beginning, and where there would be too many.
+    public let whole: [Item]?
+    /// The steps, in order; from the whole list on where there is one.
+    public let changes: [ListChange<Item>]
+
+    package init(position: Int64, whole: [Item]?, changes: [ListChange<Item>]) {
+        self.position = position
+        self.whole = whole
+        self.changes = changes
+    }
+
+    /// Makes the new list of the old one. Costs as much as the changes, and moving what lies behind them.
+    public func apply(to items: inout [Item]) {
+        if let whole { items = whole }
+        for change in changes {
+            switch change {
+            case .insert(let item, let place): items.insert(item, at: place)
+            case .remove(let place): items.remove(at: place)
+            case .update(let item, let place): items[place] = item
+            case .move(let item, let from, let to):
+                items.remove(at: from)
+                items.insert(item, at: to)
+            }
+        }
+    }
+}

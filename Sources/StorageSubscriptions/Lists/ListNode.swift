@@ -1,0 +1,376 @@
+package import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+/// A list of rows in an order, or a window on it, kept up to date change by change.
+///
+/// It holds a run of rows without gaps that covers the window and a margin on either side, and knows how many rows lie
+/// before the run. A change inside of the run is made there; one before it moves the run by one; one behind it is
+/// nothing. Only where a margin is used up are rows read: those next to the last one, along the order.
+package final class ListNode<Item: Sendable>: LiveNode {
+    struct Row {
+        let sort: [UInt8]
+        var item: Item
+    }
+
+    let spec: ListSpec<Item>
+    private(set) var offset: Int
+    private(set) var limit: Int?
+    private var sorting: RowSorting?
+    private var layout: RowLayout?
+    private var rows: [Row] = []
+    /// How many rows lie before the run.
+    private var start = 0
+    /// Whether no row lies behind it.
+    private var reachesEnd = true
+    private var total: Int?
+    private var isLive = false
+    private var news = ListUpdate<Item>()
+    private var hasNews = false
+    /// What was told last.
+    private var position: Int64 = 0
+    private var outlets: [Outlet<ListUpdate<Item>>] = []
+
+    package init(_ spec: ListSpec<Item>) {
+        self.spec = spec
+        offset = spec.request.offset
+        limit = spec.request.limit
+    }
+
+    package var interest: Interest {
+        Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
+    }
+
+    package func lay(_ layout: RowLayout) throws {
+        self.layout = layout
+        sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, spec.form.table, layout)
+        isLive = false
+    }
+
+    /// Tells what is new from now on, and everything there is at once.
+    package func connect(_ outlet: Outlet<ListUpdate<Item>>) { outlets.append(outlet) }
+
+    private func query(offset: Int, limit: Int?) throws -> QuerySQL {
+        var request = spec.request
+        request.offset = offset
+        request.limit = limit
+        return try QuerySQL(request, of: spec.form.table)
+    }
+}
+
+// MARK: Reading
+
+extension ListNode {
+    package func hydrate(_ snapshot: Snapshot) throws {
+        let lower = max(0, offset - spec.margin)
+        // One at least, which tells whether there is anything.
+        let asked = limit.map { max(1, offset - lower + $0 + spec.margin) }
+        let query = try query(offset: lower, limit: asked)
+        rows = try read(query.select(limit: asked), snapshot)
+        reachesEnd = asked.map { rows.count < $0 } ?? true
+        let needsTotal = rows.isEmpty && lower > 0
+        let counted =
+            spec.counts && !reachesEnd || needsTotal
+            ? try snapshot.integer(self.query(offset: 0, limit: nil).aggregate("count(*)")) : nil
+        start = needsTotal ? counted ?? 0 : lower
+        total = spec.counts ? counted ?? start + rows.count : nil
+        isLive = sorting != nil
+        try fetchMissing(snapshot)
+        tellWhole()
+    }
+
+    private func read(_ text: QuerySQL.Text, _ snapshot: Snapshot) throws -> [Row] {
+        try snapshot.run(text) { found, statement in
+            var rows: [Row] = []
+            while try found.next() {
+                rows.append(Row(sort: sorting?.key(of: statement) ?? [], item: try spec.form.read(statement)))
+            }
+            return rows
+        }
+    }
+
+    package func settle(_ snapshot: Snapshot) throws {
+        try fetchMissing(snapshot, tells: true)
+        trim()
+    }
+
+    /// Reads rows at the ends of the run until it covers the window.
+    private func fetchMissing(_ snapshot: Snapshot, tells: Bool = false) throws {
+        if let limit, !reachesEnd, start + rows.count < offset + limit {
+            guard let last = rows.last else { throw StaleNode() }
+            let count = offset + limit - start - rows.count + spec.margin
+            let found = try neighbours(of: last, backwards: false, count, snapshot)
+            let before = visible
+            rows += found
+            reachesEnd = found.count < count
+            if tells { show(before) }
+        }
+        if start > offset {
+            let count = min(start, start - offset + spec.margin)
+            let found = try neighbours(of: rows.first, backwards: true, count, snapshot)
+            guard found.count == count else { throw StaleNode() }
+            let before = visible
+            rows.insert(contentsOf: found.reversed(), at: 0)
+            start -= count
+            if tells { show(before.lowerBound + count..<before.upperBound + count) }
+        }
+    }
+
+    private func neighbours(of row: Row?, backwards: Bool, _ count: Int, _ snapshot: Snapshot) throws -> [Row] {
+        guard let sorting else { throw StaleNode() }
+        let values = row.map { sorting.values(of: $0.sort) }
+        return try read(
+            query(offset: 0, limit: nil).neighbours(of: values, backwards: backwards, limit: count), snapshot)
+    }
+
+    /// Gives up rows that lie far from the window.
+    private func trim() {
+        guard let limit else { return }
+        let excess = start + rows.count - (offset + limit + 3 * spec.margin)
+        if excess > 0 {
+            rows.removeLast(min(excess, rows.count))
+            reachesEnd = false
+        }
+        let early = offset - 3 * spec.margin - start
+        if early > 0 {
+            let count = min(early, rows.count)
+            rows.removeFirst(count)
+            start += count
+        }
+    }
+
+    /// Shows another part of the rows.
+    package func move(offset: Int, limit: Int?, _ snapshot: Snapshot) throws {
+        (self.offset, self.limit) = (offset, limit)
+        let span = (limit ?? 0) + spec.margin
+        let isNear = isLive && limit != nil && offset >= start - span && offset <= start + rows.count
+        guard isNear else { return try hydrate(snapshot) }
+        do {
+            try fetchMissing(snapshot)
+            trim()
+            tellWhole()
+        } catch is StaleNode {
+            try hydrate(snapshot)
+        }
+    }
+}
+
+// MARK: Changes
+
+extension ListNode {
+    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+        guard isLive, let sorting else { throw StaleNode() }
+        let old = effect == .enter ? nil : sorting.key(of: change, .old)
+        let new = effect == .leave ? nil : sorting.key(of: change, .new)
+        switch effect {
+        case .enter:
+            guard let new else { throw StaleNode() }
+            if total != nil { count(by: 1) }
+            try enter(new) { try snapshot.item(spec.form, change) }
+        case .leave:
+            guard let old else { throw StaleNode() }
+            if total != nil { count(by: -1) }
+            try leave(old)
+        case .stay:
+            guard let old, let new else { throw StaleNode() }
+            try stay(old, new) { try snapshot.item(spec.form, change) }
+        case .uncertain: throw StaleNode()
+        }
+    }
+
+    private func count(by difference: Int) {
+        total = (total ?? 0) + difference
+        hasNews = true
+    }
+
+    /// The place of a key, or where it would be.
+    private func search(_ sort: [UInt8]) -> (place: Int, isFound: Bool) {
+        var (low, high) = (0, rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if RowSorting.isBefore(rows[middle].sort, sort) { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < rows.count && rows[low].sort == sort)
+    }
+
+    private func enter(_ sort: [UInt8], _ item: () throws -> Item) throws {
+        let (place, isFound) = search(sort)
+        guard !isFound, !rows.isEmpty || reachesEnd else { throw StaleNode() }
+        if place == 0, start > 0 {
+            shift(by: 1)
+        } else if place < rows.count || reachesEnd {
+            insert(Row(sort: sort, item: try item()), at: place)
+        }
+    }
+
+    private func leave(_ sort: [UInt8]) throws {
+        let (place, isFound) = search(sort)
+        if isFound {
+            remove(at: place)
+            if rows.isEmpty, !reachesEnd { throw StaleNode() }
+        } else if place == 0, start > 0 {
+            shift(by: -1)
+        } else if place < rows.count || reachesEnd {
+            throw StaleNode()
+        }
+    }
+
+    private func stay(_ old: [UInt8], _ new: [UInt8], _ item: () throws -> Item) throws {
+        let (from, isFound) = search(old)
+        guard isFound else {
+            try leave(old)
+            return try enter(new, item)
+        }
+        if old == new {
+            rows[from].item = try item()
+            let visible = visible
+            if visible.contains(from) { tell(.update(rows[from].item, at: from - visible.lowerBound)) }
+            return
+        }
+        var (to, _) = search(new)
+        // As long as the row is still there, everything behind it stands one place further back.
+        if to > from { to -= 1 }
+        let isInside = (to > 0 || start == 0) && (to < rows.count - 1 || reachesEnd)
+        let visible = visible
+        if isInside, visible.contains(from), visible.contains(to) {
+            let row = Row(sort: new, item: try item())
+            rows.remove(at: from)
+            rows.insert(row, at: to)
+            let shown = visible.lowerBound
+            tell(from == to ? .update(row.item, at: to - shown) : .move(row.item, from: from - shown, to: to - shown))
+        } else {
+            try leave(old)
+            try enter(new, item)
+        }
+    }
+}
+
+// MARK: The window
+
+extension ListNode {
+    /// The part of the run that is shown.
+    private var visible: Range<Int> {
+        let lower = min(max(0, offset - start), rows.count)
+        guard let limit else { return lower..<rows.count }
+        return lower..<max(lower, min(rows.count, offset + limit - start))
+    }
+
+    /// More or fewer rows lie before the run than before.
+    private func shift(by count: Int) {
+        let before = visible
+        start += count
+        if follows(count) { return }
+        show(before)
+    }
+
+    /// Whether the window goes along with rows that came or went before it.
+    private func follows(_ count: Int) -> Bool {
+        guard spec.isAnchored, offset > 0 else { return false }
+        offset += count
+        hasNews = true
+        return true
+    }
+
+    private func insert(_ row: Row, at place: Int) {
+        let before = visible
+        rows.insert(row, at: place)
+        if place <= before.lowerBound {
+            if follows(1) { return }
+            show(before.lowerBound + 1..<before.upperBound + 1)
+        } else if place < before.upperBound {
+            tell(.insert(row.item, at: place - before.lowerBound))
+            show(before.lowerBound..<before.upperBound + 1)
+        } else {
+            show(before)
+        }
+    }
+
+    private func remove(at place: Int) {
+        let before = visible
+        rows.remove(at: place)
+        if place < before.lowerBound {
+            if follows(-1) { return }
+            show(before.lowerBound - 1..<before.upperBound - 1)
+        } else if place < before.upperBound {
+            tell(.remove(at: place - before.lowerBound))
+            show(before.lowerBound..<before.upperBound - 1)
+        } else {
+            show(before)
+        }
+    }
+
+    /// Tells what comes into the window and goes out of it at its ends, now that another part is shown.
+    private func show(_ before: Range<Int>) {
+        let now = visible
+        guard before.overlaps(now) else {
+            for _ in before { tell(.remove(at: 0)) }
+            for place in now { tell(.insert(rows[place].item, at: place - now.lowerBound)) }
+            return
+        }
+        for _ in before.lowerBound..<max(before.lowerBound, now.lowerBound) { tell(.remove(at: 0)) }
+        if now.lowerBound < before.lowerBound {
+            for place in (now.lowerBound..<before.lowerBound).reversed() { tell(.insert(rows[place].item, at: 0)) }
+        }
+        for place in now.upperBound..<max(now.upperBound, before.upperBound) {
+            // From the end on, so that places stay what they are.
+            let last = before.upperBound - 1 - (place - now.upperBound)
+            tell(.remove(at: last - now.lowerBound))
+        }
+        if before.upperBound < now.upperBound {
+            for place in before.upperBound..<now.upperBound {
+                tell(.insert(rows[place].item, at: place - now.lowerBound))
+            }
+        }
+    }
+}
+
+// MARK: Telling
+
+extension ListNode {
+    private func tell(_ change: ListChange<Item>) {
+        news.changes.append(change)
+        hasNews = true
+    }
+
+    private func tellWhole() {
+        news.whole = rows[visible].map(\.item)
+        news.changes = []
+        news.error = nil
+        hasNews = true
+    }
+
+    package func publish(at position: Int64) -> [Delivery] {
+        guard hasNews else { return [] }
+        self.position = position
+        news.position = position
+        news.total = total
+        news.offset = offset
+        let update = news
+        news = ListUpdate()
+        hasNews = false
+        return outlets.compactMap { $0.tell(update, limit: max(256, rows.count)) { self.everything(at: position) } }
+    }
+
+    package func fail(_ error: StorageError) -> [Delivery] {
+        isLive = false
+        news = ListUpdate()
+        hasNews = false
+        var update = ListUpdate<Item>()
+        update.error = error
+        update.position = position
+        update.total = total
+        update.offset = offset
+        return outlets.compactMap { $0.tell(update, limit: .max) { update } }
+    }
+
+    package func finish() { for outlet in outlets { outlet.finish() } }
+
+    private func everything(at position: Int64) -> ListUpdate<Item> {
+        var update = ListUpdate<Item>()
+        update.position = position
+        update.whole = rows[visible].map(\.item)
+        update.total = total
+        update.offset = offset
+        return update
+    }
+}

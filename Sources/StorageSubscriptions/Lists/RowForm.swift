@@ -1,0 +1,26 @@
+internal import StorageLog
+package import StorageProjections
+
+/// How rows of one table become what a list holds.
+package struct RowForm<Item: Sendable>: Sendable {
+    package let table: TableShape
+    /// Makes an item of a statement's current row, whose first columns are those of the table.
+    package let read: @Sendable (OpaquePointer) throws -> Item
+    let selectByKey: String
+
+    package init(table: TableShape, read: @escaping @Sendable (OpaquePointer) throws -> Item) {
+        self.table = table
+        self.read = read
+        let condition = table.key.map { "\(quoted(table.columns[$0].stored)) IS ?" }.joined(separator: " AND ")
+        selectByKey = "\(table.select) WHERE \(condition)"
+    }
+}
+
+extension RowForm where Item: RegisteredEntity {
+    /// Entities, as their record type reads them.
+    package init(_ type: Item.Type = Item.self) {
+        self.init(table: EntityTables.of(Item.Record.self).shape) { statement in
+            try Item.Record(reading: RowReader(statement: statement)).asEntity()
+        }
+    }
+}

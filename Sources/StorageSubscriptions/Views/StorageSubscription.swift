@@ -1,0 +1,142 @@
+public import Foundation
+public import Observation
+public import StorageCore
+internal import Synchronization
+
+/// What all live views have in common.
+///
+/// A view is brought up to date by the log: each commit that concerns it changes it in place, and all views of a store
+/// show the state at one position. It lives as long as somebody holds it, or reads one of its sequences.
+///
+/// When it can't be kept up to date, it keeps its last value, says why in ``error``, and tries again, waiting longer each
+/// time; an error never ends it.
+@MainActor @Observable
+public class StorageSubscription {
+    /// Whether the first value is still on its way, or a value that was asked for.
+    public internal(set) var isLoading = true
+    /// Why the value is from before; nil while all is well.
+    public internal(set) var error: StorageError?
+    /// When the value was brought up to date last.
+    public internal(set) var lastRefreshTime: Date?
+    /// The position of the log after which the value was as it is.
+    public internal(set) var position: Int64 = 0
+    /// Whether it follows the store: until it is cancelled, or the store is closed.
+    public internal(set) var isActive = true
+    /// How often its value has been brought up to date.
+    @ObservationIgnored public internal(set) var refreshCount = 0
+    @ObservationIgnored let engine: SubscriptionEngine
+    @ObservationIgnored var handle: LiveHandle?
+    /// Makes the node and reads its first value.
+    @ObservationIgnored private var opening: (@Sendable (isolated SubscriptionEngine) throws -> LiveHandle)?
+    @ObservationIgnored private var retries = 0
+
+    init(_ engine: SubscriptionEngine) { self.engine = engine }
+
+    /// Reads everything anew. There is no need to: it is for a button that people like to press, and after an error.
+    public func refresh() async {
+        guard isActive else { return }
+        guard let handle else { return await openLater() }
+        isLoading = true
+        do {
+            try await engine.refresh(handle)
+            engine.stage.drain()
+        } catch {
+            failed(error)
+        }
+        isLoading = false
+    }
+
+    /// Ends it: the value stays as it is from here on.
+    public func cancel() {
+        handle = nil
+        opening = nil
+        ended()
+    }
+
+    /// How it is found by changes, and what it has cost; nil where it isn't followed.
+    public func explain() async -> SubscriptionExplanation? {
+        guard let handle else { return nil }
+        return await engine.explain(handle)
+    }
+
+    // MARK: For the kinds of views
+
+    func begin(
+        _ start: SubscriptionStart, _ opening: @escaping @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
+    ) {
+        self.opening = opening
+        guard start == .immediate else {
+            Task { [weak self] in await self?.openLater() }
+            return
+        }
+        do {
+            handle = try engine.now { try opening($0) }
+            engine.stage.drain()
+        } catch {
+            failed(error)
+        }
+    }
+
+    private func openLater() async {
+        guard let opening, handle == nil else { return }
+        isLoading = true
+        do {
+            let handle = try await engine.open(opening)
+            // It may have been cancelled meanwhile.
+            guard self.opening != nil else { return }
+            self.handle = handle
+            engine.stage.drain()
+        } catch {
+            failed(error)
+        }
+    }
+
+    /// To be called with each update.
+    func took(_ error: StorageError?, at position: Int64) {
+        isLoading = false
+        self.error = error
+        guard error == nil else { return }
+        self.position = position
+        lastRefreshTime = Date()
+        refreshCount += 1
+        retries = 0
+    }
+
+    /// A first value that can't be had is tried again, unless it is the question that is wrong.
+    private func failed(_ error: any Error) {
+        isLoading = false
+        self.error = error.forSubscribers
+        guard handle == nil, opening != nil else { return }
+        if self.error?.code == .closed { return ended() }
+        guard ![.invalidName, .misuse, .notFound].contains(self.error?.code) else { return }
+        retries += 1
+        let delay = min(30, 0.1 * Double(1 << min(retries - 1, 16)))
+        Task { [weak self] in
+            try await Task.sleep(for: .seconds(delay))
+            await self?.openLater()
+        }
+    }
+
+    /// To be called when nothing will come any more.
+    func ended() {
+        isActive = false
+        isLoading = false
+    }
+
+    /// Where its news arrives, on the main actor.
+    func mailbox<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> Mailbox<Update> { Mailbox(take) }
+
+    /// What to call when the store is closed.
+    nonisolated func endLater() -> @Sendable () -> Void {
+        { [weak self] in Task { @MainActor in self?.ended() } }
+    }
+}
+
+extension Error {
+    /// The error as a view shows it.
+    var forSubscribers: StorageError {
+        self as? StorageError
+            ?? StorageError(
+                .misuse, "A row can't be read: \(self)", remedy: "Correct how the entity is read.", cause: self)
+    }
+}

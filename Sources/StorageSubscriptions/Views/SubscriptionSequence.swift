@@ -1,0 +1,35 @@
+/// What a subscription tells, for code without a screen. It begins with what there is, keeps the subscription alive, and
+/// ends when that is cancelled, the store is closed, or the reader's task is cancelled.
+///
+/// A reader that is slow gets what has come meanwhile as one element. Each sequence is for one reader; ask the
+/// subscription for another one where there are more.
+public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
+    private let read: @Sendable () async -> Element?
+
+    init<Update>(
+        _ channel: UpdateChannel<Update>, of owner: any AnyObject & Sendable,
+        _ element: @escaping @Sendable (Update) -> Element
+    ) {
+        read = {
+            let update = await channel.next()
+            // The owner must live as long as somebody reads.
+            return withExtendedLifetime(owner) { update.map(element) }
+        }
+    }
+
+    private init(read: @escaping @Sendable () async -> Element?) { self.read = read }
+
+    /// The same elements, each turned into something else.
+    func map<Other: Sendable>(_ change: @escaping @Sendable (Element) -> Other) -> SubscriptionSequence<Other> {
+        let read = read
+        return SubscriptionSequence<Other>(read: { await read().map(change) })
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(read: read) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let read: @Sendable () async -> Element?
+
+        public func next() async -> Element? { await read() }
+    }
+}
