@@ -182,22 +182,29 @@ extension SubscriptionEngine {
     }
 
     /// Takes in what has been committed, and hands it to the views.
-    package func catchUp() {
+    ///
+    /// - Parameter isUrgent: Whether nodes do at once what they would put off.
+    package func catchUp(isUrgent: Bool = false) {
         guard !slots.isEmpty else { return }
         do {
-            try step(reading: []) { _ in [] }
+            try step(reading: [], isUrgent: isUrgent) { snapshot in
+                guard isUrgent else { return [] }
+                return slots.filter { $0.value.node.postponedSeconds != nil }.keys.flatMap { settle($0, snapshot) }
+            }
         } catch {
             fail(Array(slots.keys), error)
         }
     }
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
-    private func step(reading names: Set<String>, _ body: (Snapshot) throws -> [Delivery]) throws {
+    private func step(
+        reading names: Set<String>, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery]
+    ) throws {
         inbox?.rest()
         counters.steps += 1
         let entities = names.union(slots.values.map(\.node.interest.entity))
         let deliveries = try source.read(entities) { state in
-            let snapshot = try Snapshot(state)
+            let snapshot = try Snapshot(state, isUrgent: isUrgent)
             defer {
                 counters.statements += snapshot.statementCount
                 counters.rowReads += snapshot.current.reads
@@ -289,9 +296,19 @@ extension SubscriptionEngine {
         guard let node = slots[id]?.node else { return [] }
         do {
             try node.settle(snapshot)
+            if let seconds = node.postponedSeconds { perform(after: seconds) { $0.settleLater(id) } }
             return node.publish(at: snapshot.position)
         } catch {
             return hydrate([id], snapshot)
+        }
+    }
+
+    private func settleLater(_ id: Int) {
+        guard slots[id] != nil else { return }
+        do {
+            try step(reading: []) { settle(id, $0) }
+        } catch {
+            fail([id], error)
         }
     }
 
