@@ -125,7 +125,6 @@ import Testing
         for (question, answer) in zip(questions, before) { #expect(try run(question, sample).output == answer) }
         let told = try run(["log", "--table", "storage_operation", "--oneline"], sample)
         #expect(told.status == 0 && told.output.contains("it was asked for"))
-        #expect(try run(["redo", "--dry-run"], sample).status == 0)
     }
 
     @Test func whatChangesNothingIsNotRecorded() async throws {
