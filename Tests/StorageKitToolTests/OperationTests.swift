@@ -115,6 +115,30 @@ import Testing
         #expect(try ToolProcess.run(["verify"], store: store).status == 0)
     }
 
+    /// Commands that scripts may call as they are, and that ask a person before something could be lost.
+    static let askingWriters: [Writer] = [
+        Writer(arguments: ["projections", "reset", "titles"], store: .projections),
+        Writer(arguments: ["doctor", "--fix"], store: .damaged),
+        Writer(arguments: ["rebuild", "--abandon"], store: .kept),
+        Writer(arguments: ["backup", "foreign.sqlite", "--force"], store: .restored),
+        Writer(arguments: ["restore", "store.sqlite", "-o", "foreign.sqlite", "--force"], store: .restored),
+        Writer(arguments: ["adopt", "foreign.sqlite", "-s", "store.sqlite", "--force"], store: .restored),
+    ]
+
+    @Test(arguments: askingWriters) func aPersonIsAskedBeforeSomethingIsLost(writer: Writer) async throws {
+        let sample = try await prepare(writer)
+        let before = try contents(sample.folder)
+        func type(_ answer: String, _ arguments: [String]) throws -> ToolProcess.Outcome {
+            try ToolProcess.onTerminal(arguments, store: sample.path, in: sample.folder.url, answer: answer)
+        }
+        let refused = try type("n\n", writer.arguments)
+        #expect(refused.status == 1 && refused.errors.contains("[y/N]"), "\(refused.errors)")
+        #expect(try contents(sample.folder) == before)
+        let unasked = try type("n\n", writer.arguments + ["--yes"])
+        #expect(unasked.status == 0 && !unasked.errors.contains("[y/N]"), "\(unasked.output)\(unasked.errors)")
+        #expect(try contents(sample.folder) != before)
+    }
+
     @Test func anOperationIsNoStepOfTheData() async throws {
         let sample = try await SampleStore()
         let questions = [

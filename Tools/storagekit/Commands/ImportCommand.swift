@@ -10,8 +10,10 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Import a change history of JSON Lines, plain or compressed with zstd.",
         discussion: """
             Each line is one operation; lines with the same tx are one commit. Tables and columns are inferred and \
-            printed. An import that was interrupted goes on at the last whole commit when it is run again. The commits keep \
-            actor, time and reason of the file; who imported it is recorded behind them: \
+            printed. An import that was interrupted goes on at the last whole commit when it is run again. With \
+            --dry-run a copy of the store takes it, and is thrown away.
+
+            The commits keep actor, time and reason of the file; who imported it is recorded behind them: \
             storagekit log --table storage_operation -p
 
               storagekit import -s app.sqlite history.jsonl.zst
@@ -29,7 +31,6 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Name of the key column of new tables, if not id.")
     var keyColumn: String?
 
-    // A dry run lets a copy of the store take the history, and throws it away.
     @OptionGroup var change: ChangeOptions
 
     @Flag(name: [.short, .long], help: "Print nothing but errors.")
