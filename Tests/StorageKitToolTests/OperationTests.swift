@@ -166,6 +166,9 @@ import Testing
             #expect(try run(["projections"] + arguments, projections).status == 0)
         }
         #expect(try run(["log", "--table", "storage_operation"], projections).status == 1)
+        for _ in 0..<2 { #expect(try run(["projections", "reset", "titles"], projections).status == 0) }
+        let once = try run(["log", "--table", "storage_operation", "--oneline"], projections).output
+        #expect(once.split(separator: "\n").count == 1, "what is reset already isn't reset again")
     }
 
     @Test func aReasonThatTheLogCannotTakeStopsBeforeAnythingIsDone() async throws {

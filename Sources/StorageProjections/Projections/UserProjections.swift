@@ -91,13 +91,16 @@ extension UserProjections {
             case .pause: if checkpoint.state == .running { checkpoint.state = .paused }
             case .resume, .reset: checkpoint.resume()
             }
-            if checkpoint != before { try checkpoint.save(name, writer) }
+            var isChanged = checkpoint != before
+            if isChanged { try checkpoint.save(name, writer) }
             if instruction == .reset {
-                let update = try writer.statement("UPDATE storage_projection SET version = 0 WHERE name = ?1")
+                let update = try writer.statement(
+                    "UPDATE storage_projection SET version = 0 WHERE name = ?1 AND version <> 0")
                 update.bind(text: name, at: 1)
                 try update.execute()
+                isChanged = isChanged || update.changes > 0
             }
-            guard checkpoint != before || instruction == .reset else { return false }
+            guard isChanged else { return false }
             if let (operation, metadata) = operation { try writer.record(operation, metadata: metadata) }
             return true
         }
