@@ -14,8 +14,9 @@ struct Mark {
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
 /// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `rebuilding`,
-/// `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends) or `hold`, or `checkpoint` or `checkpoint-unasked`, which don't write
-/// but do what only a writer may, for PREFIX seconds.
+/// `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends), `asked` (as many
+/// commits as the next byte of standard input says) or `hold`; or `listening`, which prints the commits of another process;
+/// or `checkpoint` or `checkpoint-unasked`, which don't write but do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
     static func main() async throws {
@@ -26,6 +27,7 @@ struct CrashWorker {
         }
         var configuration = StorageConfiguration()
         configuration.segmentLength = 64
+        if arguments[2] == "listening" { return try await listen(arguments[1]) }
         if arguments[2] == "fast" {
             configuration.durability = .normal
             try saveWithoutPause(arguments[1], configuration)
@@ -46,6 +48,7 @@ struct CrashWorker {
         case "projecting": try await worker.saveAndProject()
         case "rebuilding": while true { try await worker.rebuild() }
         case "serving": try await worker.serve()
+        case "asked": try await worker.saveWhenAsked()
         case "restoring": while true { try await worker.restore() }
         default: try await Task.sleep(for: .seconds(600))
         }
@@ -74,6 +77,32 @@ struct CrashWorker {
 
     let storage: Storage
     let prefix: String
+
+    /// Prints each commit of another process with the time at which it is seen. It has no heartbeat that would help.
+    private static func listen(_ store: String) async throws {
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        configuration.heartbeat = .seconds(3_600)
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: store), configuration: configuration).facade
+        let head = StoragePoint.position(storage.head)
+        say("ready")
+        for try await change in storage.changes(since: head) { say("\(change.commit.number) \(nanoseconds)") }
+    }
+
+    /// A clock that processes share.
+    private static var nanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    /// Each with the time at which it had returned.
+    private func saveWhenAsked() async throws {
+        var (number, count) = (0, UInt8(0))
+        while read(0, &count, 1) == 1 {
+            for _ in 0..<count {
+                number += 1
+                try await storage.save(Mark(id: "\(prefix)-\(number)", batch: prefix, number: number))
+                say("1 \(Self.nanoseconds)")
+            }
+        }
+    }
 
     private func saveOneByOne() async throws {
         for number in 0... {

@@ -4,6 +4,7 @@ import Synchronization
 /// A process that writes to a store and can be killed at any moment.
 final class Worker {
     private let process = Process()
+    private let input = Pipe()
     private let output = Pipe()
     /// What the worker has printed so far. It is read all the time, because a full pipe would stop the worker.
     private let printed = Printed()
@@ -26,6 +27,7 @@ final class Worker {
         process.executableURL = folder.appendingPathComponent("crash-worker")
         process.arguments = [store, mode, prefix]
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         let printed = printed
@@ -56,6 +58,9 @@ final class Worker {
         }
         return false
     }
+
+    /// Lets a worker that waits to be asked make some commits.
+    func ask(for commits: UInt8) throws { try input.fileHandleForWriting.write(contentsOf: [commits]) }
 
     /// Waits until the worker ends by itself, and returns the number that it printed before a word.
     func result(_ word: String) -> Int {
