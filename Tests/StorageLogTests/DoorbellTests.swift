@@ -179,6 +179,27 @@ import Testing
         try await second.close()
     }
 
+    /// As it is when a writer is killed between a commit and its ring.
+    @Test func aCommitThatNobodyRangForIsFoundByTheHeartbeat() async throws {
+        try await writer().close()
+        let aside = folder.path("aside")
+        rename(bellPath, aside)
+        let engine = try await writer()
+        // The reader listens to the bell of another writer than the one that rings.
+        rename(aside, bellPath)
+        let reader = try open(readOnly: true, heartbeat: .milliseconds(100))
+        let rings = Counter()
+        let observation = reader.onCommit { rings.add() }
+        for count in 1...3 {
+            try await rings.reaches(count)
+            try await engine.commit(Self.insertion)
+        }
+        try await rings.reaches(4)
+        observation.cancel()
+        try await reader.close()
+        try await engine.close()
+    }
+
     /// Reading memory of a file that was cut ends a process; ours must not.
     @Test func aBellThatIsCutHarmsNobody() async throws {
         let engine = try await writer()
