@@ -24,26 +24,16 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.contains("-") }.sorted()
     }
 
-    /// The other process commits, durably, when it is asked, and is asked again only when all of it was seen. So every commit
-    /// that is asked for alone comes to a reader that sleeps or is going to.
+    /// One process commits, durably, what the other asks for; that asks again only when it has seen everything.
     @Test func everyCommitOfAnotherProcessIsSeenInOrder() async throws {
-        let worker = try Worker(store: path, mode: "asked", prefix: "x")
-        #expect(try await worker.waitForLines(1))
-        let storage = try reader()
-        var changes = storage.changes(since: .position(storage.head)).makeAsyncIterator()
+        let writer = try Worker(store: path, mode: "asked", prefix: "x")
+        #expect(try await writer.waitForLines(1))
         // 10,000 where the suite runs at twenty times its everyday size.
-        let wanted = max(100, Int(500 * testScale))
-        var (round, numbers) = (0, [Int64]())
-        while numbers.count < wanted {
-            round += 1
-            let count = UInt8(round % 10 == 0 ? min(30, wanted - numbers.count) : 1)
-            try worker.ask(for: count)
-            for _ in 0..<count { numbers.append(try #require(try await changes.next()).commit.number) }
-        }
-        #expect(numbers == Array(numbers[0]..<numbers[0] + Int64(numbers.count)))
-        try await storage.close()
-        #expect(try await worker.waitForLines(1 + numbers.count))
-        #expect(worker.kill().count == numbers.count)
+        let commits = max(100, Int(500 * testScale))
+        let reader = try Worker(store: path, mode: "asking", prefix: "\(commits)", speakingTo: writer)
+        #expect(try await reader.status() == 0)
+        #expect(try await writer.waitForLines(1 + commits))
+        #expect(writer.kill().count == commits)
     }
 
     @Test func aReaderGoesOnHearingWhenTheWriterWasKilled() async throws {

@@ -21,15 +21,17 @@ final class Worker {
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
     }
 
-    init(store: String, mode: String, prefix: String) throws {
+    /// - Parameter other: The worker whose standard input is this one's standard output.
+    init(store: String, mode: String, prefix: String, speakingTo other: Worker? = nil) throws {
         // The worker is built beside the test bundle.
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         process.executableURL = folder.appendingPathComponent("crash-worker")
         process.arguments = [store, mode, prefix]
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         process.standardInput = input
-        process.standardOutput = output
+        process.standardOutput = other?.input ?? output
         process.standardError = FileHandle.nullDevice
+        if other != nil { try output.fileHandleForWriting.close() }
         let printed = printed
         output.fileHandleForReading.readabilityHandler = { handle in
             let more = handle.availableData
@@ -68,6 +70,12 @@ final class Worker {
         printed.waitForEnd()
         let line = printed.text.split(separator: "\n").last { $0.hasSuffix(" \(word)") }
         return line?.split(separator: " ").first.flatMap { Int($0) } ?? 0
+    }
+
+    /// Waits until the worker ends by itself, and returns with what.
+    func status() async throws -> Int32 {
+        while process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
+        return exitStatus
     }
 
     /// Kills the worker with SIGKILL and returns the writes that it had said were done.
