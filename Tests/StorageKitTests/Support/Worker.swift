@@ -45,6 +45,11 @@ final class Worker {
         try process.run()
     }
 
+    /// A test that has failed half-way leaves no process behind.
+    deinit {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    }
+
     var pid: Int32 { process.processIdentifier }
 
     /// Waits until the worker has printed this many lines: the first says that the store is open, each further one
