@@ -154,7 +154,10 @@ struct CrashWorker {
         // In steps as small as can be, with rests between them, so that it is killed there.
         var pace = Rebuild.Pace()
         pace.limit = 1
-        _ = try await Rebuild(storage.engine, pace: pace) { _ in Thread.sleep(forTimeInterval: 0.02) }.run()
+        _ = try await Rebuild(storage.engine, pace: pace) { _ in
+            Self.say("step")
+            Thread.sleep(forTimeInterval: 0.05)
+        }.run()
         say("rebuilt")
     }
 

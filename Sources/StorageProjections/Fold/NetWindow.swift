@@ -87,12 +87,12 @@ struct NetWindow: Sendable {
     /// An empty stretch behind a position.
     ///
     /// - Parameter limit: The memory that it may take. Where rows come several times, so that a longer stretch spares
-    ///   writing them, it may be four times as much.
+    ///   writing them, it may be ten times as much.
     init(_ entities: [CatalogEntity], after position: Int64, limit: Int) {
         self.limit = limit
         // Growing would copy everything; what isn't used is never given by the system.
-        bytes.reserveCapacity(limit * 5)
-        values.reserveCapacity(limit * 3 / MemoryLayout<storage_value>.stride)
+        bytes.reserveCapacity(limit * 11)
+        values.reserveCapacity(limit * 4 / MemoryLayout<storage_value>.stride)
         tables = entities.map(Table.init)
         for (place, entity) in entities.enumerated() { tableOfEntity[entity.id] = place }
         first = position + 1
@@ -109,7 +109,7 @@ struct NetWindow: Sendable {
 
     /// Drops what was superseded where room is short, and tells whether there is any then.
     mutating func makeRoom() -> Bool {
-        let limit = events > rows.count + rows.count / 4 ? limit * 4 : limit
+        let limit = events > rows.count + rows.count / 4 ? limit * 10 : limit
         guard memory >= limit else { return true }
         guard wasted > bytes.count / 2 else { return false }
         dropWaste()

@@ -24,9 +24,9 @@ package struct Rebuild: Sendable {
         package var limit = Int.max
         /// Whether the events of a stretch are put together, so that a row is written once; else one by one.
         package var collects = true
-        /// The bytes that a stretch may take, and four times as many where that spares writing rows twice; there are two
+        /// The bytes that a stretch may take, and ten times as many where that spares writing rows twice; there are two
         /// stretches at a time.
-        package var memory = 8 << 20
+        package var memory = 3 << 20
 
         package init() {}
     }
@@ -109,7 +109,7 @@ package struct Rebuild: Sendable {
         while let window = upcoming {
             try Task.checkCancellation()
             unmoved += window.memory
-            if unmoved > 4 * pace.memory {
+            if unmoved > 10 * pace.memory {
                 // While nobody reads.
                 try await engine.withWriter { ShadowTables(writer: $0, db: $1).checkpoint() }
                 unmoved = 0
