@@ -1,3 +1,4 @@
+import Foundation
 import ServiceLifecycle
 import StorageKit
 import StorageLifecycle
@@ -207,11 +208,13 @@ struct CrashWorker {
     }
 
     private func rebuild() async throws {
-        // In steps as small as can be, so that it is killed between them.
+        // In steps as small as can be, with rests between them, so that it is killed there.
         var pace = Rebuild.Pace()
         pace.limit = 1
-        pace.collects = false
-        _ = try await Rebuild(storage.engine, pace: pace).run()
+        _ = try await Rebuild(storage.engine, pace: pace) { _ in
+            Self.say("step")
+            Thread.sleep(forTimeInterval: 0.05)
+        }.run()
         say("rebuilt")
     }
 
