@@ -72,7 +72,7 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageKit", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
+                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -95,7 +95,6 @@ struct Page: Hashable {
         for text in ["al", "alp", "alph", "alpha"] {
             search.searchText = text
             #expect(search.isSearching && search.results.isEmpty)
-            await Task.yield()
         }
         while search.isSearching { try await Task.sleep(for: .milliseconds(5)) }
         #expect(search.results.map(\.id) == [1] && search.resultCount == 1 && search.searchDuration > 0)

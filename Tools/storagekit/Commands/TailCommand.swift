@@ -59,7 +59,7 @@ struct TailCommand: AsyncParsableCommand {
                 }
                 isEmpty = isEmpty && position == last
             }
-            if Self.isReaderGone { throw OutputClosed() }
+            if StandardOutput.isReaderGone { throw OutputClosed() }
         }
         try await engine.close()
         if isEmpty, !follow { throw ExitStatus.negative }
@@ -71,7 +71,7 @@ struct TailCommand: AsyncParsableCommand {
         let observation = engine.onCommit { continuation.yield() }
         let end = seconds.map { ContinuousClock.now + .seconds($0) }
         let watchman = Task {
-            while !Self.isReaderGone {
+            while !StandardOutput.isReaderGone {
                 let left = end.map { $0 - ContinuousClock.now } ?? .seconds(1)
                 guard left > .zero else { break }
                 try await Task.sleep(for: min(left, .milliseconds(50)))
@@ -151,11 +151,5 @@ struct TailCommand: AsyncParsableCommand {
             return true
         }
         return !isEmpty
-    }
-
-    /// Whether the pipe that standard output leads to has nobody at its other end.
-    private static var isReaderGone: Bool {
-        var poll = pollfd(fd: 1, events: 0, revents: 0)
-        return Foundation.poll(&poll, 1, 0) > 0 && poll.revents & Int16(POLLERR) != 0
     }
 }

@@ -64,3 +64,11 @@ final class StandardOutput {
         }
     }
 }
+
+extension StandardOutput {
+    /// Whether the pipe that standard output leads to has nobody at its other end.
+    static var isReaderGone: Bool {
+        var poll = pollfd(fd: 1, events: 0, revents: 0)
+        return Foundation.poll(&poll, 1, 0) > 0 && poll.revents & Int16(POLLERR) != 0
+    }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import Foundation
+import StorageCore
+import StorageLog
+import StorageProjections
+import StorageSubscriptions
+
+/// `storagekit watch`: a live page, search or group of lists of any store.
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Show the rows of a table live, while others write to the store.",
+        discussion: """
+            The rows are kept up to date by the log: each commit that concerns them is shown as it comes. On a terminal \
+            the page is drawn anew; in a pipe, or with --format jsonl, every change is a line: \
+            {"v":1,"position":…,"change":"insert|update|move|remove","at":…,"row":{…}}, with "from" where a row moved.
+
+              storagekit watch -s app.sqlite orders --order "total desc" -n 10
+              storagekit watch -s app.sqlite orders --where "status = 'open'" --group customer
+              storagekit watch -s app.sqlite articles --search "swift*" --format jsonl
+              storagekit watch -s app.sqlite orders -n 10 --from -2h --pace 20
+
+            --from begins in the past and takes the page through what happened since, then follows the store.
+            """)
+
+    @Argument(help: "The table.")
+    var table: String
+
+    @OptionGroup var store: StoreOption
+
+    @Option(name: .customLong("where"), help: "Only rows for which this SQL condition is true.")
+    var condition: String?
+
+    @Option(help: "Columns to sort by, separated by commas, each with desc behind it where it is to go down.")
+    var order: String?
+
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many rows a page has.")
+    var limit = 20
+
+    @Option(help: "Which page, from 1 on.")
+    var page = 1
+
+    @Option(help: "Only rows that the table's full-text index finds for these words, in the syntax of FTS5.")
+    var search: String?
+
+    @Option(help: "Show rows under headings, one for each value of this column.")
+    var group: String?
+
+    @Option(
+        name: .long, parsing: .unconditional, help: "Begin at this point of the past.",
+        transform: { try PointArgument($0, now: SystemTime.now) })
+    var from: PointArgument?
+
+    @Option(help: "With --from: how many commits a second.")
+    var pace: Double = 10
+
+    @Option(name: .customLong("for"), help: "Stop after this many seconds.")
+    var seconds: Double?
+
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+        if page < 1 { throw ValidationError("--page takes a number from 1 on.") }
+        if !(pace > 0 && pace <= 1e6) { throw ValidationError("--pace takes a number above 0.") }
+        if let seconds, !(seconds >= 0 && seconds <= 1e9) {
+            throw ValidationError("--for takes a number of seconds from 0 on.")
+        }
+    }
+
+    func run() async throws {
+        try format.require([.human, .jsonl], of: "watch")
+        let command = self
+        let engine = try store.openForReading()
+        let (list, start) = try await engine.read { store in
+            (try WatchedList(command, store), try command.from.map { try store.points.position(of: $0) })
+        }
+        let source: any FeedSource = start.map { PastSource(engine, at: $0) } ?? LiveSource(engine)
+        let subscriptions = SubscriptionEngine(source)
+        let (updates, continuation) = AsyncStream<ListUpdate<[StorageValue]>>.makeStream()
+        let spec = list.spec
+        let handle = try await subscriptions.open { subscriptions in
+            let node = ListNode(spec)
+            node.connect(
+                Outlet {
+                    continuation.yield($0)
+                } finish: {
+                    continuation.finish()
+                })
+            return try subscriptions.add(node)
+        }
+        let film = start.map { _ in Task { await command.play(source, subscriptions, engine) } }
+        let end = seconds.map { ContinuousClock.now + .seconds($0) }
+        let watchman = Task {
+            while !StandardOutput.isReaderGone {
+                let left = end.map { $0 - ContinuousClock.now } ?? .seconds(1)
+                guard left > .zero else { break }
+                try await Task.sleep(for: min(left, .milliseconds(50)))
+            }
+            continuation.finish()
+        }
+        let printer = WatchPrinter(list, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
+        for await update in updates { try printer.show(update) }
+        try printer.finish()
+        watchman.cancel()
+        film?.cancel()
+        _ = handle
+        if StandardOutput.isReaderGone { throw OutputClosed() }
+        try await engine.close()
+    }
+
+    /// Takes the page through what happened since the point, and then lets it follow the store.
+    private func play(_ source: any FeedSource, _ subscriptions: SubscriptionEngine, _ engine: StorageEngine) async {
+        guard let past = source as? PastSource else { return }
+        while !Task.isCancelled {
+            let position = past.position
+            let next = try? await engine.read { store -> Int64? in
+                position < store.head.position ? try store.log.lastPosition(ofCommitAt: position + 1) : nil
+            }
+            guard let next = next ?? nil else { break }
+            guard (try? await Task.sleep(for: .seconds(1 / pace))) != nil else { return }
+            try? await subscriptions.alone { try past.move(to: next) }
+            await subscriptions.catchUp()
+        }
+        past.goLive()
+        await subscriptions.catchUp()
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import StorageCore
+import StorageLog
+import StorageSubscriptions
+
+/// Shows a watched list: as a page for people, or change by change for programs.
+final class WatchPrinter {
+    private let list: WatchedList
+    private let output: ResultOutput
+    /// Whether the page is drawn in the place of the one before.
+    private let isScreen: Bool
+    private var rows: [[StorageValue]] = []
+    private enum Screen {
+        static let clear = "\u{1B}[H\u{1B}[2J"
+    }
+
+    init(_ list: WatchedList, _ output: ResultOutput, isScreen: Bool) {
+        self.list = list
+        self.output = output
+        self.isScreen = isScreen
+    }
+
+    func show(_ update: ListUpdate<[StorageValue]>) throws {
+        if let error = update.error {
+            // The rows stay; the reason is told where it doesn't get among them.
+            FileHandle.standardError.write(Data("storagekit: \(error.message) It is tried again.\n".utf8))
+            return
+        }
+        switch output.format {
+        case .human:
+            update.difference.apply(to: &rows)
+            try draw(update)
+        default: try tell(update)
+        }
+        try output.flush()
+    }
+
+    func finish() throws { try output.flush() }
+
+    // MARK: For programs
+
+    private func tell(_ update: ListUpdate<[StorageValue]>) throws {
+        if let whole = update.whole {
+            try record(update, "reset") { json in
+                json.key("count")
+                json.integer(Int64(whole.count))
+            }
+            for (place, row) in whole.enumerated() { try change(update, "insert", place, row) }
+        }
+        for step in update.changes {
+            switch step {
+            case .insert(let row, let place): try change(update, "insert", place, row)
+            case .update(let row, let place): try change(update, "update", place, row)
+            case .remove(let place): try change(update, "remove", place, nil)
+            case .move(let row, let from, let to): try change(update, "move", to, row, from: from)
+            }
+        }
+    }
+
+    private func change(
+        _ update: ListUpdate<[StorageValue]>, _ kind: String, _ place: Int, _ row: [StorageValue]?, from: Int? = nil
+    ) throws {
+        try record(update, kind) { json in
+            json.key("at")
+            json.integer(Int64(place))
+            if let from {
+                json.key("from")
+                json.integer(Int64(from))
+            }
+            guard let row else { return }
+            json.key("row")
+            json.beginObject()
+            for field in list.fields(row) {
+                json.key(field.column)
+                StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &json)
+            }
+            json.endObject()
+        }
+    }
+
+    private func record(
+        _ update: ListUpdate<[StorageValue]>, _ kind: String, _ body: (inout JSONWriter) -> Void
+    ) throws {
+        try output.record { json in
+            json.key("position")
+            json.integer(update.position)
+            json.key("change")
+            json.text(kind)
+            body(&json)
+        }
+    }
+
+    // MARK: For people
+
+    private func draw(_ update: ListUpdate<[StorageValue]>) throws {
+        if isScreen { try output.text(Screen.clear) }
+        let total = update.total ?? rows.count
+        let first = rows.isEmpty ? 0 : update.offset + 1
+        try output.line(
+            "\(TerminalText.visible(list.entity.name)) @\(update.position)  \(first)-\(update.offset + rows.count) of \(total)",
+            .dim)
+        guard let group = list.group else {
+            try table(rows)
+            if !isScreen { try output.line() }
+            return
+        }
+        var section: [[StorageValue]] = []
+        func flush() throws {
+            guard let first = section.first else { return }
+            let field = list.fields(first)[group]
+            try output.line("\(TerminalText.visible(ValueText.text(field)))  (\(section.count))")
+            try table(section)
+            section = []
+        }
+        for row in rows {
+            if let last = section.last, last[group] != row[group] { try flush() }
+            section.append(row)
+        }
+        try flush()
+        if !isScreen { try output.line() }
+    }
+
+    private func table(_ rows: [[StorageValue]]) throws {
+        guard !rows.isEmpty else { return }
+        var layout = TableLayout(list.columns.map { .init($0.name) }, width: output.width)
+        for row in rows {
+            layout.add(
+                list.fields(row).map {
+                    TableCell(TerminalText.visible(ValueText.text($0)), $0.value == .null ? .dim : .plain)
+                })
+        }
+        try output.lines(layout.lines(style: output.style))
+    }
+}
