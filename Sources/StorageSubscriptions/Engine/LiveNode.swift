@@ -22,6 +22,12 @@ package protocol LiveNode: AnyObject {
     func fail(_ error: StorageError) -> [Delivery]
     /// Tells that nothing will come any more.
     func finish()
+    /// After how many seconds it wants to be settled again, because it has put something off.
+    var postponedSeconds: Double? { get }
+}
+
+extension LiveNode {
+    package var postponedSeconds: Double? { nil }
 }
 
 /// The rows of one entity that a node looks at.

@@ -54,8 +54,15 @@ package actor SubscriptionEngine {
         try executor.queue.sync { try assumeIsolated { try body($0) } }
     }
 
+    /// Runs `body` on the engine, soon or after some seconds.
+    nonisolated func perform(
+        after seconds: Double = 0, _ body: @escaping @Sendable (isolated SubscriptionEngine) -> Void
+    ) {
+        executor.queue.asyncAfter(deadline: .now() + seconds) { self.assumeIsolated { body($0) } }
+    }
+
     nonisolated func removeLater(_ id: Int) {
-        executor.queue.async { self.assumeIsolated { $0.remove(id) } }
+        perform { $0.remove(id) }
     }
 
     package var nodeCount: Int { slots.count }
@@ -141,12 +148,12 @@ extension SubscriptionEngine {
     private func follow() {
         let inbox = CommitInbox { [weak self] in
             guard let self else { return }
-            executor.queue.async { self.assumeIsolated { $0.catchUp() } }
+            perform { $0.catchUp() }
         }
         self.inbox = inbox
         source.start(inbox) { [weak self] in
             guard let self else { return }
-            executor.queue.async { self.assumeIsolated { $0.close() } }
+            perform { $0.close() }
         }
         // What came before nobody was interested in.
         position = -1
@@ -175,22 +182,29 @@ extension SubscriptionEngine {
     }
 
     /// Takes in what has been committed, and hands it to the views.
-    package func catchUp() {
+    ///
+    /// - Parameter isUrgent: Whether nodes do at once what they would put off.
+    package func catchUp(isUrgent: Bool = false) {
         guard !slots.isEmpty else { return }
         do {
-            try step(reading: []) { _ in [] }
+            try step(reading: [], isUrgent: isUrgent) { snapshot in
+                guard isUrgent else { return [] }
+                return slots.filter { $0.value.node.postponedSeconds != nil }.keys.flatMap { settle($0, snapshot) }
+            }
         } catch {
             fail(Array(slots.keys), error)
         }
     }
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
-    private func step(reading names: Set<String>, _ body: (Snapshot) throws -> [Delivery]) throws {
+    private func step(
+        reading names: Set<String>, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery]
+    ) throws {
         inbox?.rest()
         counters.steps += 1
         let entities = names.union(slots.values.map(\.node.interest.entity))
         let deliveries = try source.read(entities) { state in
-            let snapshot = try Snapshot(state)
+            let snapshot = try Snapshot(state, isUrgent: isUrgent)
             defer {
                 counters.statements += snapshot.statementCount
                 counters.rowReads += snapshot.current.reads
@@ -282,9 +296,19 @@ extension SubscriptionEngine {
         guard let node = slots[id]?.node else { return [] }
         do {
             try node.settle(snapshot)
+            if let seconds = node.postponedSeconds { perform(after: seconds) { $0.settleLater(id) } }
             return node.publish(at: snapshot.position)
         } catch {
             return hydrate([id], snapshot)
+        }
+    }
+
+    private func settleLater(_ id: Int) {
+        guard slots[id] != nil else { return }
+        do {
+            try step(reading: []) { settle(id, $0) }
+        } catch {
+            fail([id], error)
         }
     }
 
@@ -314,9 +338,7 @@ extension SubscriptionEngine {
         slot.failures += 1
         slots[id] = slot
         let delay = min(30, 0.1 * Double(1 << min(slot.failures - 1, 16)))
-        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in
-            self?.assumeIsolated { $0.retry(id) }
-        }
+        perform(after: delay) { $0.retry(id) }
         return slot.node.fail(StorageError.wrapping(error).forSubscribers)
     }
 

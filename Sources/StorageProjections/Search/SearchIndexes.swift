@@ -2,7 +2,6 @@ internal import CSQLite
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 internal import Synchronization
 
 /// What a search needs to know of an entity and its full-text index.
@@ -27,11 +26,13 @@ struct SearchIndex: Sendable {
 /// version of the schema than the read sees is found anew.
 ///
 /// Isolation: `Sendable`, its state behind a mutex that is never held while the database is asked.
-final class SearchIndexes: Sendable {
+package final class SearchIndexes: Sendable {
     private struct Entry {
         let schemaVersion: Int64
         let index: SearchIndex
     }
+
+    package init() {}
 
     private let known = Mutex<[ObjectIdentifier: Entry]>([:])
 
