@@ -40,7 +40,7 @@ struct LiveOrder: Equatable {
     }
 
     @Test func aCountFollowsItsQuery() async throws {
-        try await save(order(1, "Ada"), order(2, "Bo", .paid))
+        try await save(order(1, "Ada"), order(2, "Bo", 1, .paid))
         let open = CountSubscription(storage.query(LiveOrder.self).where { $0.status == .open })
         #expect(open.count == 1)
         var differences = open.differences.makeAsyncIterator()

@@ -63,7 +63,7 @@ import Testing
             if there.count > 30 || !there.isEmpty && generator.next() % 3 == 0 {
                 sum.remove(there.remove(at: Int.random(in: there.indices, using: &generator)))
             } else {
-                let number = Self.number(&generator)
+                let number = Self.number(&generator, isNear: seed % 2 == 0)
                 there.append(number)
                 sum.add(number)
             }
@@ -75,8 +75,8 @@ import Testing
         #expect(sum.value == 0)
     }
 
-    private static func number(_ generator: inout PredicateGenerator) -> Double {
-        switch generator.next() % 4 {
+    private static func number(_ generator: inout PredicateGenerator, isNear: Bool) -> Double {
+        switch generator.next() % (isNear ? 2 : 4) {
         case 0: Double(Int.random(in: -1_000...1_000, using: &generator)) / 8
         // Halves of the last bit of others, so that it matters how they are rounded.
         case 1: [1, 0x1p-53, -0x1p-53, 0x1p-54, 0x1p-106, 1 + 0x1p-52].randomElement(using: &generator)!

@@ -28,7 +28,8 @@ extension Aggregate where Value == Int {
         of column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate { Aggregate(.count, Entity.Record.columns[keyPath: column].name) }
 
-    /// How many different values a column has, NULL not counted. Texts are the same where the column's collation says so.
+    /// How many different values a column has, NULL not counted. Texts are the same where the column's collation says
+    /// so.
     ///
     /// Keeps a number for each different value.
     public static func count<Column>(
@@ -45,9 +46,9 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
 
     /// The sum of a column; zero where there is nothing to sum up.
     ///
-    /// It is exact: rows that come and go leave no rounding error behind. A sum of reals is the double that is nearest to
-    /// the true sum, which may differ from what SQLite's `sum` answers in the last digit, as that rounds at each row. Where
-    /// a sum of whole numbers is beyond 64 bits, the subscription has an error until it isn't any more.
+    /// It is exact: rows that come and go leave no rounding error behind. A sum of reals is the double that is nearest
+    /// to the true sum, which may differ from what SQLite's `sum` answers in the last digit, as that rounds at each
+    /// row. Where a sum of whole numbers is beyond 64 bits, the subscription has an error until it isn't any more.
     public static func sum(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) -> Aggregate {
         Aggregate(sum: Entity.Record.columns[keyPath: column].name)
     }
@@ -78,8 +79,8 @@ extension Aggregate {
 
     /// The least value of a column that isn't NULL, in SQLite's order; nil where there is none.
     ///
-    /// Some of the least values are kept ready; when all of them are gone, the next ones are read, which an index on the
-    /// column makes fast.
+    /// Some of the least values are kept ready; when all of them are gone, the next ones are read, which an index on
+    /// the column makes fast.
     public static func min<Column: Sendable>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate where Value == Column? { Aggregate(.minimum, Entity.Record.columns[keyPath: column].name) }

@@ -3,8 +3,8 @@ package import StorageCore
 internal import StorageLog
 internal import StorageProjections
 
-/// Counts, sums and the like of the rows that a query finds, of all or of each group, kept up to date by the values that
-/// changed rows had and have.
+/// Counts, sums and the like of the rows that a query finds, of all or of each group, kept up to date by the values
+/// that changed rows had and have.
 ///
 /// A change costs its old and its new group, whatever the number of rows: no statement is run, but where the least and
 /// greatest values that are kept have all gone. A query with a limit, and columns with a collation that the program has

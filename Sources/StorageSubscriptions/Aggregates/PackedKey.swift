@@ -1,5 +1,5 @@
-/// The bytes of a comparison key as something to look up by. Up to 15 of them, which is every number and many texts, take
-/// no memory of their own.
+/// The bytes of a comparison key as something to look up by. Up to 15 of them, which is every number and many texts,
+/// take no memory of their own.
 struct PackedKey: Hashable {
     private let first: UInt64
     /// Its last byte tells how many bytes there are.

@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import StorageCore
 
-/// The sum or the mean of the values that aren't NULL. Values are taken for numbers as SQLite's `sum` takes them: a text
-/// that is a number is that number, of any other text or blob what it begins with counts.
+/// The sum or the mean of the values that aren't NULL. Values are taken for numbers as SQLite's `sum` takes them: a
+/// text that is a number is that number, of any other text or blob what it begins with counts.
 ///
 /// Whole numbers are summed up exactly, and so are all others: the result is what is nearest to the true sum, whatever
 /// came and went. SQLite adds up doubles one after another, so its result may differ in the last digit.

@@ -27,8 +27,8 @@ public struct GroupPath: Sendable, Hashable {
     }
 }
 
-/// One step from an old grouped list to a new one. Places are those at the moment of the step: the steps of a difference
-/// are to be made one after another.
+/// One step from an old grouped list to a new one. Places are those at the moment of the step: the steps of a
+/// difference are to be made one after another.
 public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     case insertSection(GroupSection<Key, Item>, at: Int)
     case removeSection(at: Int)
@@ -59,7 +59,8 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
     public let position: Int64
     /// How many rows there are in all groups afterwards.
     public let totalCount: Int
-    /// All groups, where they are told in the place of single steps: at the beginning, and where there would be too many.
+    /// All groups, where they are told in the place of single steps: at the beginning, and where there would be too
+    /// many.
     public let whole: [GroupSection<Key, Item>]?
     /// The steps, in order; from the whole list on where there is one.
     public let changes: [GroupChange<Key, Item>]

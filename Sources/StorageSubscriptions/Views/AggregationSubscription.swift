@@ -12,9 +12,10 @@ public import StorageProjections
 /// let (count, sum, average) = totals.value
 /// ```
 ///
-/// Several aggregates of one subscription are always of the same rows. A commit costs what its changed rows cost, however
-/// many rows there are: see ``Aggregate`` for what is kept. Where the query has a limit or an offset, the rows in that
-/// window are meant, and the database is asked at each change of the rows that the query would find without them.
+/// Several aggregates of one subscription are always of the same rows. A commit costs what its changed rows cost,
+/// however many rows there are: see ``Aggregate`` for what is kept. Where the query has a limit or an offset, the rows
+/// in that window are meant, and the database is asked at each change of the rows that the query would find without
+/// them.
 @MainActor @Observable
 public final class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>: StorageSubscription {
     /// The value of the only aggregate, or a tuple of all of them in their order. Until it is there, see

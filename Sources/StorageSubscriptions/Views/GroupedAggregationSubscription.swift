@@ -12,8 +12,8 @@ public import StorageProjections
 /// ```
 ///
 /// Groups stand in SQLite's order of the column, NULL first; a group is there as long as it has a row. Rows belong
-/// together as in SQLite's `GROUP BY`, by the column's collation: where it takes `a` and `A` for one, the key is either. A
-/// change costs its old and its new group.
+/// together as in SQLite's `GROUP BY`, by the column's collation: where it takes `a` and `A` for one, the key is
+/// either. A change costs its old and its new group.
 @MainActor @Observable
 public final class GroupedAggregationSubscription<
     Entity: RegisteredEntity, Key: Hashable & Sendable, Value: Sendable

@@ -17,10 +17,10 @@ public import StorageProjections
 /// query's order. A change touches the group that its row was in and the group where it is now; a row that changes its
 /// group moves from one to the other.
 ///
-/// It keeps a few dozen bytes for each row that the query finds, also of those that aren't shown. The query has no limit
-/// and no offset; ``Configuration/maxItemsPerGroup`` limits what is shown of each group. Conditions in SQL of your own,
-/// and collations that the program has brought, are only understood by the database: with them each change of the table
-/// reads all rows anew.
+/// It keeps the place of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
+/// has no limit and no offset; ``Configuration/maxItemsPerGroup`` limits what is shown of each group. Conditions in SQL
+/// of your own, and collations that the program has brought, are only understood by the database: with them each change
+/// of the table reads all rows anew.
 @MainActor @Observable
 public final class GroupedQuerySubscription<
     Entity: RegisteredEntity, GroupKey: Hashable & Sendable
@@ -65,12 +65,8 @@ public final class GroupedQuerySubscription<
     public private(set) var totalCount = 0
     /// Where the groups stand; nil where that is to be found out.
     @ObservationIgnored private var places: [GroupKey: Int]?
-    @ObservationIgnored private var snapshotReaders: [WeakChannel<LatestValue<[Section]>>] = []
-    @ObservationIgnored private var differenceReaders: [WeakChannel<GroupUpdate<GroupKey, Entity>>] = []
-
-    private struct WeakChannel<Update: ComposableUpdate> {
-        weak var channel: UpdateChannel<Update>?
-    }
+    @ObservationIgnored private var snapshotReaders = Readers<LatestValue<[Section]>>()
+    @ObservationIgnored private var differenceReaders = Readers<GroupUpdate<GroupKey, Entity>>()
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, configuration: Configuration,
@@ -96,13 +92,11 @@ public final class GroupedQuerySubscription<
         places = nil
         update.difference.apply(to: &sections)
         totalCount = update.total
-        snapshotReaders.removeAll { $0.channel == nil }
-        differenceReaders.removeAll { $0.channel == nil }
-        guard !snapshotReaders.isEmpty || !differenceReaders.isEmpty else { return }
-        let latest = LatestValue(value: sections)
-        for reader in snapshotReaders { reader.channel?.send(latest, limit: .max) { latest } }
-        let whole = whole
-        for reader in differenceReaders { reader.channel?.send(update, limit: max(256, totalCount)) { whole } }
+        if snapshotReaders.isRead() {
+            let latest = LatestValue(value: sections)
+            snapshotReaders.send(latest) { latest }
+        }
+        if differenceReaders.isRead() { differenceReaders.send(update, limit: max(256, totalCount)) { whole } }
     }
 
     private var whole: GroupUpdate<GroupKey, Entity> {
@@ -115,10 +109,8 @@ public final class GroupedQuerySubscription<
 
     override func ended() {
         super.ended()
-        for reader in snapshotReaders { reader.channel?.finish() }
-        for reader in differenceReaders { reader.channel?.finish() }
-        snapshotReaders = []
-        differenceReaders = []
+        snapshotReaders.finish()
+        differenceReaders.finish()
     }
 
     // MARK: Groups
@@ -157,19 +149,12 @@ public final class GroupedQuerySubscription<
 
     /// The groups now, and after each change.
     public var snapshots: SubscriptionSequence<[Section]> {
-        let channel = UpdateChannel<LatestValue<[Section]>>()
-        snapshotReaders.append(WeakChannel(channel: channel))
-        let latest = LatestValue(value: sections)
-        if refreshCount > 0 { channel.send(latest, limit: .max) { latest } }
-        return SubscriptionSequence(channel, of: self) { $0.value }
+        let first = refreshCount > 0 ? LatestValue(value: sections) : nil
+        return SubscriptionSequence(snapshotReaders.add(first), of: self) { $0.value }
     }
 
     /// The groups now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<GroupDifference<GroupKey, Entity>> {
-        let channel = UpdateChannel<GroupUpdate<GroupKey, Entity>>()
-        differenceReaders.append(WeakChannel(channel: channel))
-        let whole = whole
-        if refreshCount > 0 { channel.send(whole, limit: .max) { whole } }
-        return SubscriptionSequence(channel, of: self) { $0.difference }
+        SubscriptionSequence(differenceReaders.add(refreshCount > 0 ? whole : nil), of: self) { $0.difference }
     }
 }

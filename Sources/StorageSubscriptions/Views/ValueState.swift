@@ -3,46 +3,32 @@
 /// Isolation: the main actor.
 @MainActor
 struct ValueState<Value: Sendable> {
-    private var snapshots: [WeakChannel<LatestValue<Value>>] = []
-    private var differences: [WeakChannel<ValueDifference<Value>>] = []
-
-    private struct WeakChannel<Update: ComposableUpdate> {
-        weak var channel: UpdateChannel<Update>?
-    }
+    private var snapshots = Readers<LatestValue<Value>>()
+    private var differences = Readers<ValueDifference<Value>>()
 
     mutating func tell(_ difference: ValueDifference<Value>) {
-        snapshots.removeAll { $0.channel == nil }
-        differences.removeAll { $0.channel == nil }
-        let latest = LatestValue(value: difference.new)
-        for reader in snapshots { reader.channel?.send(latest, limit: .max) { latest } }
-        for reader in differences { reader.channel?.send(difference, limit: .max) { difference } }
+        if snapshots.isRead() {
+            let latest = LatestValue(value: difference.new)
+            snapshots.send(latest) { latest }
+        }
+        if differences.isRead() { differences.send(difference) { difference } }
     }
 
     /// - Parameter value: What to begin with; nil where there is nothing yet.
     mutating func readSnapshots(of owner: any AnyObject & Sendable, _ value: Value?) -> SubscriptionSequence<Value> {
-        let channel = UpdateChannel<LatestValue<Value>>()
-        snapshots.append(WeakChannel(channel: channel))
-        if let latest = value.map({ LatestValue(value: $0) }) { channel.send(latest, limit: .max) { latest } }
-        return SubscriptionSequence(channel, of: owner) { $0.value }
+        SubscriptionSequence(snapshots.add(value.map { LatestValue(value: $0) }), of: owner) { $0.value }
     }
 
     mutating func readDifferences(
         of owner: any AnyObject & Sendable, at position: Int64, _ value: Value?
     ) -> SubscriptionSequence<ValueDifference<Value>> {
-        let channel = UpdateChannel<ValueDifference<Value>>()
-        differences.append(WeakChannel(channel: channel))
-        if let value {
-            let first = ValueDifference(position: position, old: nil, new: value)
-            channel.send(first, limit: .max) { first }
-        }
-        return SubscriptionSequence(channel, of: owner) { $0 }
+        let first = value.map { ValueDifference(position: position, old: nil, new: $0) }
+        return SubscriptionSequence(differences.add(first), of: owner) { $0 }
     }
 
     mutating func finish() {
-        for reader in snapshots { reader.channel?.finish() }
-        for reader in differences { reader.channel?.finish() }
-        snapshots = []
-        differences = []
+        snapshots.finish()
+        differences.finish()
     }
 }
 
