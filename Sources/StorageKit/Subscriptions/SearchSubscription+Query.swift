@@ -4,8 +4,9 @@ public import StorageSubscriptions
 
 extension SearchSubscription {
     /// A search among the rows that a query finds; in fields, the results have the query's order.
-    public convenience init(_ query: Query<Entity>, configuration: Configuration) {
-        self.init(query.storage.subscriptions, query.request, query.storage.searchIndexes, configuration)
+    public convenience init(_ query: some SubscribableQuery<Entity>, configuration: Configuration) {
+        let source = query.subscriptionSource
+        self.init(source.engine, query.request, source.searchIndexes, configuration)
     }
 
     /// A search among a repository's rows.

@@ -32,7 +32,10 @@ package final class SearchIndexes: Sendable {
         let index: SearchIndex
     }
 
-    package init() {}
+    private let remembers: Bool
+
+    /// - Parameter remembers: Whether the schema's version tells which schema it is: not where databases are made anew.
+    package init(remembers: Bool = true) { self.remembers = remembers }
 
     private let known = Mutex<[ObjectIdentifier: Entry]>([:])
 
@@ -41,7 +44,7 @@ package final class SearchIndexes: Sendable {
         guard let connection = db.sqliteConnection else { throw StorageError.closed() }
         let version = try Self.schemaVersion(db)
         let key = ObjectIdentifier(type)
-        if let entry = known.withLock({ $0[key] }), entry.schemaVersion == version { return entry.index }
+        if let entry = known.withLock({ $0[key] }), entry.schemaVersion == version, remembers { return entry.index }
         let index = try Self.find(EntityTables.of(type), connection)
         known.withLock { $0[key] = Entry(schemaVersion: version, index: index) }
         return index

@@ -37,8 +37,11 @@ package struct Interest: Sendable {
     let predicate: RowPredicate
     /// The columns that it shows or sorts by; all of them where nil.
     let columns: [String]?
+    /// Whether it asks the entity's full-text index.
+    let searches: Bool
 
-    package init(entity: String, predicate: RowPredicate?, columns: [String]? = nil) {
+    package init(entity: String, predicate: RowPredicate?, columns: [String]? = nil, searches: Bool = false) {
+        self.searches = searches
         self.entity = entity
         self.predicate = predicate ?? .constant(true)
         self.columns = columns

@@ -32,7 +32,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
     package func connect(_ outlet: Outlet<ListUpdate<SearchResult<Entity>>>) { outlets.append(outlet) }
 
     package var interest: Interest {
-        Interest(entity: EntityTables.of(Entity.Record.self).name, predicate: search.condition)
+        Interest(entity: EntityTables.of(Entity.Record.self).name, predicate: search.condition, searches: true)
     }
 
     package func lay(_ layout: RowLayout) throws { isLive = false }
