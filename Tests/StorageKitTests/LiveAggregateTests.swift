@@ -108,6 +108,25 @@ struct LiveOrder: Equatable {
         #expect(sum.value == 2)
     }
 
+    @Test func aValueThatTheTypeDoesntHaveIsAnErrorUntilItHasGone() async throws {
+        try await save(order(1, "Ada", 2))
+        let greatest = AggregationSubscription(storage.query(LiveOrder.self), .count, .max(\.status), .min(\.customer))
+        let byStatus = GroupedAggregationSubscription(
+            storage.query(LiveOrder.self), .sum(\.total), .max(\.status), groupedBy: \.status)
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("UPDATE live_orders SET status = 'x' WHERE id = 1") })
+        #expect(greatest.error?.code == .invalidValue)
+        #expect(greatest.value.1 == .open)
+        #expect(byStatus.error?.code == .invalidValue)
+        #expect(byStatus.groups.map(\.key) == [.open])
+        try await save(order(1, "Ada", 2, .paid))
+        #expect(greatest.error == nil)
+        #expect(greatest.value.1 == .paid)
+        await byStatus.refresh()
+        #expect(byStatus.error == nil)
+        #expect(byStatus.groups.map(\.key) == [.paid])
+    }
+
     @Test func groupsOfAColumnHaveTypedKeys() async throws {
         let byStatus = GroupedAggregationSubscription(
             storage.query(LiveOrder.self), .count, .sum(\.total), groupedBy: \.status)

@@ -6,8 +6,8 @@ extension CountSubscription {
     /// Counts what a query finds.
     ///
     /// - Parameter start: Whether the first value is there when this returns.
-    public convenience init(_ query: Query<Entity>, start: SubscriptionStart = .immediate) {
-        self.init(query.storage.subscriptions, query.request, start: start)
+    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+        self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
     /// Counts what a query finds among a repository's rows: all of them where there is none.
@@ -21,11 +21,11 @@ extension AggregationSubscription {
     ///
     /// - Parameter aggregates: What is wanted; ``value`` holds the results in this order.
     public convenience init<each Part: Sendable>(
-        _ query: Query<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
+        _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
         start: SubscriptionStart = .immediate
     ) where Value == (repeat each Part) {
         self.init(
-            query.storage.subscriptions, query.request, AggregateReading(repeat each aggregates), start: start)
+            query.subscriptionSource.engine, query.request, AggregateReading(repeat each aggregates), start: start)
     }
 }
 
@@ -34,11 +34,11 @@ extension GroupedAggregationSubscription {
     ///
     /// - Parameter aggregates: What is wanted of each group; its `value` holds the results in this order.
     public convenience init<each Part: Sendable>(
-        _ query: Query<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
+        _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
         groupedBy column: KeyPath<Entity.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .immediate
     ) where Value == (repeat each Part) {
         self.init(
-            query.storage.subscriptions, query.request, AggregateReading(repeat each aggregates),
+            query.subscriptionSource.engine, query.request, AggregateReading(repeat each aggregates),
             groupedBy: Entity.Record.columns[keyPath: column], start: start)
     }
 }

@@ -8,17 +8,19 @@ extension GroupedQuerySubscription {
     ///   - groupBy: What rows are grouped by: any property of the entity.
     ///   - start: Whether the first value is there when this returns.
     public convenience init(
-        _ query: Query<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable, configuration: Configuration,
+        _ query: some SubscribableQuery<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable,
+        configuration: Configuration,
         start: SubscriptionStart = .immediate
     ) {
-        self.init(query.storage.subscriptions, query.request, configuration: configuration, start: start) {
+        self.init(query.subscriptionSource.engine, query.request, configuration: configuration, start: start) {
             $0[keyPath: groupBy]
         }
     }
 
     /// Follows what a query finds, in groups that stand in the order of their keys.
     public convenience init(
-        _ query: Query<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable, start: SubscriptionStart = .immediate
+        _ query: some SubscribableQuery<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable,
+        start: SubscriptionStart = .immediate
     ) where GroupKey: Comparable {
         self.init(query, groupBy: groupBy, configuration: Configuration(), start: start)
     }

@@ -117,11 +117,18 @@ package struct AggregateReading<Value: Sendable>: Sendable {
         empty = (repeat (each aggregates).empty)
         decode = { values in
             var place = 0
-            func next() -> StorageValue {
+            var failure: (any Error)?
+            func part<One>(_ aggregate: Aggregate<Entity, One>) -> One {
                 defer { place += 1 }
-                return values[place]
+                do { return try aggregate.decode(values[place]) } catch {
+                    failure = failure ?? error
+                    return aggregate.empty
+                }
             }
-            return (repeat try (each aggregates).decode(next()))
+            // To throw in the midst of a tuple that is being made crashes programs built by Swift 6.3.
+            let parts = (repeat part(each aggregates))
+            if let failure { throw failure }
+            return parts
         }
     }
 }
