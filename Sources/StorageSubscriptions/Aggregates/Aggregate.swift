@@ -117,18 +117,11 @@ package struct AggregateReading<Value: Sendable>: Sendable {
         empty = (repeat (each aggregates).empty)
         decode = { values in
             var place = 0
-            var failure: (any Error)?
-            func part<One>(_ aggregate: Aggregate<Entity, One>) -> One {
+            func next() -> StorageValue {
                 defer { place += 1 }
-                do { return try aggregate.decode(values[place]) } catch {
-                    failure = failure ?? error
-                    return aggregate.empty
-                }
+                return values[place]
             }
-            // To throw in the midst of a tuple that is being made crashes programs built by Swift 6.3.
-            let parts = (repeat part(each aggregates))
-            if let failure { throw failure }
-            return parts
+            return (repeat try (each aggregates).decode(next()))
         }
     }
 }

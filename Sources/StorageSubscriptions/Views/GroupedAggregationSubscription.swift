@@ -63,7 +63,9 @@ public final class GroupedAggregationSubscription<
     }
 
     private func group(_ row: AggregateRow) throws -> Group {
-        Group(key: try ColumnDecoding.value(row.key[0], as: Key.self), value: try reading.decode(row.values))
+        let key = try ColumnDecoding.value(row.key[0], as: Key.self)
+        let value = try reading.decode(row.values)
+        return Group(key: key, value: value)
     }
 
     override func ended() {
@@ -112,12 +114,19 @@ extension ListUpdate {
         var update = ListUpdate<Other>()
         (update.position, update.total, update.offset, update.error) = (position, total, offset, error)
         update.whole = try whole?.map(change)
-        update.changes = try changes.map {
-            switch $0 {
-            case .insert(let item, let place): .insert(try change(item), at: place)
-            case .remove(let place): .remove(at: place)
-            case .update(let item, let place): .update(try change(item), at: place)
-            case .move(let item, let from, let to): .move(try change(item), from: from, to: to)
+        // What throws stands alone: in the midst of a case's values it crashes programs built by Swift 6.3.
+        for step in changes {
+            switch step {
+            case .insert(let item, let place):
+                let other = try change(item)
+                update.changes.append(.insert(other, at: place))
+            case .remove(let place): update.changes.append(.remove(at: place))
+            case .update(let item, let place):
+                let other = try change(item)
+                update.changes.append(.update(other, at: place))
+            case .move(let item, let from, let to):
+                let other = try change(item)
+                update.changes.append(.move(other, from: from, to: to))
             }
         }
         return update
