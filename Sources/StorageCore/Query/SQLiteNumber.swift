@@ -14,6 +14,15 @@ package enum SQLiteNumber {
         return text.withUTF8 { parse($0) } ?? value
     }
 
+    /// A text that is a number, and nothing else but spaces around it; nil for any other.
+    package static func number(text: UnsafeRawBufferPointer) -> StorageValue? { parse(text.bindMemory(to: UInt8.self)) }
+
+    /// The number that a text or blob begins with, as a real; zero where it doesn't begin with one.
+    package static func leadingReal(_ bytes: UnsafeRawBufferPointer) -> Double {
+        guard case .real(let value)? = parse(bytes.bindMemory(to: UInt8.self), isPrefix: true) else { return 0 }
+        return value
+    }
+
     /// A number as its text; any other value as it is.
     package static func text(_ value: StorageValue) -> StorageValue {
         switch value {
@@ -31,7 +40,9 @@ package enum SQLiteNumber {
 
 extension SQLiteNumber {
     /// After `sqlite3AtoF` and `sqlite3Atoi64`.
-    private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> StorageValue? {
+    ///
+    /// - Parameter isPrefix: Whether something else may follow; the number is a real then.
+    private static func parse(_ text: UnsafeBufferPointer<UInt8>, isPrefix: Bool = false) -> StorageValue? {
         var place = 0
         let end = text.count
         while place < end, isSpace(text[place]) { place += 1 }
@@ -77,13 +88,14 @@ extension SQLiteNumber {
                 sign = text[place] == UInt8(ascii: "-") ? -1 : 1
                 place += 1
             }
-            guard place < end, isDigit(text[place]) else { return nil }
+            guard isPrefix || place < end && isDigit(text[place]) else { return nil }
             while place < end, isDigit(text[place]) {
                 exponent = exponent < 10_000 ? exponent * 10 + Int(text[place] - 0x30) : 10_000
                 place += 1
             }
             exponent *= sign
         }
+        if isPrefix { return .real(real(significand, isNegative, exponent + shift)) }
         let last = place
         while place < end, isSpace(text[place]) { place += 1 }
         guard place == end, digits > 0 else { return nil }

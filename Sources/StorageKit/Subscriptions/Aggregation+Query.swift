@@ -1,0 +1,44 @@
+public import StorageCore
+internal import StorageProjections
+public import StorageSubscriptions
+
+extension CountSubscription {
+    /// Counts what a query finds.
+    ///
+    /// - Parameter start: Whether the first value is there when this returns.
+    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+        self.init(query.subscriptionSource.engine, query.request, start: start)
+    }
+
+    /// Counts what a query finds among a repository's rows: all of them where there is none.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+    ) { self.init(query ?? repository.query(), start: start) }
+}
+
+extension AggregationSubscription {
+    /// Sums up what a query finds.
+    ///
+    /// - Parameter aggregates: What is wanted; ``value`` holds the results in this order.
+    public convenience init<each Part: Sendable>(
+        _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
+        start: SubscriptionStart = .immediate
+    ) where Value == (repeat each Part) {
+        self.init(
+            query.subscriptionSource.engine, query.request, AggregateReading(repeat each aggregates), start: start)
+    }
+}
+
+extension GroupedAggregationSubscription {
+    /// Sums up what a query finds, for each value of a column.
+    ///
+    /// - Parameter aggregates: What is wanted of each group; its `value` holds the results in this order.
+    public convenience init<each Part: Sendable>(
+        _ query: some SubscribableQuery<Entity>, _ aggregates: repeat Aggregate<Entity, each Part>,
+        groupedBy column: KeyPath<Entity.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .immediate
+    ) where Value == (repeat each Part) {
+        self.init(
+            query.subscriptionSource.engine, query.request, AggregateReading(repeat each aggregates),
+            groupedBy: Entity.Record.columns[keyPath: column], start: start)
+    }
+}

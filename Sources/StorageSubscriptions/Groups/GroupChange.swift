@@ -1,0 +1,116 @@
+package import StorageCore
+
+/// One group of a ``GroupedQuerySubscription``.
+public struct GroupSection<Key: Hashable & Sendable, Item: Sendable>: Sendable, Identifiable {
+    public let key: Key
+    /// The rows that are shown, in the query's order.
+    public internal(set) var items: [Item]
+    /// How many rows it has, also those that aren't shown.
+    public internal(set) var count: Int
+
+    public var id: Key { key }
+}
+
+extension GroupSection: Equatable where Item: Equatable {}
+extension GroupSection: Hashable where Item: Hashable {}
+
+/// A row's place in a grouped list.
+public struct GroupPath: Sendable, Hashable {
+    /// The group's place among the groups.
+    public let section: Int
+    /// The row's place in its group.
+    public let row: Int
+
+    public init(section: Int, row: Int) {
+        self.section = section
+        self.row = row
+    }
+}
+
+/// One step from an old grouped list to a new one. Places are those at the moment of the step: the steps of a
+/// difference are to be made one after another.
+public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
+    case insertSection(GroupSection<Key, Item>, at: Int)
+    case removeSection(at: Int)
+    /// The group is taken out at `from` and put in at `to`, with its rows.
+    case moveSection(from: Int, to: Int)
+    /// The group has another number of rows; rows that are shown come and go by steps of their own.
+    case count(Int, at: Int)
+    case insert(Item, at: GroupPath)
+    case remove(at: GroupPath)
+    /// Another state of the same row.
+    case update(Item, at: GroupPath)
+    /// The row is taken out at `from` and put in at `to`, in its new state: in its group, or in another one.
+    case move(Item, from: GroupPath, to: GroupPath)
+}
+
+extension GroupChange: Equatable where Item: Equatable {}
+extension GroupChange: Hashable where Item: Hashable {}
+
+/// What leads from a grouped list to the list at a later position.
+///
+/// ```swift
+/// for await difference in subscription.differences {
+///     difference.apply(to: &sections)
+/// }
+/// ```
+public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendable {
+    /// The position that the list reflects afterwards.
+    public let position: Int64
+    /// How many rows there are in all groups afterwards.
+    public let totalCount: Int
+    /// All groups, where they are told in the place of single steps: at the beginning, and where there would be too
+    /// many.
+    public let whole: [GroupSection<Key, Item>]?
+    /// The steps, in order; from the whole list on where there is one.
+    public let changes: [GroupChange<Key, Item>]
+
+    /// Makes the new list of the old one. Costs as much as the changes, and moving what lies behind them.
+    public func apply(to sections: inout [GroupSection<Key, Item>]) {
+        if let whole { sections = whole }
+        for change in changes {
+            switch change {
+            case .insertSection(let section, let place): sections.insert(section, at: place)
+            case .removeSection(let place): sections.remove(at: place)
+            case .moveSection(let from, let to):
+                let section = sections.remove(at: from)
+                sections.insert(section, at: to)
+            case .count(let count, let place): sections[place].count = count
+            case .insert(let item, let path): sections[path.section].items.insert(item, at: path.row)
+            case .remove(let path): sections[path.section].items.remove(at: path.row)
+            case .update(let item, let path): sections[path.section].items[path.row] = item
+            case .move(let item, let from, let to):
+                sections[from.section].items.remove(at: from.row)
+                sections[to.section].items.insert(item, at: to.row)
+            }
+        }
+    }
+}
+
+/// What is new of a grouped list.
+package struct GroupUpdate<Key: Hashable & Sendable, Item: Sendable>: ComposableUpdate {
+    package var position: Int64 = 0
+    package var whole: [GroupSection<Key, Item>]?
+    package var changes: [GroupChange<Key, Item>] = []
+    /// How many rows there are in all groups.
+    package var total = 0
+    /// Why it couldn't be kept up to date; the rows are those from before.
+    package var error: StorageError?
+
+    package init() {}
+
+    package var weight: Int { changes.count }
+
+    package mutating func append(_ next: GroupUpdate) {
+        var composed = next
+        if next.whole == nil {
+            composed.whole = whole
+            composed.changes = changes + next.changes
+        }
+        self = composed
+    }
+
+    package var difference: GroupDifference<Key, Item> {
+        GroupDifference(position: position, totalCount: total, whole: whole, changes: changes)
+    }
+}

@@ -1,0 +1,54 @@
+/// How the groups of a ``GroupedQuerySubscription`` stand.
+public struct GroupOrder<Key: Hashable & Sendable>: Sendable {
+    typealias Comparison = @Sendable (Key, Key) -> Bool
+
+    enum Kind: Sendable {
+        /// By the keys alone.
+        case keys(Comparison)
+        /// By how many rows there are; by the keys where they are as many.
+        case counts(ascending: Bool, Comparison?)
+    }
+
+    let kind: Kind
+
+    /// By a comparison of your own, which answers whether the first key stands before the second one.
+    public static func custom(_ isBefore: @escaping @Sendable (Key, Key) -> Bool) -> GroupOrder {
+        GroupOrder(kind: .keys(isBefore))
+    }
+
+    /// By how many rows the groups have, also those that aren't shown. Groups with as many rows stand in the order in
+    /// which they came.
+    ///
+    /// A change of a count costs looking at all groups.
+    public static func count(ascending: Bool) -> GroupOrder { GroupOrder(kind: .counts(ascending: ascending, nil)) }
+}
+
+extension GroupOrder where Key: Comparable {
+    /// By the keys, as Swift compares them.
+    public static func key(ascending: Bool = true) -> GroupOrder { custom { ascending ? $0 < $1 : $1 < $0 } }
+
+    /// By how many rows the groups have, also those that aren't shown; by the keys where they have as many.
+    ///
+    /// A change of a count costs looking at all groups.
+    public static func count(ascending: Bool) -> GroupOrder {
+        GroupOrder(kind: .counts(ascending: ascending) { $0 < $1 })
+    }
+}
+
+extension GroupOrder {
+    /// By the keys, as Swift compares them; nil comes first in ascending order.
+    public static func key<Wrapped: Comparable>(ascending: Bool = true) -> GroupOrder where Key == Wrapped? {
+        custom { left, right in
+            let (first, second) = ascending ? (left, right) : (right, left)
+            guard let second else { return false }
+            return first.map { $0 < second } ?? true
+        }
+    }
+}
+
+extension GroupOrder where Key: RawRepresentable, Key.RawValue: Comparable {
+    /// By the keys' raw values, as Swift compares them.
+    public static func rawValue(ascending: Bool = true) -> GroupOrder {
+        custom { ascending ? $0.rawValue < $1.rawValue : $1.rawValue < $0.rawValue }
+    }
+}

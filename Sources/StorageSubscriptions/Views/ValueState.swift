@@ -1,0 +1,48 @@
+/// Those who read the value of a view as sequences.
+///
+/// Isolation: the main actor.
+@MainActor
+struct ValueState<Value: Sendable> {
+    private var snapshots = Readers<LatestValue<Value>>()
+    private var differences = Readers<ValueDifference<Value>>()
+
+    mutating func tell(_ difference: ValueDifference<Value>) {
+        if snapshots.isRead() {
+            let latest = LatestValue(value: difference.new)
+            snapshots.send(latest) { latest }
+        }
+        if differences.isRead() { differences.send(difference) { difference } }
+    }
+
+    /// - Parameter value: What to begin with; nil where there is nothing yet.
+    mutating func readSnapshots(of owner: any AnyObject & Sendable, _ value: Value?) -> SubscriptionSequence<Value> {
+        SubscriptionSequence(snapshots.add(value.map { LatestValue(value: $0) }), of: owner) { $0.value }
+    }
+
+    mutating func readDifferences(
+        of owner: any AnyObject & Sendable, at position: Int64, _ value: Value?
+    ) -> SubscriptionSequence<ValueDifference<Value>> {
+        let first = value.map { ValueDifference(position: position, old: nil, new: $0) }
+        return SubscriptionSequence(differences.add(first), of: owner) { $0 }
+    }
+
+    mutating func finish() {
+        snapshots.finish()
+        differences.finish()
+    }
+}
+
+/// What leads from a value to the value at a later position.
+public struct ValueDifference<Value: Sendable>: Sendable {
+    /// The position that the new value reflects.
+    public private(set) var position: Int64
+    /// The value before; nil at the beginning.
+    public let old: Value?
+    public private(set) var new: Value
+}
+
+extension ValueDifference: ComposableUpdate {
+    package var weight: Int { 0 }
+
+    package mutating func append(_ next: ValueDifference) { (position, new) = (next.position, next.new) }
+}
