@@ -2,6 +2,18 @@ internal import StorageProjections
 public import StorageSubscriptions
 
 extension AnyRepository {
+    /// The entity with this id, now and after each change of it; nil while there is none.
+    public func observe(id: E.Id) -> AsyncStream<E?> { base.storage.observe(E.self, id: id) }
+
+    /// All entities in the order of a column, or of the key, now and after each change of any of them.
+    public func observeAll(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]> {
+        base.storage.observeAll(E.self, orderBy: orderBy, ascending: ascending)
+    }
+
+    /// Like ``observeAll(orderBy:ascending:)``, without lists that equal the one before.
+    public func observeAllDistinct(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]>
+    where E: Equatable { base.storage.observeAllDistinct(E.self, orderBy: orderBy, ascending: ascending) }
+
     /// A query over the repository's rows.
     public func query() -> Query<E> { base.storage.query(E.self) }
 
@@ -26,6 +38,18 @@ extension AnyRepository {
 }
 
 extension GenericRepository {
+    /// The entity with this id, now and after each change of it; nil while there is none.
+    public func observe(id: E.Id) -> AsyncStream<E?> { erased.observe(id: id) }
+
+    /// All entities in the order of a column, or of the key, now and after each change of any of them.
+    public func observeAll(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]> {
+        erased.observeAll(orderBy: orderBy, ascending: ascending)
+    }
+
+    /// Like ``observeAll(orderBy:ascending:)``, without lists that equal the one before.
+    public func observeAllDistinct(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]>
+    where E: Equatable { erased.observeAllDistinct(orderBy: orderBy, ascending: ascending) }
+
     /// A query over the repository's rows.
     public func query() -> Query<E> { storage.query(E.self) }
 

@@ -54,8 +54,15 @@ package actor SubscriptionEngine {
         try executor.queue.sync { try assumeIsolated { try body($0) } }
     }
 
+    /// Runs `body` on the engine, soon or after some seconds.
+    nonisolated func perform(
+        after seconds: Double = 0, _ body: @escaping @Sendable (isolated SubscriptionEngine) -> Void
+    ) {
+        executor.queue.asyncAfter(deadline: .now() + seconds) { self.assumeIsolated { body($0) } }
+    }
+
     nonisolated func removeLater(_ id: Int) {
-        executor.queue.async { self.assumeIsolated { $0.remove(id) } }
+        perform { $0.remove(id) }
     }
 
     package var nodeCount: Int { slots.count }
@@ -141,12 +148,12 @@ extension SubscriptionEngine {
     private func follow() {
         let inbox = CommitInbox { [weak self] in
             guard let self else { return }
-            executor.queue.async { self.assumeIsolated { $0.catchUp() } }
+            perform { $0.catchUp() }
         }
         self.inbox = inbox
         source.start(inbox) { [weak self] in
             guard let self else { return }
-            executor.queue.async { self.assumeIsolated { $0.close() } }
+            perform { $0.close() }
         }
         // What came before nobody was interested in.
         position = -1
@@ -314,9 +321,7 @@ extension SubscriptionEngine {
         slot.failures += 1
         slots[id] = slot
         let delay = min(30, 0.1 * Double(1 << min(slot.failures - 1, 16)))
-        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in
-            self?.assumeIsolated { $0.retry(id) }
-        }
+        perform(after: delay) { $0.retry(id) }
         return slot.node.fail(StorageError.wrapping(error).forSubscribers)
     }
 

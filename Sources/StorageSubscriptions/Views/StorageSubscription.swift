@@ -108,7 +108,7 @@ public class StorageSubscription {
         self.error = error.forSubscribers
         guard handle == nil, opening != nil else { return }
         if self.error?.code == .closed { return ended() }
-        guard ![.invalidName, .misuse, .notFound].contains(self.error?.code) else { return }
+        guard self.error?.isFinal == false else { return }
         retries += 1
         let delay = min(30, 0.1 * Double(1 << min(retries - 1, 16)))
         Task { [weak self] in

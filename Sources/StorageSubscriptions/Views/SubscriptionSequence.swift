@@ -30,6 +30,6 @@ public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let read: @Sendable () async -> Element?
 
-        public func next() async -> Element? { await read() }
+        public mutating func next() async -> Element? { await read() }
     }
 }

@@ -1,0 +1,91 @@
+package import StorageCore
+internal import Synchronization
+
+/// A list that is followed without a view: it hands each new state to whoever asked for it, on the engine's queue.
+///
+/// Isolation: `Sendable`, its state behind a mutex.
+package final class ListStream<Item: Sendable>: Sendable {
+    private struct State {
+        var items: [Item] = []
+        var handle: LiveHandle?
+        var isCancelled = false
+        var failures = 0
+    }
+
+    private let state = Mutex(State())
+    private let engine: SubscriptionEngine
+    private let spec: ListSpec<Item>
+    private let told: @Sendable ([Item]) -> Void
+    private let failed: @Sendable (StorageError) -> Void
+    private let ended: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - told: Takes the list, first as it is and then after each change.
+    ///   - failed: Is told when the list can't be kept up to date; it goes on by itself.
+    ///   - ended: Is called when the store is closed, or when the question is one that can't be answered.
+    package init(
+        _ engine: SubscriptionEngine, _ spec: ListSpec<Item>, told: @escaping @Sendable ([Item]) -> Void,
+        failed: @escaping @Sendable (StorageError) -> Void, ended: @escaping @Sendable () -> Void
+    ) {
+        self.engine = engine
+        self.spec = spec
+        self.told = told
+        self.failed = failed
+        self.ended = ended
+    }
+
+    /// Begins; the first list comes soon after.
+    package func start() { engine.perform { self.open($0) } }
+
+    /// Hands over nothing any more.
+    package func cancel() {
+        let handle = state.withLock { state in
+            state.isCancelled = true
+            return state.handle.take()
+        }
+        // Given back here, outside of the lock.
+        _ = handle
+    }
+
+    private func open(_ engine: isolated SubscriptionEngine) {
+        guard !state.withLock({ $0.isCancelled }) else { return }
+        do {
+            let node = ListNode(spec)
+            node.connect(
+                Outlet { [weak self] in
+                    self?.take($0)
+                } finish: { [ended] in
+                    ended()
+                })
+            let handle = try engine.add(node)
+            let isLate = state.withLock { state in
+                if !state.isCancelled { state.handle = handle }
+                return state.isCancelled
+            }
+            if isLate { return }
+        } catch {
+            let error = error.forSubscribers
+            failed(error)
+            guard !error.isFinal else { return ended() }
+            let failures = state.withLock { state in
+                state.failures += 1
+                return state.failures
+            }
+            engine.perform(after: min(30, 0.1 * Double(1 << min(failures, 16)))) { [weak self] in self?.open($0) }
+        }
+    }
+
+    private func take(_ update: ListUpdate<Item>) {
+        if let error = update.error { return failed(error) }
+        let items = state.withLock { state in
+            update.difference.apply(to: &state.items)
+            return state.items
+        }
+        told(items)
+    }
+}
+
+extension StorageError {
+    /// Whether asking again is of no use.
+    var isFinal: Bool { [.closed, .invalidName, .misuse, .notFound].contains(code) }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSubscriptions
+
+@StorageEntity
+struct Card: Hashable {
+    var id: Int
+    var title: String
+    var lane: String
+    var rank: Double?
+}
+
+/// Lists, pages and single rows that follow the store.
+@MainActor @Suite struct LiveListTests {
+    private func open() throws -> Storage {
+        try StorageKit.inMemory { $0.autoSchema(CardRecord.self) }.facade
+    }
+
+    private func cards(_ ids: some Sequence<Int>, lane: String = "todo") -> [Card] {
+        ids.map { Card(id: $0, title: "card \($0)", lane: lane, rank: Double($0)) }
+    }
+
+    @Test func theFirstValueIsThereAtOnce() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<5))
+        let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 })
+        #expect(list.items.map(\.id) == [3, 4] && !list.isLoading && list.error == nil)
+        let later = QuerySubscription(storage.query(Card.self), start: .background)
+        #expect(later.items.isEmpty && later.isLoading)
+        var snapshots = later.snapshots.makeAsyncIterator()
+        #expect(await snapshots.next()?.count == 5)
+        #expect(!later.isLoading)
+    }
+
+    @Test func aListFollowsEveryWayOfWriting() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<4))
+        let list = QuerySubscription(
+            storage.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank, .descending).limit(3))
+        #expect(list.items.map(\.id) == [3, 2, 1])
+        await storage.viewsSettled(after: try await storage.save(Card(id: 9, title: "new", lane: "todo", rank: 2.5)))
+        #expect(list.items.map(\.id) == [3, 9, 2])
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("UPDATE cards SET rank = -1 WHERE id = 3") })
+        #expect(list.items.map(\.id) == [9, 2, 1])
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("UPDATE cards SET lane = 'done' WHERE id = 2") })
+        #expect(list.items.map(\.id) == [9, 1, 0])
+        await storage.viewsSettled(
+            after: try await storage.deleteAll(Card.self, where: "id", equals: 9).receipt(storage))
+        #expect(list.items.map(\.id) == [1, 0, 3])
+        let position = list.position
+        #expect(position == storage.head)
+        // What doesn't concern it leaves it alone.
+        await storage.viewsSettled(after: try await storage.save(Card(id: 20, title: "x", lane: "done", rank: 9)))
+        #expect(list.position == position)
+    }
+
+    @Test func differencesLeadFromEachListToTheNext() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<10))
+        let list = QuerySubscription(storage.query(Card.self).orderBy(\.title).limit(4))
+        var rows: [Card] = []
+        var differences = list.differences.makeAsyncIterator()
+        let first = try #require(await differences.next())
+        #expect(first.whole?.count == 4)
+        first.apply(to: &rows)
+        for round in 0..<20 {
+            await storage.viewsSettled(
+                after: try await storage.write { tx in
+                    try tx.save(Card(id: round % 10, title: "card \((round * 7) % 13)", lane: "todo", rank: nil))
+                    if round % 5 == 4 { try tx.delete(Card.self, id: round % 3) }
+                })
+            guard list.position > 0, list.position == storage.head else { continue }
+            let difference = try #require(await differences.next())
+            #expect(difference.whole == nil)
+            difference.apply(to: &rows)
+            #expect(rows == list.items && difference.position == list.position)
+        }
+        let fresh = try await storage.query(Card.self).orderBy(\.title).limit(4).fetch()
+        #expect(list.items == fresh)
+    }
+
+    @Test func aSlowReaderGetsWhatHappenedMeanwhileAtOnce() async throws {
+        let storage = try open()
+        let list = QuerySubscription(storage.query(Card.self))
+        var differences = list.differences.makeAsyncIterator()
+        var rows: [Card] = []
+        try #require(await differences.next()).apply(to: &rows)
+        for id in 0..<1_000 { try await storage.save(Card(id: id, title: "", lane: "", rank: nil)) }
+        await storage.viewsSettled(after: try await storage.save(cards(0..<1)))
+        let all = try #require(await differences.next())
+        // Too many to be told one by one.
+        #expect(all.whole != nil && all.changes.count < 1_000)
+        all.apply(to: &rows)
+        #expect(rows == list.items && rows.count == 1_000)
+    }
+
+    @Test func pagesAreTurnedAndStayRight() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<45))
+        let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 10)
+        #expect(page.totalCount == 45 && page.totalPages == 5 && page.hasNextPage && !page.hasPreviousPage)
+        let statements = await storage.subscriptions.counters.statements
+        await page.goToNextPage()
+        #expect(page.currentPage.map(\.id) == Array(10..<20) && page.currentPageIndex == 1)
+        #expect(await storage.subscriptions.counters.statements <= statements + 1)
+        await page.goToPage(4)
+        #expect(page.currentPage.map(\.id) == Array(40..<45) && !page.hasNextPage && page.hasPreviousPage)
+        await page.goToPage(3)
+        await storage.viewsSettled(after: try await storage.save(Card(id: 100, title: "", lane: "", rank: -1)))
+        #expect(page.currentPage.map(\.id) == Array(29..<39) && page.totalCount == 46)
+        // The page that is looked at goes away.
+        await page.goToPage(99)
+        #expect(page.currentPage.map(\.id) == Array(39..<45))
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 35") })
+        while page.currentPage.isEmpty { await Task.yield() }
+        #expect(page.totalCount == 35 && page.currentPageIndex == 3 && page.currentPage.map(\.id) == Array(30..<35))
+    }
+
+    @Test func anAnchoredPageStaysAtItsRow() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<30))
+        let page = PaginatedQuerySubscription(storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: .anchored)
+        await page.goToPage(2)
+        await storage.viewsSettled(after: try await storage.save(Card(id: 100, title: "", lane: "", rank: -1)))
+        #expect(page.currentPage.map(\.id) == Array(10..<15) && page.offset == 11)
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("DELETE FROM cards WHERE id < 3 OR id = 12") })
+        #expect(page.currentPage.map(\.id) == [10, 11, 13, 14, 15] && page.offset == 8)
+    }
+
+    @Test func aListThatScrollsGrows() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<25))
+        let page = PaginatedQuerySubscription(storage.query(Card.self), pageSize: 10, style: .scrolling)
+        #expect(page.item(at: 2)?.id == 2 && page.currentPage.count == 10)
+        #expect(page.item(at: 8)?.id == 8)
+        while page.currentPage.count == 10 { await Task.yield() }
+        #expect(page.currentPage.count == 20 && page.hasNextPage)
+        await page.goToNextPage()
+        #expect(page.currentPage.count == 25 && !page.hasNextPage)
+    }
+
+    @Test func aSingleRowIsNilWhileThereIsNone() async throws {
+        let storage = try open()
+        let newest = storage.repository(Card.self).subscribeSingle(
+            query: storage.query(Card.self).orderBy(\.rank, .descending))
+        #expect(newest.item == nil && !newest.isLoading)
+        await storage.viewsSettled(after: try await storage.save(cards(0..<3)))
+        #expect(newest.item?.id == 2)
+        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 2))
+        #expect(newest.item?.id == 1)
+    }
+
+    @Test func aQuestionThatIsWrongSaysSo() async throws {
+        let storage = try open()
+        let list = QuerySubscription(storage.query(Card.self).orderBy("nothing"))
+        #expect(list.error?.code == .invalidName && list.items.isEmpty && !list.isLoading)
+        let page = PaginatedQuerySubscription(storage.query(Card.self).limit(3))
+        #expect(page.error?.code == .misuse)
+        #expect(await storage.subscriptions.nodeCount == 0)
+    }
+
+    @Test func nothingIsLeftOfAViewThatIsDropped() async throws {
+        let storage = try open()
+        var list: QuerySubscription<Card>? = QuerySubscription(storage.query(Card.self))
+        weak let dropped = list
+        let sequence = list?.snapshots
+        #expect(storage.engine.observers.isEmpty == false)
+        list = nil
+        // The sequence keeps it.
+        #expect(dropped != nil)
+        _ = consume sequence
+        #expect(dropped == nil)
+        #expect(await storage.subscriptions.nodeCount == 0)
+        #expect(storage.engine.observers.isEmpty)
+    }
+
+    @Test func aClosedStoreEndsWhatFollowsIt() async throws {
+        let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
+        let list = QuerySubscription(store.storage.query(Card.self))
+        var snapshots = list.snapshots.makeAsyncIterator()
+        var stream = store.storage.observeAll(Card.self).makeAsyncIterator()
+        #expect(await snapshots.next()?.isEmpty == true)
+        #expect(await stream.next()?.isEmpty == true)
+        try await store.storage.close()
+        #expect(await snapshots.next() == nil)
+        #expect(await stream.next() == nil)
+        #expect(!list.isActive)
+        await list.refresh()
+    }
+
+    @Test func streamsTellEveryState() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<2))
+        var one = storage.observe(Card.self, id: 1).makeAsyncIterator()
+        var all = storage.observeAll(Card.self, orderBy: "rank", ascending: false).makeAsyncIterator()
+        var distinct = storage.anyRepository(Card.self).observeAllDistinct().makeAsyncIterator()
+        #expect(await one.next()??.title == "card 1")
+        #expect(await all.next()?.map(\.id) == [1, 0])
+        #expect(await distinct.next()?.count == 2)
+        try await storage.save(Card(id: 1, title: "changed", lane: "", rank: -3))
+        #expect(await one.next()??.title == "changed")
+        #expect(await all.next()?.map(\.id) == [0, 1])
+        #expect(await distinct.next()?.last?.title == "changed")
+        try await storage.delete(Card.self, id: 1)
+        let gone = try #require(await one.next())
+        #expect(gone == nil)
+        #expect(await all.next()?.map(\.id) == [0])
+    }
+
+    /// A store that another process writes to, as far as the reader can tell.
+    @Test func aReaderFollowsAnotherWriter() async throws {
+        let store = try TemporaryStore { $0.autoSchema(CardRecord.self) }
+        try await store.storage.save(cards(0..<3))
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        let reader = try StorageKit.start(at: store.url, configuration: configuration) {
+            $0.autoSchema(CardRecord.self)
+        }.facade
+        let list = QuerySubscription(reader.query(Card.self).orderBy(\.rank, .descending).limit(2))
+        var snapshots = list.snapshots.makeAsyncIterator()
+        #expect(await snapshots.next()?.map(\.id) == [2, 1])
+        try await store.storage.save(cards(5..<9))
+        #expect(await snapshots.next()?.map(\.id) == [8, 7])
+        try await reader.close()
+    }
+
+    @Test func aChangedSchemaIsReadAnew() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<3))
+        let list = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("ALTER TABLE cards ADD COLUMN extra TEXT") })
+        await storage.viewsSettled(
+            after: try await storage.write {
+                try $0.execute("UPDATE cards SET extra = 'x', lane = 'done' WHERE id = 1")
+            })
+        #expect(list.items.map(\.id) == [0, 2] && list.error == nil)
+    }
+}
+
+extension Int {
+    /// The state after what has just been done.
+    fileprivate func receipt(_ storage: Storage) async throws -> CommitReceipt {
+        try await storage.write { _ in }
+    }
+}
