@@ -32,7 +32,8 @@ extension Storage {
     /// ``abandonRebuild()`` throws away what it had made.
     ///
     /// - Parameters:
-    ///   - entities: The entities whose tables are to be made again; all where none is named, with tags and notes.
+    ///   - entities: The entities whose tables are to be made again; all where none is named, with those of the store
+    ///     itself.
     ///   - options: Whether old and new tables are compared, and whether the old ones are kept.
     ///   - progress: Called many times a second, on any thread.
     /// - Throws: `not-found` for an entity that isn't there; `CancellationError`.

@@ -122,21 +122,30 @@ import Testing
         #expect(head.contains("\"commits\""))
         for point in ["t:1", "t:2", "t:7", "t:61", "t:121", "t:122", "t:123", "t:150", "head", "head~1", "@0"] {
             let restored = folder.path("restored \(point).sqlite")
+            let plan = try ToolProcess.run(
+                ["restore", path, "--to", point, "-o", restored, "--format", "json", "--dry-run"], store: nil)
+            #expect(!FileManager.default.fileExists(atPath: restored))
             let outcome = try ToolProcess.run(
                 ["restore", path, "--to", point, "-o", restored, "--format", "json"], store: nil)
             #expect(outcome.status == 0, "\(point): \(outcome.errors)")
+            let done = outcome.output.replacing(#"dry_run":false"#, with: #"dry_run":true"#)
+                .replacing(/"recorded":\d+/, with: #""recorded":null"#)
+            #expect(plan.output == done, "a dry run tells the same rows")
             #expect(try isWhole(restored), "\(point)")
             let lines = try export(restored)
             #expect(lines[...] == whole.prefix(lines.count), "\(point)")
+            // Behind what was restored is one event that tells of it.
             let end = try await DatabaseQueue(path: restored).read {
-                try Int64.fetchOne($0, sql: "SELECT coalesce(max(last), 0) FROM storage_log") ?? 0
+                let last = try Int64.fetchOne($0, sql: "SELECT max(last) FROM storage_log") ?? 0
+                #expect(try Int64.fetchAll($0, sql: "SELECT id FROM storage_operation") == [last], "\(point)")
+                return last - 1
             }
             let kept = try Log(path, through: end)
             #expect(try Log(restored).rows.prefix(kept.rows.count) == kept.rows[...], "\(point)")
             guard point != "@0" else { continue }
             // It is a store like any other: it opens, searches, and goes on.
             let copy = try StorageKit.start(at: URL(fileURLWithPath: restored)).facade
-            #expect(copy.head == end)
+            #expect(copy.head == end + 1)
             try await change(copy)
             #expect(try await copy.verify().findings.isEmpty, "\(point)")
             try await copy.close()
@@ -197,7 +206,11 @@ import Testing
             try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: store.path)
         }
         let backup = folder.path("backup.sqlite")
+        try check("backup-dry-run", "backup", backup, "--dry-run")
+        #expect(!FileManager.default.fileExists(atPath: backup))
         try check("backup", "backup", backup)
+        try check("backup-dry-run-exists", "backup", backup, "--dry-run")
+        try check("backup-dry-run-json", "backup", backup, "--dry-run", "--force", "--format", "json")
         try check("backup-exists", "backup", backup)
         try check("backup-force-json", "backup", backup, "--force", "--no-verify", "--format", "json")
         try check("backup-no-folder", "backup", folder.path("nowhere/backup.sqlite"))

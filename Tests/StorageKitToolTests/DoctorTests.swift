@@ -82,6 +82,8 @@ struct DoctorTests {
         if name == "changed" {
             try check("doctor-drift", path)
             try check("doctor-drift-deep", path, "--deep")
+            try check("doctor-drift-fix-dry-run", path, "--fix", "--dry-run")
+            try check("doctor-drift-fix-dry-run-jsonl", path, "--fix", "--dry-run", "--format", "jsonl")
             try check("doctor-drift-fix", path, "--fix")
         } else {
             #expect(try ToolProcess.run(["doctor", "--deep", "--fix"], store: path).status == 0)

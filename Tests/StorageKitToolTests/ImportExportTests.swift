@@ -151,8 +151,11 @@ struct ImportExportTests {
         lines += (51...60).map { line($0, "insert", "\($0)", "{\"x\":\($0)}") }
         let longer = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
         #expect(longer.output.contains("imported 10 operations"), "\(longer.output)\(longer.errors)")
+        // Between the two parts stands the commit that records the first import.
         let exported = try ToolProcess.run(["export"], store: folder.store).output.components(separatedBy: "\n")
-        #expect(try normalized(exported) == normalized(lines))
+        #expect(
+            try normalized(exported)
+                == normalized((1...60).map { line($0 > 50 ? $0 + 1 : $0, "insert", "\($0)", "{\"x\":\($0)}") }))
         lines[3] = line(4, "insert", "4", #"{"x":"other"}"#)
         let different = try ToolProcess.run(["import", try folder.write(lines)], store: folder.store)
         #expect(different.status == 7, "\(different.errors)")

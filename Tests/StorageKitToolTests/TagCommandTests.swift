@@ -35,7 +35,7 @@ import Testing
         Case("tag-log-schema", "log", "--schema", "--oneline", "-n", "5"),
         Case("tag-show", "show", "tag:release-3"), Case("tag-show-json", "show", "tag:release-3", "--format", "json"),
         Case("tag-show-event", "show", "@22"), Case("tag-show-event-jsonl", "show", "@22", "--format", "jsonl"),
-        Case("tag-show-tagging", "show", "head~2"),
+        Case("tag-show-tagging", "show", "t:10"),
         Case("tag-range", "log", "tag:before/import..", "--oneline"),
         Case("tag-range-before", "log", "tag:release-3~2..tag:release-3", "--oneline"),
         Case("tag-diff", "diff", "tag:release-3", "--stat"), Case("tag-diff-storage", "diff", "@0", "storage_tag"),

@@ -39,14 +39,30 @@ import Testing
                 "CREATE TABLE t(id TEXT, n INTEGER);\n-- on insert of posts\nINSERT INTO t VALUES (:new_id, \(value));"
             try Data(rules.utf8).write(to: sample.folder.url.appendingPathComponent(name))
         }
+        let history = """
+            {"tx":1,"at":"2024-05-01T10:00:00Z","actor":"anna","op":"insert","table":"posts","id":"1","row":{"title":"Hello"}}
+            {"tx":2,"at":"2024-05-01T11:00:00Z","op":"update","table":"posts","id":"1","row":{"title":7,"tags":["a"]}}
+            """
+        try Data(history.utf8).write(to: sample.folder.url.appendingPathComponent("history.jsonl"))
         for golden in [
             Case("terminal-adopt-dry-run", "adopt", "chinook.sqlite", "-s", "new.sqlite", "--dry-run"),
             Case("terminal-backup", "backup", "backup.sqlite", "--force"),
             Case("terminal-restore-dry-run", "restore", "backup.sqlite", "--to", "t:3", "-o", "r.sqlite", "--dry-run"),
+            Case("terminal-import-dry-run", "import", "history.jsonl", "-s", "new.sqlite", "--dry-run"),
             Case("terminal-compare-replay", "compare-replay", "--old", "old.sql", "--new", "new.sql"),
         ] {
             try expectLooks(golden, store: sample.path, in: sample.folder.url)
         }
+    }
+
+    /// Files for other programs are whole on a terminal too, and nothing in them is coloured or cut.
+    @Test(arguments: [["export"], ["completions", "bash"], ["completions", "zsh"], ["completions", "fish"]])
+    func filesForProgramsAreTheSameOnATerminal(arguments: [String]) async throws {
+        let store = try await SampleStore.shared.value.path
+        let onTerminal = try ToolProcess.onTerminal(arguments, store: store)
+        let inPipe = try ToolProcess.run(arguments, store: store)
+        #expect(inPipe.status == 0 && !inPipe.output.isEmpty)
+        #expect(onTerminal.output == inPipe.output && onTerminal.status == 0)
     }
 
     @Test(arguments: cases) func looksAsItDid(_ golden: Case) async throws {

@@ -5,8 +5,8 @@ extension QuerySubscription {
     /// Follows what a query finds.
     ///
     /// - Parameter start: Whether the first value is there when this returns.
-    public convenience init(_ query: Query<Entity>, start: SubscriptionStart = .immediate) {
-        self.init(query.storage.subscriptions, query.request, start: start)
+    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+        self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
     /// Follows what a query finds among a repository's rows: all of them where there is none.
@@ -17,8 +17,8 @@ extension QuerySubscription {
 
 extension SingleQuerySubscription {
     /// Follows the first row that a query finds.
-    public convenience init(_ query: Query<Entity>, start: SubscriptionStart = .immediate) {
-        self.init(query.storage.subscriptions, query.request, start: start)
+    public convenience init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+        self.init(query.subscriptionSource.engine, query.request, start: start)
     }
 
     /// Follows the first row that a query finds among a repository's rows.
@@ -30,11 +30,12 @@ extension SingleQuerySubscription {
 extension PaginatedQuerySubscription {
     /// Follows the pages of what a query finds; it has no limit and no offset of its own.
     public convenience init(
-        _ query: Query<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5, style: Style = .numbered,
+        _ query: some SubscribableQuery<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5,
+        style: Style = .numbered,
         start: SubscriptionStart = .immediate
     ) {
         self.init(
-            query.storage.subscriptions, query.request, pageSize: pageSize, prefetchThreshold: prefetchThreshold,
+            query.subscriptionSource.engine, query.request, pageSize: pageSize, prefetchThreshold: prefetchThreshold,
             style: style, start: start)
     }
 

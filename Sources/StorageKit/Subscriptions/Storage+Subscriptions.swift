@@ -13,7 +13,7 @@ extension Storage {
     /// Views come to that state by themselves; this is for tests, and for code that must not show an older one.
     @MainActor public func viewsSettled(after receipt: CommitReceipt) async {
         // The commit is durable, so the state that is looked at now holds it.
-        await subscriptions.catchUp()
+        await subscriptions.catchUp(isUrgent: true)
         subscriptions.stage.drain()
     }
 }

@@ -4,9 +4,13 @@ extension CatalogEntity {
 
     /// The store's own entities, which are known without being read: their changes are events like any other, but they
     /// are no data of users, so whatever tells, compares or takes back users' rows leaves them out.
-    package static let reserved: [CatalogEntity] = [.catalog, .tag, .note]
+    package static let reserved: [CatalogEntity] = [.catalog, .tag, .note, .operation]
 
     package static func isReserved(_ id: UInt32) -> Bool { id <= lastReservedId }
+
+    /// Whether its events say something about the history and change neither rows nor tables: tags, notes and what was
+    /// done to the store. A commit of nothing else isn't what users count.
+    package static func isRemark(_ id: UInt32) -> Bool { isReserved(id) && id != catalog.id }
 
     /// Whether it is one of the store's own.
     package var isReserved: Bool { Self.isReserved(id) }

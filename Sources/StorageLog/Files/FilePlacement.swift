@@ -20,12 +20,23 @@ package struct FilePlacement: Sendable {
     /// - Parameter replacing: Whether a file of that name may be replaced.
     /// - Throws: `conflict` where there is one that may not be.
     package init(_ path: String, replacing: Bool) throws {
+        try self.init(checking: path, replacing: replacing)
+        removeLeftovers()
+    }
+
+    private init(checking path: String, replacing: Bool) throws {
         destination = try StorePath.validated(path)
         replaces = replacing
         let number = Self.number.add(1, ordering: .relaxed).newValue
         partial = "\(destination)\(Self.mark)\(getpid())-\(number)"
         try checkDestination()
-        removeLeftovers()
+    }
+
+    /// Whether a file could be made there, without touching anything.
+    ///
+    /// - Throws: What making it would throw at its beginning.
+    package static func check(_ path: String, replacing: Bool) throws {
+        _ = try FilePlacement(checking: path, replacing: replacing)
     }
 
     /// What makes the name impossible. Looked for twice, because making the file takes its time.

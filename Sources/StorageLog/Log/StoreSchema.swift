@@ -1,6 +1,6 @@
 /// The tables that belong to the engine.
 enum StoreSchema {
-    static let formatVersion: Int64 = 2
+    static let formatVersion: Int64 = 3
     /// "STKT", in the header of the SQLite file.
     static let applicationId: Int64 = 0x5354_4B54
 
@@ -85,6 +85,19 @@ enum StoreSchema {
             CREATE TABLE "storage_note" (
               position INTEGER PRIMARY KEY,
               text TEXT NOT NULL,
+              _position INTEGER NOT NULL
+            )
+            """
+        ),
+        (
+            "storage_operation",
+            """
+            CREATE TABLE "storage_operation" (
+              id INTEGER PRIMARY KEY,
+              command TEXT NOT NULL,
+              subject TEXT,
+              outcome TEXT NOT NULL,
+              at TEXT NOT NULL,
               _position INTEGER NOT NULL
             )
             """

@@ -4,23 +4,44 @@ package import StorageCore
 extension LogReader {
     /// The position that a tag or note of a point gets.
     ///
-    /// The head is taken without the tags and notes that came last, which change no state: who tags twice tags the same,
-    /// and a tag points to a commit that users see.
+    /// The head is taken without the tags, notes and operations that came last, which change no state: who tags twice tags
+    /// the same, and a tag points to a commit that users see.
     package func taggedPosition(of point: StoragePoint) throws -> Int64 {
         guard point == .head else { return try position(of: point) }
         let head = try head().position
         guard head > 0 else { return 0 }
-        let isTag = { (entity: UInt32) in entity == CatalogEntity.tag.id || entity == CatalogEntity.note.id }
         var found: Int64 = 0
-        try forEachBatch(in: 1...head, descending: true, where: { !$0.entities.allSatisfy(isTag) }) { batch in
+        let tellsMore = { (header: SegmentHeader) in !header.entities.allSatisfy(CatalogEntity.isRemark) }
+        try forEachBatch(in: 1...head, descending: true, where: tellsMore) { batch in
             found = batch.withView { view in
                 let place = batch.commits.last { commit in
-                    commit.events.contains { !isTag(view.shape(of: $0).entity) }
+                    commit.events.contains { !CatalogEntity.isRemark(view.shape(of: $0).entity) }
                 }
                 return place.map { batch.header.first + Int64($0.events.upperBound) - 1 } ?? 0
             }
             return found == 0
         }
         return try lastPosition(ofCommitAt: found)
+    }
+
+    /// How many commits that end at some positions only tag, note or record what was done.
+    ///
+    /// Decodes only rows of the log that hold such events. One that is spread over several rows isn't counted.
+    package func remarkCount(in positions: ClosedRange<Int64>) throws -> Int64 {
+        var count: Int64 = 0
+        try forEachBatch(in: positions, where: { $0.entities.contains(where: CatalogEntity.isRemark) }) { batch in
+            count += batch.withView { view in
+                let remarks = batch.commits.count { commit in
+                    let isWhole =
+                        !(commit.events.lowerBound == 0 && batch.beginsInsideCommit)
+                        && !(commit.events.upperBound == batch.count && batch.endsInsideCommit)
+                    return isWhole && positions.contains(batch.header.first + Int64(commit.events.upperBound) - 1)
+                        && commit.events.allSatisfy { CatalogEntity.isRemark(view.shape(of: $0).entity) }
+                }
+                return Int64(remarks)
+            }
+            return true
+        }
+        return count
     }
 }

@@ -110,7 +110,8 @@ extension LogWriter {
         return (select.integer(0), select.row.isNull(at: 1) ? nil : try select.row.text(at: 1))
     }
 
-    fileprivate func run(_ sql: String, _ values: StorageValue...) throws {
+    /// Runs a statement with values for its parameters, in their order.
+    func run(_ sql: String, _ values: StorageValue...) throws {
         let statement = try statement(sql)
         for (place, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
         try statement.execute()

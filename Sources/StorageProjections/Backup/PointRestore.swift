@@ -17,10 +17,12 @@ package struct PointRestore: Sendable {
         /// Whether the point lay inside its commit, which is restored as a whole.
         package var wasInsideCommit = false
         package var tables: [String] = []
-        /// Rows by table; empty where nothing was made.
+        /// Rows by table.
         package var rows: [String: Int64] = [:]
         /// Projections of programs, which their programs make again when they open the store.
         package var projections: [String] = []
+        /// The commit behind the restored ones that tells who restored them.
+        package var recorded: Int64?
     }
 
     package let source: String
@@ -33,9 +35,36 @@ package struct PointRestore: Sendable {
         self.progress = progress
     }
 
-    /// What would be made for a position.
+    /// What would be made for a position; reads the log up to there.
     package func plan(_ position: Int64) throws -> Outcome {
-        try DatabaseFile(source, .reading).with { try plan(position, $0) }
+        try DatabaseFile(source, .reading).with { database in
+            var outcome = try plan(position, database)
+            outcome.rows = try rows(at: outcome.head.position, database)
+            return outcome
+        }
+    }
+
+    /// How many rows each table held: what was inserted without what was deleted.
+    private func rows(at position: Int64, _ database: OpaquePointer) throws -> [String: Int64] {
+        var counts: [UInt32: Int64] = [:]
+        if position > 0 {
+            try LogReader(database).forEachBatch(in: 1...position) { batch in
+                batch.withView { view in
+                    for index in 0..<Int(min(Int64(view.count), position - batch.header.first + 1)) {
+                        let shape = view.shape(of: index)
+                        switch Int(shape.operation) {
+                        case STORAGE_INSERT: counts[shape.entity, default: 0] += 1
+                        case STORAGE_DELETE: counts[shape.entity, default: 0] -= 1
+                        default: break
+                        }
+                    }
+                }
+                progress("count", Int(min(batch.header.last, position)), Int(position))
+                return true
+            }
+        }
+        let entities = try Catalog.load(database, at: position).live
+        return Dictionary(uniqueKeysWithValues: entities.map { ($0.name, counts[$0.id] ?? 0) })
     }
 
     private func plan(_ position: Int64, _ database: OpaquePointer) throws -> Outcome {
@@ -56,25 +85,54 @@ package struct PointRestore: Sendable {
     }
 
     /// Makes the new store.
-    package func run(_ position: Int64, to path: String, replacing: Bool) throws -> Outcome {
+    ///
+    /// - Parameter operation: What is recorded in it, behind everything else, and who does it.
+    package func run(
+        _ position: Int64, to path: String, replacing: Bool,
+        recording operation: (operation: StorageOperation, metadata: CommitMetadata)
+    ) async throws -> Outcome {
         let placement = try FilePlacement(path, replacing: replacing)
         do {
-            try DatabaseFile(source, .reading).with { source in
-                try DatabaseFile(placement.partial, .making).with {
-                    try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
-                }
-            }
-            let outcome = try DatabaseFile(placement.partial, .making).with { database in
-                var outcome = try plan(position, database)
-                let truncation = StoreTruncation(database, to: outcome.head.position) { progress("rebuild", $0, $1) }
-                outcome.rows = try truncation.run()
-                return outcome
-            }
+            var outcome = try make(position, at: placement.partial)
+            outcome.recorded = try await Self.record(operation, in: placement.partial)
             try StoreBackup.verify(placement.partial) { progress("verify", $0, $1) }
             try placement.place()
             return outcome
         } catch {
             placement.discard()
+            throw error
+        }
+    }
+
+    private func make(_ position: Int64, at path: String) throws -> Outcome {
+        try DatabaseFile(source, .reading).with { source in
+            try DatabaseFile(path, .making).with {
+                try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
+            }
+        }
+        return try DatabaseFile(path, .making).with { database in
+            var outcome = try plan(position, database)
+            let truncation = StoreTruncation(database, to: outcome.head.position) { progress("rebuild", $0, $1) }
+            outcome.rows = try truncation.run()
+            return outcome
+        }
+    }
+
+    private static func record(
+        _ operation: (operation: StorageOperation, metadata: CommitMetadata), in path: String
+    ) async throws -> Int64? {
+        var configuration = StorageConfiguration()
+        // Nothing depends on the file before it is placed, and rows of the log are to stay the bytes that they are.
+        configuration.durability = .normal
+        configuration.sealsInBackground = false
+        let engine = try StorageEngine.openStore(path: path, configuration: configuration)
+        do {
+            let receipt = try await engine.record(operation.operation, metadata: operation.metadata)
+            try await engine.close()
+            return receipt.commit
+        } catch {
+            // The file is thrown away, so why closing fails as well doesn't matter.
+            try? await engine.close()
             throw error
         }
     }

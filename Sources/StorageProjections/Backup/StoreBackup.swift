@@ -47,6 +47,19 @@ extension StorageEngine {
         }
     }
 
+    /// What ``backup(to:replacing:verifying:progress:)`` would copy now: the same answer, of which nothing is made.
+    package func planBackup(to path: String, replacing: Bool) async throws -> StoreBackup {
+        try checkIsAnotherFile(path)
+        try FilePlacement.check(path, replacing: replacing)
+        let head = try await read { db in
+            guard let source = db.sqliteConnection else { throw StorageError.closed() }
+            return try LogHead.load(source)
+        }
+        return StoreBackup(
+            path: path, position: head.position, commit: head.commit, time: head.time,
+            bytes: StoreBackup.size(of: self.path), isVerified: false)
+    }
+
     private func checkIsAnotherFile(_ other: String) throws {
         var (own, its) = (stat(), stat())
         guard stat(path, &own) == 0, stat(other, &its) == 0, own.st_dev == its.st_dev, own.st_ino == its.st_ino else {

@@ -6,7 +6,8 @@ internal import StorageLog
 package enum ProjectionOverview {
     /// - Parameter database: A connection that sees one state of the store.
     package static func load(_ database: OpaquePointer) throws -> [ProjectionStatus] {
-        let head = try LogHead.load(database).position
+        // A projection has nothing to take in of what was only tagged, noted or recorded last.
+        let head = try LogReader(database).taggedPosition(of: .head)
         let letters = try Statement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
         var found: [ProjectionStatus] = []
         for index in try FullTextIndex.load(database) {
@@ -25,6 +26,7 @@ package enum ProjectionOverview {
             let waiting = try letters.step() ? Int(letters.integer(0)) : 0
             letters.reset()
             // Commits without events of its own leave the checkpoint of an inline projection where it is.
+            let head = max(head, checkpoint.position)
             let position = try isUpToDate(projection, checkpoint, database) ? head : checkpoint.position
             found.append(
                 ProjectionStatus(

@@ -18,7 +18,7 @@ public struct ProjectionStatus: Sendable, Hashable {
     public let state: State
     /// The last position that it has taken in.
     public let position: Int64
-    /// The last position of the log.
+    /// The last position that there is to take in.
     public let head: Int64
     /// Up to here history is only read again, and nothing is told to a ``ReactingProjection``.
     public let replayedThrough: Int64

@@ -30,7 +30,7 @@ package struct Rebuild: Sendable {
 
     private static let differenceLimit = 20
 
-    /// - Parameter names: The entities whose tables are to be made again; all where empty, tags and notes too.
+    /// - Parameter names: The entities whose tables are to be made again; all where empty, those of the store itself but the catalog too.
     package init(
         _ engine: StorageEngine, _ names: [String] = [], options: RebuildOptions = RebuildOptions(),
         pace: Pace = Pace(), progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
@@ -80,9 +80,10 @@ package struct Rebuild: Sendable {
     private func begin() async throws -> [UInt32: Int64] {
         let names = names
         return try await engine.withWriter { writer, db in
+            let remarks = CatalogEntity.reserved.filter { CatalogEntity.isRemark($0.id) }
             let entities =
                 try names.isEmpty
-                ? writer.catalog.live + [.tag, .note] : names.map { try Self.entity($0, writer.catalog) }
+                ? writer.catalog.live + remarks : names.map { try Self.entity($0, writer.catalog) }
             return try ShadowTables(writer: writer, db: db).begin(entities)
         }
     }

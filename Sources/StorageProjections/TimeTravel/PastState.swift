@@ -58,11 +58,15 @@ package final class PastState: Sendable {
     }
 
     /// Runs `body` on the tables, after making those of the entities that are named.
+    ///
+    /// - Parameter searched: Entities of which the full-text index is made too.
     package func read<Result>(
-        _ tables: [String], from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
+        _ tables: [String], searching searched: [String] = [], from live: GRDB.Database,
+        _ body: (GRDB.Database) throws -> Result
     ) throws -> Result {
         try database.writeWithoutTransaction { db in
-            for table in tables { try fill(entity(named: table), db, from: live) }
+            for table in tables + searched { try fill(entity(named: table), db, from: live) }
+            for table in searched { try makeSearchable(entity(named: table), db) }
             return try body(db)
         }
     }
@@ -70,20 +74,17 @@ package final class PastState: Sendable {
     /// Runs `body` after making an entity's table and its full-text index.
     package func search<Result>(
         _ table: String, from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result
-    ) throws -> Result {
-        try read([table], from: live) { db in
-            let entity = try entity(named: table)
-            let connection = try Self.connection(db)
-            if !searchable.withLock({ $0.contains(entity.id) }),
-                let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity.id })
-            {
-                try Statement(connection, index.sql(catalog)).execute()
-                let name = quoted(index.table)
-                try Statement(connection, "INSERT INTO \(name)(\(name)) VALUES ('rebuild')").execute()
-                searchable.withLock { _ = $0.insert(entity.id) }
-            }
-            return try body(db)
-        }
+    ) throws -> Result { try read([], searching: [table], from: live, body) }
+
+    private func makeSearchable(_ entity: CatalogEntity, _ db: GRDB.Database) throws {
+        let connection = try Self.connection(db)
+        guard !searchable.withLock({ $0.contains(entity.id) }),
+            let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity.id })
+        else { return }
+        try Statement(connection, index.sql(catalog)).execute()
+        let name = quoted(index.table)
+        try Statement(connection, "INSERT INTO \(name)(\(name)) VALUES ('rebuild')").execute()
+        searchable.withLock { _ = $0.insert(entity.id) }
     }
 
     private func entity(named name: String) throws -> CatalogEntity {

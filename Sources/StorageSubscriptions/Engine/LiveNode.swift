@@ -22,6 +22,12 @@ package protocol LiveNode: AnyObject {
     func fail(_ error: StorageError) -> [Delivery]
     /// Tells that nothing will come any more.
     func finish()
+    /// After how many seconds it wants to be settled again, because it has put something off.
+    var postponedSeconds: Double? { get }
+}
+
+extension LiveNode {
+    package var postponedSeconds: Double? { nil }
 }
 
 /// The rows of one entity that a node looks at.
@@ -31,8 +37,11 @@ package struct Interest: Sendable {
     let predicate: RowPredicate
     /// The columns that it shows or sorts by; all of them where nil.
     let columns: [String]?
+    /// Whether it asks the entity's full-text index.
+    let searches: Bool
 
-    package init(entity: String, predicate: RowPredicate?, columns: [String]? = nil) {
+    package init(entity: String, predicate: RowPredicate?, columns: [String]? = nil, searches: Bool = false) {
+        self.searches = searches
         self.entity = entity
         self.predicate = predicate ?? .constant(true)
         self.columns = columns

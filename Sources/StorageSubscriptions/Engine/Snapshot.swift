@@ -12,8 +12,10 @@ package final class Snapshot {
     package let position: Int64
     let current: CurrentRows
     private var items: [ItemForm: AnyObject] = [:]
+    /// Whether nothing is to be put off.
+    let isUrgent: Bool
     /// How many statements were run.
-    private(set) var statementCount = 0
+    var statementCount = 0
 
     private struct ItemForm: Hashable {
         let table: String
@@ -24,7 +26,8 @@ package final class Snapshot {
         var byChange: [Int: Item] = [:]
     }
 
-    init(_ state: FeedState) throws {
+    init(_ state: FeedState, isUrgent: Bool) throws {
+        self.isUrgent = isUrgent
         rows = state.rows
         position = state.position
         guard let connection = state.rows.sqliteConnection else { throw StorageError.closed() }

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import GRDB
+package import GRDB
 internal import StorageCore
 internal import StorageLog
 
@@ -65,6 +65,14 @@ package actor SubscriptionEngine {
         perform { $0.remove(id) }
     }
 
+    /// Runs `body` while nobody looks at the source.
+    package func alone(_ body: @Sendable () throws -> Void) throws { try body() }
+
+    /// Reads the source's state.
+    package func read<Result: Sendable>(
+        _ interest: Interest, _ body: @Sendable (GRDB.Database) throws -> Result
+    ) throws -> Result { try source.read([interest]) { try body($0.rows) } }
+
     package var nodeCount: Int { slots.count }
 }
 
@@ -82,7 +90,7 @@ extension SubscriptionEngine {
         do {
             let entity = try entity(named: node.interest.entity)
             want(entity.id)
-            try step(reading: [entity.name]) { snapshot in
+            try step(reading: node.interest) { snapshot in
                 // The schema may have changed since it was looked at.
                 let entity = try self.entity(named: node.interest.entity)
                 let layout = try self.layout(entity, snapshot)
@@ -124,7 +132,7 @@ extension SubscriptionEngine {
         _ handle: LiveHandle, as type: Node.Type, _ body: @Sendable (Node, Snapshot) throws -> Void
     ) throws {
         guard let slot = slots[handle.id], let node = slot.node as? Node else { throw StorageError.closed() }
-        try step(reading: [node.interest.entity]) { snapshot in
+        try step { snapshot in
             try body(node, snapshot)
             try node.settle(snapshot)
             return node.publish(at: snapshot.position)
@@ -134,7 +142,7 @@ extension SubscriptionEngine {
     /// Reads everything anew for one node, whatever has or hasn't happened.
     package func refresh(_ handle: LiveHandle) throws {
         guard slots[handle.id] != nil else { throw StorageError.closed() }
-        try step(reading: []) { snapshot in hydrate([handle.id], snapshot) }
+        try step { hydrate([handle.id], $0) }
     }
 
     package func explain(_ handle: LiveHandle) -> SubscriptionExplanation? {
@@ -182,22 +190,29 @@ extension SubscriptionEngine {
     }
 
     /// Takes in what has been committed, and hands it to the views.
-    package func catchUp() {
+    ///
+    /// - Parameter isUrgent: Whether nodes do at once what they would put off.
+    package func catchUp(isUrgent: Bool = false) {
         guard !slots.isEmpty else { return }
         do {
-            try step(reading: []) { _ in [] }
+            try step(isUrgent: isUrgent) { snapshot in
+                guard isUrgent else { return [] }
+                return slots.filter { $0.value.node.postponedSeconds != nil }.keys.flatMap { settle($0, snapshot) }
+            }
         } catch {
             fail(Array(slots.keys), error)
         }
     }
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
-    private func step(reading names: Set<String>, _ body: (Snapshot) throws -> [Delivery]) throws {
+    private func step(
+        reading interest: Interest? = nil, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery]
+    ) throws {
         inbox?.rest()
         counters.steps += 1
-        let entities = names.union(slots.values.map(\.node.interest.entity))
-        let deliveries = try source.read(entities) { state in
-            let snapshot = try Snapshot(state)
+        let interests = source.needsInterests ? slots.values.map(\.node.interest) + [interest].compactMap { $0 } : []
+        let deliveries = try source.read(interests) { state in
+            let snapshot = try Snapshot(state, isUrgent: isUrgent)
             defer {
                 counters.statements += snapshot.statementCount
                 counters.rowReads += snapshot.current.reads
@@ -289,9 +304,19 @@ extension SubscriptionEngine {
         guard let node = slots[id]?.node else { return [] }
         do {
             try node.settle(snapshot)
+            if let seconds = node.postponedSeconds { perform(after: seconds) { $0.settleLater(id) } }
             return node.publish(at: snapshot.position)
         } catch {
             return hydrate([id], snapshot)
+        }
+    }
+
+    private func settleLater(_ id: Int) {
+        guard slots[id] != nil else { return }
+        do {
+            try step { settle(id, $0) }
+        } catch {
+            fail([id], error)
         }
     }
 
@@ -330,7 +355,7 @@ extension SubscriptionEngine {
     private func retry(_ id: Int) {
         guard let slot = slots[id], slot.failures > 0 else { return }
         do {
-            try step(reading: []) { snapshot in slots[id]?.failures ?? 0 > 0 ? hydrate([id], snapshot) : [] }
+            try step { slots[id]?.failures ?? 0 > 0 ? hydrate([id], $0) : [] }
         } catch {
             fail([id], error)
         }

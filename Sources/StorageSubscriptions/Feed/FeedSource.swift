@@ -5,10 +5,13 @@ package protocol FeedSource: Sendable {
     /// Whether commits of this process are told with their events; otherwise they are read from the log.
     var tellsEvents: Bool { get }
 
+    /// Whether it must know what is going to be read.
+    var needsInterests: Bool { get }
+
     /// Runs `body` on one state, on the calling thread.
     ///
-    /// - Parameter entities: Names of the entities that `body` may read.
-    func read<Result>(_ entities: Set<String>, _ body: (FeedState) throws -> Result) throws -> Result
+    /// - Parameter interests: What `body` may read.
+    func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result
 
     /// Begins to tell of commits. Nothing is told before `stop` has been called as often as this.
     ///

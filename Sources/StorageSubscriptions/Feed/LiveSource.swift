@@ -13,7 +13,9 @@ package final class LiveSource: FeedSource {
 
     package var tellsEvents: Bool { !engine.configuration.isReadOnly }
 
-    package func read<Result>(_ entities: Set<String>, _ body: (FeedState) throws -> Result) throws -> Result {
+    package var needsInterests: Bool { false }
+
+    package func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
         try engine.readNow { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             return try body(FeedState(rows: db, log: connection, position: try LogReader(connection).head().position))

@@ -2,8 +2,11 @@ import Foundation
 
 extension ToolProcess {
     /// Runs the tool with its standard output on a terminal of that many columns.
+    ///
+    /// - Parameter answer: What is typed there; with it standard input is the terminal too.
     static func onTerminal(
-        _ arguments: [String], store: String?, in folder: URL? = nil, columns: UInt16 = 80, noColor: Bool = false
+        _ arguments: [String], store: String?, in folder: URL? = nil, columns: UInt16 = 80, noColor: Bool = false,
+        answer: String? = nil
     ) throws -> Outcome {
         let (master, slave) = try openTerminal(columns: columns)
         let process = prepared(arguments, store: store)
@@ -14,6 +17,10 @@ extension ToolProcess {
         process.environment = environment
         if let folder { process.currentDirectoryURL = folder }
         process.standardOutput = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+        if let answer {
+            process.standardInput = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+            _ = Array(answer.utf8).withUnsafeBytes { write(master, $0.baseAddress, $0.count) }
+        }
         let errors = Pipe()
         process.standardError = errors
         try process.run()

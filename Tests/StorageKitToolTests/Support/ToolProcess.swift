@@ -49,8 +49,11 @@ struct ToolProcess {
     }
 
     /// - Parameter input: What it reads from standard input, which is a pipe then.
-    static func run(_ arguments: [String], store: String?, input: String? = nil) throws -> Outcome {
+    static func run(
+        _ arguments: [String], store: String?, input: String? = nil, in folder: URL? = nil
+    ) throws -> Outcome {
         let process = prepared(arguments, store: store)
+        if let folder { process.currentDirectoryURL = folder }
         guard let input else { return try run(process) }
         let pipe = Pipe()
         process.standardInput = pipe

@@ -61,6 +61,7 @@ struct AdoptCommand: AsyncParsableCommand {
         }
         guard inPlace else {
             let path = try store.path()
+            try change.consent.confirmReplacing(path, isForced: force)
             let plan = try await adoption.run(to: path, replacing: force)
             bars.finish()
             return try finish(plan, store: path, backup: nil)

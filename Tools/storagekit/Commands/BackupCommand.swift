@@ -10,6 +10,10 @@ struct BackupCommand: AsyncParsableCommand {
             The copy is the store as of one commit, however much is written meanwhile. It gets its name when it is whole, \
             on the disk and verified. Copies that are made with cp or rsync from a store in use are not whole.
 
+            A backup changes nothing in the store, which another process may be writing to, so it isn't recorded there; and \
+            nothing is added to the copy, which ends where the store did. So there is no --reason either.
+
+              storagekit backup -s app.sqlite monday.sqlite --dry-run
               storagekit backup -s app.sqlite monday.sqlite
               storagekit backup -s app.sqlite latest.sqlite --force --format json
 
@@ -27,26 +31,41 @@ struct BackupCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Don't check the copy against its log.")
     var noVerify = false
 
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "backup")
+        let engine = try store.openForReading()
+        if consent.dryRun {
+            let plan = try await engine.planBackup(to: destination, replacing: force)
+            try await engine.close()
+            return try write(plan)
+        }
+        try consent.confirmReplacing(destination, isForced: force)
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
-        let engine = try store.openForReading()
         let backup = try await engine.backup(to: destination, replacing: force, verifying: !noVerify) {
             bars.update($0, $1, $2)
         }
         try await engine.close()
         bars.finish()
+        try write(backup)
+    }
+
+    private func write(_ backup: StoreBackup) throws {
         let output = ResultOutput(format)
+        let isDone = !consent.dryRun
         if output.format == .human {
             let content = backup.position > 0 ? "@1..@\(backup.position) (t:\(backup.commit))" : "the empty store"
-            let check = backup.isVerified ? ", verified" : ", not verified"
-            try output.line("Copied \(content) to \(destination).", .added)
+            let check = !isDone ? " in the store" : backup.isVerified ? ", verified" : ", not verified"
+            try output.line(
+                "\(isDone ? "Copied" : "Would be copied:") \(content) to \(destination).", isDone ? .added : .plain)
             try output.line("\(ProgressBar.grouped(Int(backup.bytes))) bytes\(check)", .dim)
         } else {
             try output.document { json in
+                json.key("dry_run")
+                json.bool(!isDone)
                 json.key("backup")
                 json.text(destination)
                 for (name, number) in [

@@ -12,13 +12,15 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Each line is a check: ok, warn or fail, what was found, and the command that mends it. Rows are compared \
             with the log in a sample; --deep reads every byte, like verify. --fix changes only what is made from the \
-            log: it rebuilds tables that differ, lets failed projections try again, seals and tidies up.
+            log: it rebuilds tables that differ, lets failed projections try again, seals and tidies up. What it did is \
+            recorded: storagekit log --table storage_operation -p
 
             Ends with status 5 if a check fails, and with 8 if --fix could mend a part only.
 
               storagekit doctor -s app.sqlite
               storagekit doctor -s app.sqlite --deep --format jsonl
-              storagekit doctor -s app.sqlite --fix
+              storagekit doctor -s app.sqlite --fix --dry-run
+              storagekit doctor -s app.sqlite --fix --reason "the cache job wrote past the log"
             """)
 
     @OptionGroup var store: StoreOption
@@ -29,19 +31,30 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Mend what is made from the log.")
     var fix = false
 
+    @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if !fix, change.dryRun || change.reason != nil || change.consent.yes {
+            throw ValidationError("--dry-run, --reason and --yes go with --fix.")
+        }
+    }
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "doctor")
         let path = try store.path()
         var found = try await examine(path)
+        var repairs: [Checkup.Repair] = []
+        for case let repair? in found.map(\.repair) where fix && !repairs.contains(repair) { repairs.append(repair) }
         var mended: [String] = []
-        if fix {
-            mended = try await mend(found, path)
-            if !mended.isEmpty { found = try await examine(path) }
+        if !change.dryRun, !repairs.isEmpty {
+            try confirm(repairs)
+            mended = try await mend(repairs, path)
+            found = try await examine(path)
         }
         let output = ResultOutput(format)
-        try DoctorAnswer(path: path, checks: found, mended: mended).write(to: output)
+        let plan = change.dryRun ? repairs.map(\.plan) : []
+        try DoctorAnswer(path: path, checks: found, plan: plan, mended: mended).write(to: output)
         guard found.contains(where: { $0.status == .failed }) else { return }
         throw mended.isEmpty ? ExitStatus.corrupt : ExitStatus.partial
     }
@@ -71,42 +84,83 @@ struct DoctorCommand: AsyncParsableCommand {
         return found
     }
 
-    /// Mends what can be made again, and tells what was done.
-    private func mend(_ found: [Checkup], _ path: String) async throws -> [String] {
-        var repairs: [Checkup.Repair] = []
-        for case let repair? in found.map(\.repair) where !repairs.contains(repair) { repairs.append(repair) }
-        guard !repairs.isEmpty else { return [] }
+    /// Who has changed rows past the log loses that when tables are made again.
+    private func confirm(_ repairs: [Checkup.Repair]) throws {
+        let rebuilds = repairs.filter { if case .rebuild = $0 { true } else { false } }
+        guard !rebuilds.isEmpty else { return }
+        let plan = rebuilds.map(\.plan).joined(separator: ", ")
+        try change.consent.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Go on?")
+    }
+
+    /// Mends what can be made again, records and tells what was done.
+    private func mend(_ repairs: [Checkup.Repair], _ path: String) async throws -> [String] {
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
-        var done: [String] = []
+        var done: [Checkup.Repair] = []
         do {
-            for repair in repairs { done.append(try await Self.mend(repair, engine)) }
+            for repair in repairs {
+                try await Self.mend(repair, engine)
+                done.append(repair)
+            }
+            try await record(done, isComplete: true, engine)
             try await engine.close()
         } catch {
-            // What was mended stays; closing tidies up and its own failure would hide why.
+            // What was mended stays, and why the rest failed is what is told.
+            if !done.isEmpty, done.count < repairs.count { try? await record(done, isComplete: false, engine) }
             try? await engine.close()
             throw error
         }
-        return done
+        return done.map(\.done)
     }
 
-    private static func mend(_ repair: Checkup.Repair, _ engine: StorageEngine) async throws -> String {
+    private func record(_ done: [Checkup.Repair], isComplete: Bool, _ engine: StorageEngine) async throws {
+        let operation = StorageOperation("doctor --fix") { json in
+            json.key("complete")
+            json.bool(isComplete)
+            json.key("mended")
+            json.beginArray()
+            for repair in done { json.text(repair.done) }
+            json.endArray()
+        }
+        try await engine.record(operation, metadata: change.metadata)
+    }
+
+    private static func mend(_ repair: Checkup.Repair, _ engine: StorageEngine) async throws {
         switch repair {
-        case .rebuild(let tables):
-            _ = try await Rebuild(engine, tables).run()
-            return "made \(tables.isEmpty ? "every table" : tables.joined(separator: ", ")) again from the log"
+        case .rebuild(let tables): _ = try await Rebuild(engine, tables).run()
         case .resume(let name):
             try await engine.withWriter { writer, db in
                 guard let projections = writer.userProjections else { throw StorageError.closed() }
-                try projections.instruct(name, .resume, writer, db)
+                try projections.instruct(name, .resume, recording: nil, writer, db)
             }
-            return "\(name) tries again when its program opens the store"
-        case .seal:
-            try await engine.seal()
-            return "sealed the log"
-        case .checkpoint:
-            try await engine.withWriter { _, db in _ = try db.checkpoint(.truncate) }
-            return "took the write-ahead log over into the file"
+        case .seal: try await engine.seal()
+        case .checkpoint: try await engine.withWriter { _, db in _ = try db.checkpoint(.truncate) }
         }
+    }
+}
+
+extension Checkup.Repair {
+    /// What would be done.
+    fileprivate var plan: String {
+        switch self {
+        case .rebuild(let tables): "make \(Self.list(tables)) again from the log"
+        case .resume(let name): "let \(name) try again when its program opens the store"
+        case .seal: "seal the log"
+        case .checkpoint: "take the write-ahead log over into the file"
+        }
+    }
+
+    /// What was done.
+    fileprivate var done: String {
+        switch self {
+        case .rebuild(let tables): "made \(Self.list(tables)) again from the log"
+        case .resume(let name): "\(name) tries again when its program opens the store"
+        case .seal: "sealed the log"
+        case .checkpoint: "took the write-ahead log over into the file"
+        }
+    }
+
+    private static func list(_ tables: [String]) -> String {
+        tables.isEmpty ? "every table" : tables.joined(separator: ", ")
     }
 }
 
@@ -114,6 +168,8 @@ struct DoctorCommand: AsyncParsableCommand {
 private struct DoctorAnswer {
     let path: String
     let checks: [Checkup]
+    /// What would be mended.
+    let plan: [String]
     let mended: [String]
 
     func write(to output: ResultOutput) throws {
@@ -130,10 +186,12 @@ private struct DoctorAnswer {
                 check.remedy.isEmpty ? json.null() : json.text(check.remedy)
             }
         }
-        for text in mended {
-            try output.record { json in
-                json.key("mended")
-                json.text(text)
+        for (name, texts) in [("would_mend", plan), ("mended", mended)] {
+            for text in texts {
+                try output.record { json in
+                    json.key(name)
+                    json.text(text)
+                }
             }
         }
         try output.finish()
@@ -141,6 +199,7 @@ private struct DoctorAnswer {
 
     private func writeText(to output: ResultOutput) throws {
         for text in mended { try output.line("mended  \(text)", .added) }
+        for text in plan { try output.line("would   \(text)", .changed) }
         for check in checks {
             let role: Style.Role =
                 switch check.status {

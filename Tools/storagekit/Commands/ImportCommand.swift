@@ -10,7 +10,11 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Import a change history of JSON Lines, plain or compressed with zstd.",
         discussion: """
             Each line is one operation; lines with the same tx are one commit. Tables and columns are inferred and \
-            printed. An import that was interrupted goes on at the last whole commit when it is run again.
+            printed. An import that was interrupted goes on at the last whole commit when it is run again. With \
+            --dry-run a copy of the store takes it, and is thrown away.
+
+            The commits keep actor, time and reason of the file; who imported it is recorded behind them: \
+            storagekit log --table storage_operation -p
 
               storagekit import -s app.sqlite history.jsonl.zst
               zcat history.jsonl.gz | storagekit import -s app.sqlite -
@@ -27,8 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Name of the key column of new tables, if not id.")
     var keyColumn: String?
 
-    @Flag(name: .long, help: "Only show what would be imported: a copy of the store takes it, and is thrown away.")
-    var dryRun = false
+    @OptionGroup var change: ChangeOptions
 
     @Flag(name: [.short, .long], help: "Print nothing but errors.")
     var quiet = false
@@ -36,11 +39,13 @@ struct ImportCommand: AsyncParsableCommand {
     mutating func run() async throws {
         // Sound as `nonisolated(unsafe)`, both: made here, used on the writer's queue only while this task waits for it.
         nonisolated(unsafe) let reader = try LineReader(path: file)
-        let rehearsal = try await dryRun ? StoreRehearsal(of: store) : nil
+        let rehearsal = try await change.dryRun ? StoreRehearsal(of: store) : nil
         defer { rehearsal?.discard() }
         let path = try rehearsal?.path ?? store.path()
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
-        let options = HistoryImporter.Options(skipsInvalid: skipInvalid, keyColumn: keyColumn)
+        let options = HistoryImporter.Options(
+            skipsInvalid: skipInvalid, keyColumn: keyColumn,
+            subject: file == "-" ? nil : (file as NSString).lastPathComponent, metadata: change.metadata)
         nonisolated(unsafe) let bar = ProgressBar("import", total: reader.size, unit: "bytes")
         defer { bar.finish() }
         let started = ContinuousClock.now
@@ -84,7 +89,7 @@ struct ImportCommand: AsyncParsableCommand {
         ]
         for (number, text) in notes where number > 0 { try output.writeLine("\(count(number)) \(text)") }
         let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
-        if dryRun { try output.writeLine("nothing was changed") }
+        if change.dryRun { try output.writeLine("nothing was changed") }
         try output.writeLine("took " + String(format: "%.1f", seconds) + " s")
         try output.flush()
     }

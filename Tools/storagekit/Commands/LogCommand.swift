@@ -32,7 +32,7 @@ struct LogCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "A line for each commit.")
     var oneline = false
 
-    @Flag(name: .long, help: "Show changes of the schema, of tags and notes too.")
+    @Flag(name: .long, help: "Show changes of the schema, of tags and notes, and operations on the store too.")
     var schema = false
 
     @OptionGroup var format: FormatOptions

@@ -18,6 +18,9 @@ struct ProjectionsCommand: AsyncParsableCommand {
               storagekit projections -s app.sqlite dead-letters order_totals
               storagekit projections -s app.sqlite pause order_totals
               storagekit projections -s app.sqlite resume order_totals
+              storagekit projections -s app.sqlite reset order_totals --dry-run
+
+            What is changed is recorded: storagekit log --table storage_operation -p
             """)
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -33,7 +36,15 @@ struct ProjectionsCommand: AsyncParsableCommand {
     var name: String?
 
     @OptionGroup var store: StoreOption
+    @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        let isReading = action == .list || action == .deadLetters
+        if isReading, change.dryRun || change.reason != nil || change.consent.yes {
+            throw ValidationError("--dry-run, --reason and --yes go with pause, resume and reset.")
+        }
+    }
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "projections")
@@ -137,17 +148,29 @@ struct ProjectionsCommand: AsyncParsableCommand {
                 .usage, "No projection is named.", next: "Type: storagekit projections \(action.rawValue) NAME")
         }
         let found = try await projections()
-        guard found.contains(where: { $0.name == name && $0.kind != "full-text" }) else {
+        guard let projection = found.first(where: { $0.name == name && $0.kind != "full-text" }) else {
             throw CommandError(
                 .usage, "\"\(name)\" is a full-text index, which is part of every commit.",
                 next: "Type: storagekit rebuild")
         }
-        let action = action
+        if change.dryRun { return try writePlan(projection) }
+        if action == .reset {
+            try change.consent.confirmIfAttended(
+                "Empty the tables of \(name) when its program opens the store next. Go on?")
+        }
+        let instruction = action.instruction
+        let operation = StorageOperation("projections \(action.rawValue)", subject: name) { json in
+            json.key("was")
+            json.text(projection.state.rawValue)
+            json.key("position")
+            json.integer(projection.position)
+        }
+        let metadata = change.metadata
         let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
         do {
             try await engine.withWriter { writer, db in
                 guard let projections = writer.userProjections else { throw StorageError.closed() }
-                try projections.instruct(name, action.instruction, writer, db)
+                try projections.instruct(name, instruction, recording: (operation, metadata), writer, db)
             }
             try await engine.close()
         } catch {
@@ -172,6 +195,26 @@ extension ProjectionsCommand.Action {
 // MARK: Output
 
 extension ProjectionsCommand {
+    private func writePlan(_ projection: ProjectionStatus) throws {
+        let output = ResultOutput(format)
+        if output.format == .human {
+            try output.line(
+                "Would be done: \(action.rawValue) \(projection.name), which is \(projection.state.rawValue).")
+        } else {
+            try output.document { json in
+                json.key("dry_run")
+                json.bool(true)
+                for (name, text) in [
+                    ("name", projection.name), ("action", action.rawValue), ("state", projection.state.rawValue),
+                ] {
+                    json.key(name)
+                    json.text(text)
+                }
+            }
+        }
+        try output.flush()
+    }
+
     private func writeText(_ found: [ProjectionStatus], to output: ResultOutput) throws {
         guard !found.isEmpty else { return try output.line("No projections.", .dim) }
         let grouped = ProgressBar.grouped

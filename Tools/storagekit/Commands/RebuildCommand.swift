@@ -14,6 +14,8 @@ struct RebuildCommand: AsyncParsableCommand {
             With --compare nothing is changed: the command tells where the tables aren't what the log says, and ends \
             with status 1 if they aren't. While an app has the store open, `storagekit verify` tells the same.
 
+            A rebuild that put new tables in place is recorded: storagekit log --table storage_operation -p
+
               storagekit rebuild -s app.sqlite --compare
               storagekit rebuild -s app.sqlite users orders
               storagekit rebuild -s app.sqlite --compare --swap --keep
@@ -33,37 +35,31 @@ struct RebuildCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Keep what the old tables held, as tables that the answer names.")
     var keep = false
 
-    @Flag(name: .long, help: "Only show which tables would be made, and from how much.")
-    var dryRun = false
-
     @Flag(name: .long, help: "Throw away what an interrupted rebuild has made, and tables that were kept.")
     var abandon = false
 
+    @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if abandon, compare || swap || keep || dryRun || !tables.isEmpty {
+        if abandon, compare || swap || keep || !tables.isEmpty {
             throw ValidationError("--abandon stands alone: it throws away every unfinished and every kept table.")
         }
     }
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "rebuild")
+        if abandon { return try await runAbandoning() }
         let path = try store.path()
         // Opening for writing would make a new store where the name is wrong.
         let (names, plan) = try await store.read { store in
             let names = try entities(store.catalog)
             return (names, try RebuildPlan(names, store.connection))
         }
-        if dryRun { return try write(plan) }
+        if change.dryRun { return try write(plan) }
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
         let started = ContinuousClock.now
         do {
-            guard !abandon else {
-                try await Rebuild.abandon(engine)
-                try await engine.close()
-                return try writeAbandoned()
-            }
             let bar = StageProgress { _ in "events" }
             let options = RebuildOptions(compares: compare, swaps: swap || keep || !compare, keepsOld: keep)
             let rebuild = Rebuild(engine, names, options: options) { progress in
@@ -76,11 +72,47 @@ struct RebuildCommand: AsyncParsableCommand {
                 defer { bar.finish() }
                 report = try await rebuild.run()
             }
+            let recorded = try await record(report, engine)
             try await engine.close()
-            try write(report, took: ContinuousClock.now - started)
+            try write(report, recorded, took: ContinuousClock.now - started)
             if !report.isSwapped, !report.differences.isEmpty { throw ExitStatus.negative }
         } catch {
             // Closing tidies up; its own failure would hide why.
+            try? await engine.close()
+            throw error
+        }
+    }
+
+    /// Where only was compared, or there was no table, nothing of the store is another.
+    private func record(_ report: RebuildReport, _ engine: StorageEngine) async throws -> Int64? {
+        guard report.isSwapped, !report.rows.isEmpty else { return nil }
+        let subject = tables.isEmpty ? nil : report.rows.keys.sorted().joined(separator: ", ")
+        let operation = StorageOperation("rebuild", subject: subject) { json in
+            json.key("rows")
+            Self.write(report.rows.mapValues(Int64.init), to: &json) { $0.integer($1) }
+            json.key("compared")
+            json.bool(compare)
+            json.key("kept")
+            Self.write(report.kept, to: &json) { $0.text($1) }
+        }
+        return try await engine.record(operation, metadata: change.metadata).commit
+    }
+
+    private func runAbandoning() async throws {
+        let leftovers = try await store.read { try RebuildLeftovers($0.connection) }
+        if change.dryRun || leftovers.isEmpty { return try writeAbandoned(leftovers, recorded: nil) }
+        if !leftovers.kept.isEmpty {
+            let kept = leftovers.kept.map { TargetArgument(table: $0).description }.joined(separator: ", ")
+            try change.consent.confirmIfAttended("Throw away what was kept of \(kept). Go on?")
+        }
+        let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
+        do {
+            try await Rebuild.abandon(engine)
+            let operation = StorageOperation("rebuild --abandon") { Self.write(leftovers, to: &$0) }
+            let receipt = try await engine.record(operation, metadata: change.metadata)
+            try await engine.close()
+            try writeAbandoned(leftovers, recorded: receipt.commit)
+        } catch {
             try? await engine.close()
             throw error
         }
@@ -137,30 +169,56 @@ struct RebuildCommand: AsyncParsableCommand {
         try output.flush()
     }
 
-    private func writeAbandoned() throws {
+    private func writeAbandoned(_ leftovers: RebuildLeftovers, recorded: Int64?) throws {
         let output = ResultOutput(format)
         if output.format == .human {
-            try output.line("Nothing is left of interrupted rebuilds, and no table is kept.")
+            let verb = change.dryRun ? "Would be thrown away" : "Thrown away"
+            for (kind, tables) in [("an unfinished", leftovers.unfinished), ("the kept", leftovers.kept)] {
+                for table in tables { try output.line("\(verb): \(kind) \(TargetArgument(table: table))") }
+            }
+            try output.line(
+                change.dryRun
+                    ? "Nothing was changed." : "Nothing is left of interrupted rebuilds, and no table is kept.")
         } else {
             try output.document { json in
                 json.key("ok")
                 json.bool(true)
+                json.key("dry_run")
+                json.bool(change.dryRun)
+                Self.write(leftovers, to: &json)
+                json.key("recorded")
+                recorded.map { json.integer($0) } ?? json.null()
             }
         }
         try output.flush()
     }
 
-    private func write(_ report: RebuildReport, took: Duration) throws {
+    private static func write(_ leftovers: RebuildLeftovers, to json: inout JSONWriter) {
+        for (name, tables) in [("unfinished", leftovers.unfinished), ("kept", leftovers.kept)] {
+            json.key(name)
+            json.beginArray()
+            for table in tables { json.text(table) }
+            json.endArray()
+        }
+    }
+
+    private func write(_ report: RebuildReport, _ recorded: Int64?, took: Duration) throws {
         let output = ResultOutput(format)
         if output.format == .human {
-            try writeText(report, took: took, to: output)
+            try writeText(report, recorded, took: took, to: output)
         } else {
-            try output.document { Self.write(report, isCompared: compare, to: &$0) }
+            try output.document { json in
+                Self.write(report, isCompared: compare, to: &json)
+                json.key("recorded")
+                recorded.map { json.integer($0) } ?? json.null()
+            }
         }
         try output.flush()
     }
 
-    private func writeText(_ report: RebuildReport, took: Duration, to output: ResultOutput) throws {
+    private func writeText(
+        _ report: RebuildReport, _ recorded: Int64?, took: Duration, to output: ResultOutput
+    ) throws {
         let grouped = ProgressBar.grouped
         var table = TableLayout([.init("table"), .init("rows", .right)], width: output.width)
         for (name, rows) in report.rows.sorted(by: { $0.key < $1.key }) {
@@ -174,7 +232,8 @@ struct RebuildCommand: AsyncParsableCommand {
         try output.line(verdict(report), report.isSwapped || report.differences.isEmpty ? .added : .removed)
         let resumed = report.resumedAt > 0 ? ", from @\(report.resumedAt) where it was interrupted" : ""
         let events = ProgressBar.grouped(Int(report.position))
-        try output.line("\(events) events in \(Age.text(microseconds: took.microseconds))\(resumed)", .dim)
+        let place = recorded.map { ", recorded as t:\($0)" } ?? ""
+        try output.line("\(events) events in \(Age.text(microseconds: took.microseconds))\(resumed)\(place)", .dim)
     }
 
     private func verdict(_ report: RebuildReport) -> String {
@@ -196,6 +255,18 @@ struct RebuildCommand: AsyncParsableCommand {
         }
     }
 
+    /// An object with a member for each table.
+    private static func write<Value>(
+        _ members: [String: Value], to json: inout JSONWriter, _ value: (inout JSONWriter, Value) -> Void
+    ) {
+        json.beginObject()
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+            json.key(name)
+            value(&json, member)
+        }
+        json.endObject()
+    }
+
     private static func write(_ report: RebuildReport, isCompared: Bool, to json: inout JSONWriter) {
         json.key("ok")
         json.bool(report.differences.isEmpty)
@@ -208,19 +279,9 @@ struct RebuildCommand: AsyncParsableCommand {
         json.key("resumed")
         json.integer(report.resumedAt)
         json.key("rows")
-        json.beginObject()
-        for (name, rows) in report.rows.sorted(by: { $0.key < $1.key }) {
-            json.key(name)
-            json.integer(Int64(rows))
-        }
-        json.endObject()
+        write(report.rows.mapValues(Int64.init), to: &json) { $0.integer($1) }
         json.key("kept")
-        json.beginObject()
-        for (name, kept) in report.kept.sorted(by: { $0.key < $1.key }) {
-            json.key(name)
-            json.text(kept)
-        }
-        json.endObject()
+        write(report.kept, to: &json) { $0.text($1) }
         guard isCompared else { return }
         json.key("differences")
         json.beginArray()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import StorageLog
 import StorageProjections
 
@@ -10,6 +11,9 @@ struct RestoreCommand: AsyncParsableCommand {
             The new store's log is the backup's up to that point, and its tables are what they were then; what came \
             later is not in it. The backup, which may be any store, stays as it is. A point inside a commit means the \
             whole commit. To put tables of a store back and keep everything that happened since, use restore-state.
+
+            One commit comes behind the restored ones, which tells who restored them from what, and why: \
+            storagekit log --table storage_operation -p
 
               storagekit restore monday.sqlite --to t:77 -o app.sqlite --dry-run
               storagekit restore monday.sqlite --to 2024-05-01T10:00:00Z -o app.sqlite
@@ -30,9 +34,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Replace the file if it exists and isn't in use.")
     var force = false
 
-    @Flag(name: .long, help: "Only show what would be made.")
-    var dryRun = false
-
+    @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
@@ -44,8 +46,21 @@ struct RestoreCommand: AsyncParsableCommand {
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
         let restore = PointRestore(backup) { bars.update($0, $1, $2) }
-        let outcome =
-            dryRun ? try restore.plan(position) : try restore.run(position, to: output, replacing: force)
+        let outcome: PointRestore.Outcome
+        if change.dryRun {
+            try FilePlacement.check(output, replacing: force)
+            outcome = try restore.plan(position)
+        } else {
+            try change.consent.confirmReplacing(output, isForced: force)
+            let operation = StorageOperation("restore", subject: (backup as NSString).lastPathComponent) { json in
+                json.key("to")
+                json.text("\(to)")
+                json.key("position")
+                json.integer(position)
+            }
+            outcome = try await restore.run(
+                position, to: output, replacing: force, recording: (operation, change.metadata))
+        }
         bars.finish()
         let result = ResultOutput(format)
         if result.format == .human {
@@ -74,15 +89,16 @@ struct RestoreCommand: AsyncParsableCommand {
             ? "@\(outcome.head.position) (t:\(outcome.head.commit), \(Timestamp.text(outcome.head.time)))"
             : "@0, before the first event"
         try result.line(
-            dryRun ? "Would be restored in \(output), to \(end)." : "Restored in \(output), to \(end).",
-            dryRun ? .plain : .added)
+            change.dryRun ? "Would be restored in \(output), to \(end)." : "Restored in \(output), to \(end).",
+            change.dryRun ? .plain : .added)
         let (commits, events) = (grouped(Int(outcome.leftCommits)), grouped(Int(outcome.leftEvents)))
         try result.line("\(commits) later commits with \(events) events are not in it.", .dim)
+        if let recorded = outcome.recorded { try result.line("Recorded as t:\(recorded).", .dim) }
     }
 
     private func write(_ outcome: PointRestore.Outcome, to json: inout JSONWriter) {
         json.key("dry_run")
-        json.bool(dryRun)
+        json.bool(change.dryRun)
         json.key("store")
         json.text(output)
         for (name, number) in [
@@ -109,5 +125,7 @@ struct RestoreCommand: AsyncParsableCommand {
         json.beginArray()
         for name in outcome.projections { json.text(name) }
         json.endArray()
+        json.key("recorded")
+        outcome.recorded.map { json.integer($0) } ?? json.null()
     }
 }

@@ -55,6 +55,7 @@ struct StoreStats {
     private var schemaEvents = CommitEntry.Counts()
     /// Events of tags and notes.
     private var tagEvents = CommitEntry.Counts()
+    private var operationEvents = CommitEntry.Counts()
     private var entities: [String: Entity] = [:]
 
     /// - Parameter progress: is told the position that was reached.
@@ -100,6 +101,8 @@ struct StoreStats {
         for (id, counts) in counts {
             if id == CatalogEntity.catalog.id {
                 schemaEvents = counts
+            } else if id == CatalogEntity.operation.id {
+                operationEvents = counts
             } else if CatalogEntity.isReserved(id) {
                 tagEvents.add(counts)
             } else {
@@ -120,6 +123,7 @@ extension StoreStats {
             ("events", head.position), ("commits", head.commit), ("segments", sealed), ("tail_rows", unsealed),
             ("log_bytes", logBytes), ("raw_bytes", rawBytes), ("file_bytes", fileBytes), ("wal_bytes", walBytes),
             ("schema_events", Int64(schemaEvents.total)), ("tag_events", Int64(tagEvents.total)),
+            ("operation_events", Int64(operationEvents.total)),
         ]
         for (name, number) in numbers {
             json.key(name)

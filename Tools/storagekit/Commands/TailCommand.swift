@@ -32,7 +32,7 @@ struct TailCommand: AsyncParsableCommand {
     @Option(name: .customLong("for"), help: "Stop following after this many seconds.")
     var seconds: Double?
 
-    @Flag(name: .long, help: "Show changes of the schema, of tags and notes too.")
+    @Flag(name: .long, help: "Show changes of the schema, of tags and notes, and operations on the store too.")
     var schema = false
 
     @OptionGroup var format: FormatOptions

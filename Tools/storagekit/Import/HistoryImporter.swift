@@ -12,6 +12,10 @@ final class HistoryImporter {
     struct Options: Sendable {
         var skipsInvalid = false
         var keyColumn: String?
+        /// The file's name without its folder; nil for standard input.
+        var subject: String?
+        /// Who imports, and why; the imported commits tell of themselves.
+        var metadata = CommitMetadata()
     }
 
     /// A transaction is finished when this much waits in it.
@@ -49,23 +53,51 @@ final class HistoryImporter {
         lastTime = writer.head.time
         try begin()
         while line != nil {
-            var failure: (any Error)?
-            try writer.group(db, sealing: true) {
-                while line != nil, failure == nil, writer.pendingEvents < Self.groupEvents,
-                    writer.pendingBytes < Self.groupBytes
-                {
-                    failure = try importCommit()
-                }
-                try progress.store(writer)
-            }
+            if let failure = try importGroup() { throw failure }
             report(reader.lineNumber)
-            if let failure { throw failure }
         }
         summary.tables = tables.map { ($0.name, $0.columnNames) }
         summary.deviants = tables.flatMap { table in
             table.deviants.sorted { $0.key < $1.key }.map { ("\(table.name).\($0.key)", $0.value) }
         }
         return summary
+    }
+
+    /// Makes commits in one transaction; in the last one, that of the import as well.
+    ///
+    /// - Returns: The error of a line that ends the import, while what came before it is stored.
+    private func importGroup() throws -> (any Error)? {
+        var failure: (any Error)?
+        try writer.group(db, sealing: true) {
+            while line != nil, failure == nil, writer.pendingEvents < Self.groupEvents,
+                writer.pendingBytes < Self.groupBytes
+            {
+                failure = try importCommit()
+            }
+            try progress.store(writer)
+            if line == nil || failure != nil { try record(isComplete: failure == nil) }
+        }
+        return failure
+    }
+
+    /// An import is one operation, at the end, so that positions and numbers of commits are those of the history; a run
+    /// that changes nothing is none. One that is killed, or for which the disk has no room, isn't recorded: the run that
+    /// goes on tells after which line it did.
+    private func record(isComplete: Bool) throws {
+        guard summary.operations > summary.unchanged else { return }
+        let operation = StorageOperation("import", subject: options.subject) { json in
+            json.key("complete")
+            json.bool(isComplete)
+            for (name, count) in [
+                ("commits", summary.commits), ("inserts", summary.inserts),
+                ("updates", summary.updates - summary.unchanged), ("deletes", summary.deletes),
+                ("skipped_lines", summary.skippedLines), ("resumed_after", summary.resumedAfter),
+            ] {
+                json.key(name)
+                json.integer(Int64(count))
+            }
+        }
+        try writer.record(operation, metadata: options.metadata, at: lastTime)
     }
 
     /// Reads the first line, and passes what an earlier run has stored.

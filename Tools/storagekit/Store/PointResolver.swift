@@ -23,25 +23,49 @@ struct PointResolver {
         case .time(let time): return try index.lastPosition(atOrBefore: time)
         case .head: return index.head.position
         case .beforeHead(let commits):
-            guard commits <= index.head.commit else {
+            if commits == 0 { return index.head.position }
+            let (number, all) = try step(commits, back: index.head.commit)
+            guard let number else {
                 throw CommandError(
-                    .notFound, "There is no point head~\(commits).", why: "The store has \(index.head.commit) commits.",
+                    .notFound, "There is no point head~\(commits).", why: "The store has \(all) commits.",
                     next: "The first is t:1; everything before it is @0.")
             }
-            return try position(of: .commit(index.head.commit - commits))
+            return try position(of: .commit(number))
         case .tag(let name): return try tag(name).position
         case .beforeTag(let name, let commits):
             let position = try tag(name).position
             if commits == 0 { return position }
-            let number = try index.commit(at: position)?.info.number ?? 0
-            guard commits <= number else {
+            let tagged = try index.commit(at: position)?.info.number ?? 0
+            guard let number = try step(commits, back: tagged).number else {
                 throw CommandError(
                     .notFound, "There is no point tag:\(name)~\(commits).",
-                    why: "The tag points to commit \(number).",
+                    why: "The tag points to commit \(tagged).",
                     next: "The first is t:1; everything before it is @0.")
             }
-            return try self.position(of: .commit(number - commits))
+            return try self.position(of: .commit(number))
         }
+    }
+
+    /// The commit that is a number of commits before another, as `log` lists them: without those that only tag, note or
+    /// record what was done, which are no steps of the data.
+    ///
+    /// - Returns: Its number, 0 for the time before the first, nil where there aren't so many; and how many there are.
+    private func step(_ commits: Int64, back last: Int64) throws -> (number: Int64?, all: Int64) {
+        var number = last - commits
+        var seen = last
+        // Each that is passed over is one step more, which may pass others.
+        while seen > max(number, 0) {
+            let first = max(number, 0) + 1
+            guard let start = try index.commit(first), let end = try index.commit(seen) else { break }
+            number -= try log.remarkCount(in: start.positions.upperBound...end.positions.upperBound)
+            seen = first - 1
+        }
+        while number > 0, let reached = try index.commit(number)?.positions.upperBound,
+            try log.remarkCount(in: reached...reached) > 0
+        {
+            number -= 1
+        }
+        return (number < 0 ? nil : number, number + commits)
     }
 
     /// - Throws: A `notFound` that names tags that are like it.
@@ -61,13 +85,13 @@ struct PointResolver {
         try point == .head ? log.taggedPosition(of: .head) : position(of: point)
     }
 
-    /// The commit that a point names: the one at it, or the last before it.
+    /// The commit that a point names: the one at it, or the last before it. The head's is the newest that `log` lists.
     func commit(of point: PointArgument) throws -> LogIndex.Commit {
         if case .commit(let number) = point {
             guard let commit = try index.commit(number) else { throw missing(commit: number) }
             return commit
         }
-        let position = try position(of: point)
+        let position = try point == .beforeHead(commits: 0) ? taggedPosition(of: .head) : taggedPosition(of: point)
         guard let commit = try index.commit(at: position) else { throw missing(before: point) }
         return commit
     }

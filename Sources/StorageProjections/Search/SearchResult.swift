@@ -5,6 +5,12 @@ public struct SearchResult<Entity: Sendable>: Sendable {
     public let rank: Double
     /// The text that fits, marked, where the search asked for it.
     public let snippet: String?
+
+    package init(entity: Entity, rank: Double, snippet: String?) {
+        self.entity = entity
+        self.rank = rank
+        self.snippet = snippet
+    }
 }
 
 extension SearchResult: Equatable where Entity: Equatable {}

@@ -2,7 +2,6 @@ internal import CSQLite
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 internal import Synchronization
 
 /// What a search needs to know of an entity and its full-text index.
@@ -27,11 +26,16 @@ struct SearchIndex: Sendable {
 /// version of the schema than the read sees is found anew.
 ///
 /// Isolation: `Sendable`, its state behind a mutex that is never held while the database is asked.
-final class SearchIndexes: Sendable {
+package final class SearchIndexes: Sendable {
     private struct Entry {
         let schemaVersion: Int64
         let index: SearchIndex
     }
+
+    private let remembers: Bool
+
+    /// - Parameter remembers: Whether the schema's version tells which schema it is: not where databases are made anew.
+    package init(remembers: Bool = true) { self.remembers = remembers }
 
     private let known = Mutex<[ObjectIdentifier: Entry]>([:])
 
@@ -40,7 +44,7 @@ final class SearchIndexes: Sendable {
         guard let connection = db.sqliteConnection else { throw StorageError.closed() }
         let version = try Self.schemaVersion(db)
         let key = ObjectIdentifier(type)
-        if let entry = known.withLock({ $0[key] }), entry.schemaVersion == version { return entry.index }
+        if let entry = known.withLock({ $0[key] }), entry.schemaVersion == version, remembers { return entry.index }
         let index = try Self.find(EntityTables.of(type), connection)
         known.withLock { $0[key] = Entry(schemaVersion: version, index: index) }
         return index

@@ -37,7 +37,7 @@ public struct SearchExcerpt: Sendable, Hashable {
         SearchExcerpt(form: .highlight, source: .name(column), start: start, end: end)
     }
 
-    static func snippet(place: Int) -> SearchExcerpt {
+    package static func snippet(place: Int) -> SearchExcerpt {
         SearchExcerpt(form: .snippet(ellipsis: "...", words: 32), source: .place(place), start: "<b>", end: "</b>")
     }
 }

@@ -1,0 +1,45 @@
+public import Foundation
+internal import StorageProjections
+public import StorageSubscriptions
+
+extension SearchSubscription {
+    /// A search among the rows that a query finds; in fields, the results have the query's order.
+    public convenience init(_ query: some SubscribableQuery<Entity>, configuration: Configuration) {
+        let source = query.subscriptionSource
+        self.init(source.engine, query.request, source.searchIndexes, configuration)
+    }
+
+    /// A search among a repository's rows.
+    public convenience init(
+        repository: AnyRepository<Entity>, baseQuery: Query<Entity>? = nil, configuration: Configuration
+    ) { self.init(baseQuery ?? repository.query(), configuration: configuration) }
+}
+
+extension AnyRepository {
+    /// A search among the rows that a query finds.
+    @MainActor public func subscribeSearch(
+        baseQuery: Query<E>? = nil, configuration: SearchSubscription<E>.Configuration
+    ) -> SearchSubscription<E> { SearchSubscription(baseQuery ?? query(), configuration: configuration) }
+
+    /// A search in columns.
+    @MainActor public func subscribeSearch(
+        searchFields: [String], debounceInterval: TimeInterval = 0.3
+    ) -> SearchSubscription<E> {
+        subscribeSearch(
+            configuration: .init(searchFields: searchFields, debounceInterval: debounceInterval))
+    }
+}
+
+extension GenericRepository {
+    /// A search among the rows that a query finds.
+    @MainActor public func subscribeSearch(
+        baseQuery: Query<E>? = nil, configuration: SearchSubscription<E>.Configuration
+    ) -> SearchSubscription<E> { erased.subscribeSearch(baseQuery: baseQuery, configuration: configuration) }
+
+    /// A search in columns.
+    @MainActor public func subscribeSearch(
+        searchFields: [String], debounceInterval: TimeInterval = 0.3
+    ) -> SearchSubscription<E> {
+        erased.subscribeSearch(searchFields: searchFields, debounceInterval: debounceInterval)
+    }
+}

@@ -1,0 +1,25 @@
+internal import StorageProjections
+package import StorageSubscriptions
+
+/// A query that a live view can follow: of the store (``Query``), or of a timeline (``TimelineQuery``).
+public protocol SubscribableQuery<Entity>: FetchableQuery {
+    /// What the view follows.
+    var subscriptionSource: SubscriptionSource { get }
+}
+
+/// What live views follow: a store, or a timeline.
+public struct SubscriptionSource: Sendable {
+    package let engine: SubscriptionEngine
+    let searchIndexes: SearchIndexes
+
+    init(_ engine: SubscriptionEngine, _ searchIndexes: SearchIndexes) {
+        self.engine = engine
+        self.searchIndexes = searchIndexes
+    }
+}
+
+extension Query: SubscribableQuery {
+    public var subscriptionSource: SubscriptionSource {
+        SubscriptionSource(storage.subscriptions, storage.searchIndexes)
+    }
+}

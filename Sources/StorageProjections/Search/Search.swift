@@ -1,0 +1,198 @@
+internal import CSQLite
+package import GRDB
+package import StorageCore
+internal import StorageLog
+
+/// One search, ready to run on a connection.
+package struct Search<E: RegisteredEntity>: Sendable {
+    let indexes: SearchIndexes
+    let query: String
+    let limit: Int
+    let offset: Int
+    let syntax: SearchSyntax
+    let weights: [String: Double]
+    let excerpt: SearchExcerpt?
+    /// Only rows for which this is true.
+    package let condition: RowPredicate?
+
+    package init(
+        indexes: SearchIndexes, query: String, limit: Int, offset: Int = 0, syntax: SearchSyntax = .simple,
+        weights: [String: Double] = [:], excerpt: SearchExcerpt? = nil, condition: RowPredicate? = nil
+    ) throws {
+        guard limit >= 0, offset >= 0 else {
+            throw StorageError(
+                .misuse, "A search can't have limit \(limit) and offset \(offset).", remedy: "Use numbers from 0 on.")
+        }
+        self.indexes = indexes
+        self.query = query
+        self.limit = limit
+        self.offset = offset
+        self.syntax = syntax
+        self.weights = weights
+        self.excerpt = excerpt
+        self.condition = condition
+    }
+
+    /// The rows that fit the condition, as a table that the search is joined with; its values come first among all.
+    private func allowed(_ index: SearchIndex) throws -> (with: String, and: String, values: [StorageValue]) {
+        guard let condition else { return ("", "", []) }
+        let predicate = try PredicateSQL(condition, name: EntityTables.of(E.Record.self).column)
+        return (
+            "storage_allowed AS (SELECT \(index.rowid) AS place FROM \(index.entity) WHERE \(predicate.text)), ",
+            " AND rowid IN storage_allowed", predicate.values
+        )
+    }
+
+    package func run(_ db: GRDB.Database) throws -> [SearchResult<E>] {
+        let index = try indexes.index(of: E.Record.self, db)
+        guard let expression = expression(index) else { return [] }
+        let table = index.table
+        let ranking = try ranking(index.columns)
+        let allowed = try allowed(index)
+        let first = allowed.values.count + 1
+        let fits = "\(table) MATCH ?\(first)"
+        // SQLite sorts, because FTS5 ranks a row that it has sorted by itself once more when the rank is asked for. An
+        // excerpt needs a cursor of FTS5 that stands on the row: a second walk over what fits, without ranks.
+        let walk =
+            excerpt == nil
+            ? "storage_found AS found" : "\(table) CROSS JOIN storage_found AS found ON found.place = +\(table).rowid"
+        let sql = """
+            WITH \(allowed.with)storage_found AS MATERIALIZED (
+              SELECT rowid AS place, +rank AS rank FROM \(table)
+              WHERE \(fits)\(allowed.and)\(ranking == nil ? "" : " AND rank MATCH ?\(first + 3)")
+              ORDER BY +rank, rowid LIMIT ?\(first + 1) OFFSET ?\(first + 2)
+            ) SELECT \(index.selected), found.rank, \(try excerptSQL(table, index.columns, first)) FROM \(walk)
+            CROSS JOIN \(index.entity) AS e ON e.\(index.rowid) = found.place
+            \(excerpt == nil ? "" : "WHERE \(fits)") ORDER BY found.rank, found.place
+            """
+        let statement = try db.cachedStatement(sql: sql).sqliteStatement
+        defer { sqlite3_reset(statement) }
+        let parameters = RowWriter(statement: statement)
+        let place = Int32(first)
+        for (place, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(place + 1)) }
+        parameters.bind(expression, at: place)
+        parameters.bind(Int64(limit), at: place + 1)
+        parameters.bind(Int64(offset), at: place + 2)
+        if let ranking { parameters.bind(ranking, at: place + 3) }
+        if let excerpt {
+            parameters.bind(excerpt.start, at: place + 4)
+            parameters.bind(excerpt.end, at: place + 5)
+            if case .snippet(let ellipsis, _) = excerpt.form { parameters.bind(ellipsis, at: place + 6) }
+        }
+        let row = RowReader(statement: statement)
+        let count = index.selectedCount
+        var results: [SearchResult<E>] = []
+        while try step(statement, db) {
+            results.append(
+                SearchResult(
+                    entity: try E.Record(reading: row).asEntity(), rank: try row.real(at: count),
+                    snippet: excerpt == nil || row.isNull(at: count + 1) ? nil : try row.text(at: count + 1)))
+        }
+        return results
+    }
+
+    package func count(_ db: GRDB.Database) throws -> Int {
+        var count = 0
+        try find("count(*)", db) { count = Int(sqlite3_column_int64($0, 0)) }
+        return count
+    }
+
+    /// The numbers of the rows that fit, as many as `limit` at the most.
+    package func places(_ db: GRDB.Database, limit: Int) throws -> Set<Int64> {
+        var places: Set<Int64> = []
+        try find("rowid", limit: limit, db) { places.insert(sqlite3_column_int64($0, 0)) }
+        return places
+    }
+
+    /// Whether one row fits, found by its number.
+    package func finds(_ place: Int64, _ db: GRDB.Database) throws -> Bool {
+        var isFound = false
+        try find("1", place: place, limit: 1, db) { _ in isFound = true }
+        return isFound
+    }
+
+    private func find(
+        _ what: String, place: Int64? = nil, limit: Int = -1, _ db: GRDB.Database, _ body: (OpaquePointer) -> Void
+    ) throws {
+        let index = try indexes.index(of: E.Record.self, db)
+        guard let expression = expression(index) else { return }
+        let allowed = try allowed(index)
+        let first = allowed.values.count + 1
+        let with = allowed.with.isEmpty ? "" : "WITH \(allowed.with.dropLast(2)) "
+        let sql = """
+            \(with)SELECT \(what) FROM \(index.table) WHERE \(index.table) MATCH ?\(first)\(allowed.and)\
+            \(place == nil ? "" : " AND rowid = ?\(first + 2)") LIMIT ?\(first + 1)
+            """
+        let statement = try db.cachedStatement(sql: sql).sqliteStatement
+        defer { sqlite3_reset(statement) }
+        let parameters = RowWriter(statement: statement)
+        for (place, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(place + 1)) }
+        parameters.bind(expression, at: Int32(first))
+        parameters.bind(Int64(limit), at: Int32(first + 1))
+        if let place { parameters.bind(place, at: Int32(first + 2)) }
+        while try step(statement, db) { body(statement) }
+    }
+
+    private func expression(_ index: SearchIndex) -> String? {
+        switch syntax {
+        case .simple: SearchText.expression(query, keepsSigns: index.keepsSigns)
+        case .fts5: query
+        }
+    }
+
+    private func ranking(_ columns: [String]) throws -> String? {
+        guard !weights.isEmpty else { return nil }
+        for (name, weight) in weights {
+            _ = try place(of: name, in: columns)
+            guard weight.isFinite else {
+                throw StorageError(.misuse, "\(weight) can't be a weight.", remedy: "Use a finite number.")
+            }
+        }
+        return "bm25(\(columns.map { "\(weights[$0] ?? 1)" }.joined(separator: ", ")))"
+    }
+
+    private func place(of name: String, in columns: [String]) throws -> Int {
+        if let place = columns.firstIndex(of: name) { return place }
+        throw StorageError(
+            .invalidName, "The full-text index of \"\(E.Record.databaseTableName)\" has no column \"\(name)\".",
+            remedy: "It has \(columns.joined(separator: ", ")).")
+    }
+
+    private func excerptSQL(_ table: String, _ columns: [String], _ first: Int) throws -> String {
+        guard let excerpt else { return "NULL" }
+        let place =
+            switch excerpt.source {
+            case .best: -1
+            case .place(let place): place
+            case .name(let name): try place(of: name, in: columns)
+            }
+        guard place < columns.count, place >= -1 else {
+            throw StorageError(
+                .misuse, "The full-text index has \(columns.count) columns; there is no column \(place).",
+                remedy: "Use a number from 0 to \(columns.count - 1), or the column's name.")
+        }
+        switch excerpt.form {
+        case .highlight: return "highlight(\(table), \(place), ?\(first + 4), ?\(first + 5))"
+        case .snippet(_, let words):
+            guard (1...64).contains(words) else {
+                throw StorageError(
+                    .misuse, "A snippet can't have \(words) words.", remedy: "Use a number from 1 to 64.")
+            }
+            return "snippet(\(table), \(place), ?\(first + 4), ?\(first + 5), ?\(first + 6), \(words))"
+        }
+    }
+
+    private func step(_ statement: OpaquePointer, _ db: GRDB.Database) throws -> Bool {
+        switch sqlite3_step(statement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code:
+            let error = StorageError.sqlite(sqlite3_db_handle(statement), code: code, sql: nil)
+            guard code & 0xFF == SQLITE_ERROR else { throw error }
+            throw StorageError(
+                .invalidQuery, "The search isn't understood: \(error.message)",
+                remedy: "Correct the FTS5 expression, or use the simple syntax for text that people type.",
+                cause: error)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+/// A search in the texts of columns, without an index: every word must be in one of them.
+struct FieldSearch<Entity: RegisteredEntity> {
+    let text: String
+    let fields: [String]
+    let isCaseSensitive: Bool
+    let isExact: Bool
+    let condition: RowPredicate?
+    let orderings: [RowOrdering]
+    let limit: Int
+    /// What is put before and behind what was found, where it is shown.
+    let marks: (start: String, end: String)?
+
+    private var words: [String] {
+        isExact ? [text] : text.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    /// - Throws: `invalid-name` for a column that isn't there.
+    func spec() throws -> ListSpec<SearchResult<Entity>> {
+        let shape = EntityTables.of(Entity.Record.self).shape
+        var parts = [condition].compactMap { $0 }
+        for word in words { parts.append(.any(try fields.map { try predicate($0, word, shape) })) }
+        let places = fields.compactMap { shape.place(of: $0) }
+        let mark = mark
+        let form = RowForm<SearchResult<Entity>>(table: shape) { statement in
+            let row = RowReader(statement: statement)
+            var snippet: String?
+            for place in places where mark != nil && snippet == nil && !row.isNull(at: Int32(place)) {
+                guard case .text(let text) = row.value(at: Int32(place)) else { continue }
+                snippet = mark?(text)
+            }
+            return SearchResult(entity: try Entity.Record(reading: row).asEntity(), rank: 0, snippet: snippet)
+        }
+        return ListSpec(
+            form, RowRequest(predicate: .all(parts), orderings: orderings, limit: limit), counts: true)
+    }
+
+    private func predicate(_ field: String, _ word: String, _ shape: TableShape) throws -> RowPredicate {
+        let column = try shape.column(named: field)
+        if isExact {
+            return .comparison(
+                column: field, .equal, .value(.text(word)), collation: isCaseSensitive ? .binary : .noCase)
+        }
+        return isCaseSensitive ? .sql("instr(\(column), ?) > 0", [.text(word)]) : .contains(field, word)
+    }
+
+    /// Marks every place where a word stands; nil for a text that has none.
+    private var mark: (@Sendable (String) -> String?)? {
+        guard let marks else { return nil }
+        let isCaseSensitive = isCaseSensitive
+        let words = words.map { $0.utf8.map { isCaseSensitive ? $0 : Self.folded($0) } }.filter { !$0.isEmpty }
+        return { text in
+            let original = Array(text.utf8)
+            let bytes = isCaseSensitive ? original : original.map(Self.folded)
+            var marked = [Bool](repeating: false, count: bytes.count)
+            for word in words where word.count <= bytes.count {
+                for start in 0...(bytes.count - word.count) where bytes[start..<start + word.count].elementsEqual(word)
+                {
+                    for place in start..<start + word.count { marked[place] = true }
+                }
+            }
+            guard marked.contains(true) else { return nil }
+            var result: [UInt8] = []
+            for place in bytes.indices {
+                if marked[place], place == 0 || !marked[place - 1] { result += Array(marks.start.utf8) }
+                result.append(original[place])
+                if marked[place], place == bytes.count - 1 || !marked[place + 1] { result += Array(marks.end.utf8) }
+            }
+            return String(decoding: result, as: UTF8.self)
+        }
+    }
+
+    /// Only the letters A to Z are the same in both cases, as in the condition.
+    private static func folded(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte + 32 : byte }
+}

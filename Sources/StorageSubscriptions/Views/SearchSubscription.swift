@@ -1,0 +1,273 @@
+public import Foundation
+public import Observation
+public import StorageCore
+public import StorageProjections
+
+/// What a search finds, live: as the text is typed, and as rows change.
+///
+/// ```swift
+/// let search = SearchSubscription(storage.query(Article.self), configuration: .fullText())
+/// search.searchText = "swift concur"
+/// for await results in search.snapshots { … }
+/// ```
+///
+/// A search is run when the text has rested for ``Configuration/debounceInterval``; the last text is always searched for
+/// in the end. Texts that were searched for lately stay live, so going back to one of them shows its results at once.
+///
+/// A full-text search asks the index about each changed row, and is run again only where that row fits or did. A search
+/// in fields goes without an index and follows changes like a ``QuerySubscription``; its first results cost a look at
+/// every row.
+@MainActor @Observable
+public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscription {
+    /// How a search goes.
+    public struct Configuration: Sendable {
+        /// The columns that are looked into; none where the entity's full-text index is asked.
+        public var searchFields: [String]
+        /// How long the text must rest, in seconds, before it is searched for.
+        public var debounceInterval: TimeInterval
+        /// Shorter texts find nothing.
+        public var minSearchLength: Int
+        public var maxResults: Int
+        /// Whether capitals matter. Otherwise the letters A to Z are the same in both cases; a full-text index has rules
+        /// of its own.
+        public var caseSensitive: Bool
+        /// Whether a column must hold the text and nothing else.
+        public var exactMatch: Bool
+        /// Whether results come with a text in which what was found is marked.
+        public var highlightMatches: Bool
+        /// How many texts stay live.
+        public var cachedSearches: Int
+        /// How much columns count in a full-text search, by name.
+        public var weights: [String: Double] = [:]
+        /// How the text of a full-text search is read.
+        public var syntax: SearchSyntax = .simple
+
+        /// A search in columns, for words that stand anywhere in them.
+        public init(
+            searchFields: [String], debounceInterval: TimeInterval = 0.3, minSearchLength: Int = 2,
+            maxResults: Int = 100, caseSensitive: Bool = false, exactMatch: Bool = false,
+            highlightMatches: Bool = false, cachedSearches: Int = 8
+        ) {
+            self.searchFields = searchFields
+            self.debounceInterval = debounceInterval
+            self.minSearchLength = minSearchLength
+            self.maxResults = maxResults
+            self.caseSensitive = caseSensitive
+            self.exactMatch = exactMatch
+            self.highlightMatches = highlightMatches
+            self.cachedSearches = cachedSearches
+        }
+
+        /// A search in the entity's full-text index, best results first.
+        public static func fullText(
+            debounceInterval: TimeInterval = 0.3, minSearchLength: Int = 2, maxResults: Int = 100,
+            highlightMatches: Bool = false, weights: [String: Double] = [:], syntax: SearchSyntax = .simple,
+            cachedSearches: Int = 8
+        ) -> Configuration {
+            var configuration = Configuration(
+                searchFields: [], debounceInterval: debounceInterval, minSearchLength: minSearchLength,
+                maxResults: maxResults, highlightMatches: highlightMatches, cachedSearches: cachedSearches)
+            configuration.weights = weights
+            configuration.syntax = syntax
+            return configuration
+        }
+    }
+
+    /// One text that was searched for, and what it finds.
+    private final class Found {
+        var handle: LiveHandle?
+        var results: [SearchResult<Entity>] = []
+        var total = 0
+        var duration: TimeInterval = 0
+        var position: Int64 = 0
+        var error: StorageError?
+        var isLoaded = false
+        var started = ContinuousClock.now
+    }
+
+    public let configuration: Configuration
+    private var text = ""
+    private var state = ListState<SearchResult<Entity>>()
+    /// Whether the results of the text are still on their way.
+    public private(set) var isSearching = false
+    /// How many rows fit, with those beyond `maxResults`.
+    public private(set) var resultCount = 0
+    /// How long the search took, in seconds.
+    public private(set) var searchDuration: TimeInterval = 0
+    private var hasSearched = false
+
+    @ObservationIgnored private let request: RowRequest
+    @ObservationIgnored private let indexes: SearchIndexes
+    @ObservationIgnored private var cache: [(text: String, found: Found)] = []
+    @ObservationIgnored private var waiting: Task<Void, Never>?
+
+    package init(
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ indexes: SearchIndexes,
+        _ configuration: Configuration
+    ) {
+        self.request = request.rows
+        self.indexes = indexes
+        self.configuration = configuration
+        super.init(engine)
+        isLoading = false
+    }
+
+    // MARK: What was found
+
+    /// What is searched for.
+    public var searchText: String {
+        get { text }
+        set {
+            guard newValue != text else { return }
+            text = newValue
+            schedule()
+        }
+    }
+
+    /// The rows that fit, as many as `maxResults` at the most.
+    public var results: [Entity] { state.items.map(\.entity) }
+    /// The rows with their ranks, and with marked texts where that was asked for.
+    public var hits: [SearchResult<Entity>] { state.items }
+    /// Whether a search is done and has found nothing.
+    public var hasNoResults: Bool { hasSearched && !isSearching && resultCount == 0 }
+
+    /// What was found, for each text and after each change.
+    public var snapshots: SubscriptionSequence<[Entity]> {
+        state.readSnapshots(of: self, hasSearched).map { $0.map(\.entity) }
+    }
+
+    /// What was found, and what leads from each state to the next. Another text is told as a whole.
+    public var differences: SubscriptionSequence<ListDifference<SearchResult<Entity>>> {
+        state.readDifferences(of: self, at: position, hasSearched)
+    }
+
+    /// Empties the text and the results.
+    public func clearSearch() { searchText = "" }
+
+    override public func refresh() async {
+        cache.removeAll()
+        waiting?.cancel()
+        await search(text)
+    }
+
+    override public func explain() async -> SubscriptionExplanation? {
+        guard let handle = cache.first(where: { $0.text == text })?.found.handle else { return nil }
+        return await engine.explain(handle)
+    }
+
+    override func ended() {
+        super.ended()
+        waiting?.cancel()
+        cache.removeAll()
+        isSearching = false
+        state.finish()
+    }
+
+    // MARK: Searching
+
+    private var isLongEnough: Bool { text.count >= max(1, configuration.minSearchLength) }
+
+    private func schedule() {
+        waiting?.cancel()
+        guard isActive else { return }
+        guard isLongEnough else { return show(nil) }
+        let text = text
+        if let known = cache.first(where: { $0.text == text })?.found, known.isLoaded { return show(known) }
+        isSearching = true
+        let seconds = configuration.debounceInterval
+        waiting = Task { [weak self] in
+            guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+            await self?.search(text)
+        }
+    }
+
+    private func search(_ text: String) async {
+        guard isActive, isLongEnough, text == self.text else { return }
+        isSearching = true
+        let found = Found()
+        keep(found, for: text)
+        let mailbox = mailbox { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
+            if let found { self?.take(update, of: text, found) }
+        }
+        let (request, indexes, configuration, ended) = (request, indexes, configuration, endLater())
+        do {
+            let handle = try await engine.open { engine in
+                try Self.open(text, request, indexes, configuration, Outlet(mailbox, finish: ended), engine)
+            }
+            found.handle = handle
+            engine.stage.drain()
+        } catch {
+            found.error = error.forSubscribers
+            cache.removeAll { $0.found === found }
+            guard text == self.text else { return }
+            self.error = found.error
+            isSearching = false
+        }
+    }
+
+    private static func open(
+        _ text: String, _ request: RowRequest, _ indexes: SearchIndexes, _ configuration: Configuration,
+        _ outlet: Outlet<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
+    ) throws -> LiveHandle {
+        guard configuration.searchFields.isEmpty else {
+            let search = FieldSearch<Entity>(
+                text: text, fields: configuration.searchFields, isCaseSensitive: configuration.caseSensitive,
+                isExact: configuration.exactMatch, condition: request.predicate, orderings: request.orderings,
+                limit: configuration.maxResults, marks: configuration.highlightMatches ? ("<b>", "</b>") : nil)
+            let node = ListNode(try search.spec())
+            node.connect(outlet)
+            return try engine.add(node)
+        }
+        let search = try Search<Entity>(
+            indexes: indexes, query: text, limit: configuration.maxResults, syntax: configuration.syntax,
+            weights: configuration.weights, excerpt: configuration.highlightMatches ? .snippet() : nil,
+            condition: request.predicate)
+        let node = FullTextNode(search)
+        node.connect(outlet)
+        return try engine.add(node)
+    }
+
+    private func keep(_ found: Found, for text: String) {
+        cache.removeAll { $0.text == text }
+        cache.append((text, found))
+        let excess = cache.count - max(1, configuration.cachedSearches)
+        if excess > 0 { cache.removeFirst(excess) }
+    }
+
+    private func take(_ update: ListUpdate<SearchResult<Entity>>, of text: String, _ found: Found) {
+        found.error = update.error
+        let isCurrent = text == self.text
+        guard update.error == nil else {
+            if isCurrent { took(update.error, at: position) }
+            return
+        }
+        if !found.isLoaded { found.duration = (ContinuousClock.now - found.started) / .seconds(1) }
+        let isFirst = !found.isLoaded
+        found.isLoaded = true
+        found.total = update.total ?? 0
+        found.position = update.position
+        update.difference.apply(to: &found.results)
+        guard isCurrent else { return }
+        if isFirst { return show(found) }
+        state.take(update)
+        publish(found)
+    }
+
+    /// Shows what a text finds; nothing where the text is too short.
+    private func show(_ found: Found?) {
+        var whole = ListUpdate<SearchResult<Entity>>()
+        whole.whole = found?.results ?? []
+        whole.position = found?.position ?? position
+        state.take(whole)
+        hasSearched = found != nil
+        if let found { keep(found, for: text) }
+        publish(found)
+    }
+
+    private func publish(_ found: Found?) {
+        isSearching = false
+        resultCount = found?.total ?? 0
+        searchDuration = found?.duration ?? 0
+        took(found?.error, at: found?.position ?? position)
+    }
+}

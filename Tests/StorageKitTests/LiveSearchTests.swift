@@ -1,0 +1,168 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSubscriptions
+
+@StorageEntity
+struct Page: Hashable {
+    var id: Int
+    var title: String
+    var body: String
+    var shelf: Int
+}
+
+/// Searches that follow what is typed and what is written.
+@MainActor @Suite struct LiveSearchTests {
+    private func open() throws -> Storage {
+        try StorageKit.inMemory { schema in
+            schema.autoSchema(PageRecord.self)
+            schema.addFullTextSearch(table: "pages", columns: ["title", "body"])
+        }.facade
+    }
+
+    private static let words = ["alpha", "beta", "gamma", "delta", "Alphabet", "be", "öl", "x%y"]
+
+    private func page(_ id: Int, _ generator: inout SeededGenerator) -> Page {
+        func text(_ count: Int) -> String {
+            (0..<count).map { _ in Self.words.randomElement(using: &generator) ?? "" }.joined(separator: " ")
+        }
+        return Page(
+            id: id, title: text(2), body: text(Int.random(in: 0..<6, using: &generator)),
+            shelf: Int.random(in: 0..<3, using: &generator))
+    }
+
+    private func type<Entity>(_ text: String, into search: SearchSubscription<Entity>) async {
+        search.searchText = text
+        while search.isSearching { await Task.yield() }
+    }
+
+    /// After every commit a search shows what a fresh one finds, and its differences lead there.
+    @Test(arguments: 1...6) func resultsAreThoseOfAFreshSearch(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let storage = try open()
+        try await storage.save((0..<20).map { page($0, &generator) })
+        let ranked = SearchSubscription(
+            storage.query(Page.self), configuration: .fullText(debounceInterval: 0, maxResults: 5))
+        let filtered = SearchSubscription(
+            storage.query(Page.self).where { $0.shelf == 1 }, configuration: .fullText(debounceInterval: 0))
+        let fields = SearchSubscription(
+            storage.query(Page.self).where { $0.shelf < 2 }.orderBy(\.title),
+            configuration: .init(searchFields: ["title", "body"], debounceInterval: 0, maxResults: 4))
+        await type("alpha be", into: ranked)
+        await type("beta", into: filtered)
+        await type("a be", into: fields)
+        var rows: [SearchResult<Page>] = []
+        var differences = fields.differences.makeAsyncIterator()
+        try #require(await differences.next()).apply(to: &rows)
+        for _ in 0..<30 {
+            let id = Int.random(in: 0..<24, using: &generator)
+            let page = page(id, &generator)
+            let isGone = Int.random(in: 0..<4, using: &generator) == 0
+            await storage.viewsSettled(
+                after: try await storage.write { tx in
+                    try tx.save(page)
+                    if isGone { try tx.delete(Page.self, id: id) }
+                })
+            #expect(ranked.resultCount == (try await storage.searchCount(Page.self, query: "alpha be")))
+            // Ranks move with every document; which rows fit doesn't.
+            let fresh = try await storage.search(Page.self, query: "alpha be", limit: .max).map(\.entity)
+            #expect(Set(ranked.results).isSubset(of: Set(fresh)) && ranked.results.count == min(5, fresh.count))
+            let beta = try await storage.search(Page.self, query: "beta", limit: .max).map(\.entity)
+            #expect(Set(filtered.results) == Set(beta.filter { $0.shelf == 1 }))
+            let wanted = try await storage.query(Page.self)
+                .where { $0.shelf < 2 && ($0.title.contains("a") || $0.body.contains("a")) }
+                .where { $0.title.contains("be") || $0.body.contains("be") }.orderBy(\.title).fetch()
+            #expect(fields.results == Array(wanted.prefix(4)) && fields.resultCount == wanted.count)
+        }
+        await ranked.refresh()
+        let best = try await storage.search(Page.self, query: "alpha be", limit: 5)
+        #expect(ranked.hits == best)
+        // What has come together meanwhile is told as one.
+        if fields.position > rows.count, fields.hits != rows, let all = await differences.next() {
+            all.apply(to: &rows)
+        }
+        #expect(rows == fields.hits)
+    }
+
+    @Test func onlyTheLastTextIsSearchedFor() async throws {
+        let storage = try open()
+        try await storage.save(Page(id: 1, title: "alpha", body: "", shelf: 0))
+        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0.05))
+        search.searchText = "a"
+        #expect(!search.isSearching)
+        for text in ["al", "alp", "alph", "alpha"] {
+            search.searchText = text
+            #expect(search.isSearching && search.results.isEmpty)
+            await Task.yield()
+        }
+        while search.isSearching { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(search.results.map(\.id) == [1] && search.resultCount == 1 && search.searchDuration > 0)
+        #expect(await storage.subscriptions.nodeCount == 1)
+        search.clearSearch()
+        #expect(search.results.isEmpty && !search.hasNoResults)
+        // It has stayed live meanwhile.
+        await storage.viewsSettled(after: try await storage.save(Page(id: 2, title: "alpha too", body: "", shelf: 0)))
+        search.searchText = "alpha"
+        #expect(!search.isSearching && Set(search.results.map(\.id)) == [1, 2])
+        await type("nothing", into: search)
+        #expect(search.hasNoResults)
+    }
+
+    @Test func aChangeThatDoesNotFitIsLookedUpOnly() async throws {
+        let storage = try open()
+        try await storage.save((0..<200).map { Page(id: $0, title: "alpha \($0)", body: "beta", shelf: 0) })
+        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
+        await type("alpha", into: search)
+        let before = await storage.subscriptions.counters
+        for id in 300..<320 {
+            await storage.viewsSettled(after: try await storage.save(Page(id: id, title: "beta", body: "", shelf: 0)))
+        }
+        let after = await storage.subscriptions.counters
+        #expect(after.statements - before.statements == 20)
+        #expect(search.resultCount == 200)
+    }
+
+    @Test func fieldsAreSearchedAsTheConfigurationSays() async throws {
+        let storage = try open()
+        try await storage.save([
+            Page(id: 1, title: "Swift Concurrency", body: "actors", shelf: 0),
+            Page(id: 2, title: "swift", body: "100% Swift", shelf: 0),
+        ])
+        func search(_ change: (inout SearchSubscription<Page>.Configuration) -> Void, _ text: String) async -> [Int] {
+            var configuration = SearchSubscription<Page>.Configuration(
+                searchFields: ["title", "body"], debounceInterval: 0, highlightMatches: true)
+            change(&configuration)
+            let search = SearchSubscription(storage.query(Page.self), configuration: configuration)
+            await type(text, into: search)
+            return search.results.map(\.id)
+        }
+        #expect(await search({ _ in }, "SWIFT") == [1, 2])
+        #expect(await search({ $0.caseSensitive = true }, "swift") == [2])
+        #expect(await search({ $0.exactMatch = true }, "Swift") == [2])
+        #expect(
+            await search(
+                {
+                    $0.exactMatch = true; $0.caseSensitive = true
+                }, "Swift"
+            ).isEmpty)
+        #expect(await search({ _ in }, "0%") == [2])
+        #expect(await search({ $0.minSearchLength = 5 }, "act") == [])
+        let marked = SearchSubscription(
+            storage.query(Page.self),
+            configuration: .init(searchFields: ["title"], debounceInterval: 0, highlightMatches: true))
+        await type("swi con", into: marked)
+        #expect(marked.hits.map(\.snippet) == ["<b>Swi</b>ft <b>Con</b>currency"])
+        let wrong = SearchSubscription(
+            storage.query(Page.self), configuration: .init(searchFields: ["none"], debounceInterval: 0))
+        await type("xx", into: wrong)
+        #expect(wrong.error?.code == .invalidName)
+        let query = SearchSubscription(
+            storage.query(Page.self), configuration: .fullText(debounceInterval: 0, syntax: .fts5))
+        await type("AND AND", into: query)
+        #expect(query.error?.code == .invalidQuery && !query.isSearching)
+        await type("actors", into: query)
+        #expect(query.error == nil && query.results.map(\.id) == [1])
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSubscriptions
+
+/// Views of the past that are taken through history.
+@MainActor @Suite struct TimelineTests {
+    private func history(_ seed: UInt64) async throws -> Storage {
+        var generator = SeededGenerator(seed: seed)
+        let storage = try StorageKit.inMemory { schema in
+            schema.autoSchema(CardRecord.self)
+            schema.addFullTextSearch(table: "cards", columns: ["title"])
+        }.facade
+        for _ in 0..<25 {
+            let cards = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+                Card(
+                    id: Int.random(in: 0..<12, using: &generator), title: "card \(generator.next() % 7)",
+                    lane: ["todo", "done"].randomElement(using: &generator) ?? "", rank: Double(generator.next() % 5))
+            }
+            let gone = Int.random(in: 0..<12, using: &generator)
+            try await storage.write { tx in
+                try tx.save(cards)
+                if gone < 6 { try tx.delete(Card.self, id: gone) }
+            }
+        }
+        return storage
+    }
+
+    @Test(arguments: 1...4) func viewsShowEveryMomentAsItWas(seed: UInt64) async throws {
+        let storage = try await history(seed)
+        let timeline = try await storage.timeline(from: .position(0))
+        let list = QuerySubscription(timeline.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank).limit(4))
+        let page = PaginatedQuerySubscription(timeline.query(Card.self).orderBy(\.title, .descending), pageSize: 3)
+        let search = SearchSubscription(timeline.query(Card.self), configuration: .fullText(debounceInterval: 0))
+        search.searchText = "3 "
+        #expect(list.items.isEmpty && page.totalCount == 0)
+        var rows: [Card] = []
+        var differences = list.differences.makeAsyncIterator()
+        try #require(await differences.next()).apply(to: &rows)
+        func compare() async throws {
+            let past = try await storage.asOf(.position(timeline.position))
+            let wanted = try await past.query(Card.self).where { $0.lane == "todo" }.orderBy(\.rank).limit(4).fetch()
+            #expect(list.items == wanted)
+            let all = try await past.query(Card.self).orderBy(\.title, .descending).fetch()
+            #expect(page.totalCount == all.count && page.currentPage == Array(all.prefix(3)))
+            let found = try await past.search(Card.self, query: "3").map(\.entity)
+            #expect(search.isSearching || Set(search.results) == Set(found))
+            let count = try await timeline.query(Card.self).count()
+            #expect(count == all.count)
+        }
+        var commits = 0
+        while let commit = try await timeline.stepForward() {
+            commits += 1
+            #expect(commit.number > 0)
+            try await compare()
+        }
+        #expect(commits >= 25 && !search.isSearching)
+        for _ in 0..<5 {
+            try await timeline.stepBack()
+            try await compare()
+        }
+        try await timeline.move(to: .position(9))
+        try await compare()
+        #expect(try await timeline.stepBack() != nil)
+        try await compare()
+        // What the differences have told leads to what is shown, whichever way it went.
+        while rows != list.items { try #require(await differences.next()).apply(to: &rows) }
+    }
+
+    @Test func historyIsPlayedAndThenFollowed() async throws {
+        let storage = try await history(9)
+        let timeline = try await storage.timeline(from: .commit(10))
+        let list = QuerySubscription(timeline.query(Card.self))
+        let seen = Seen()
+        try await timeline.play(.commitsPerSecond(10_000)) { commit in await seen.add(commit.number) }
+        #expect(timeline.isLive)
+        #expect(await seen.numbers == Array(11...Int64(26)))
+        let live = try await storage.query(Card.self).fetch()
+        #expect(list.items == live)
+        var snapshots = list.snapshots.makeAsyncIterator()
+        _ = await snapshots.next()
+        try await storage.save(Card(id: 77, title: "live", lane: "", rank: nil))
+        #expect(await snapshots.next()?.last?.id == 77)
+        // And back again.
+        try await timeline.move(to: .commit(12))
+        let past = try await storage.asOf(.commit(12)).query(Card.self).fetch()
+        #expect(!timeline.isLive && list.items == past)
+        try await storage.save(Card(id: 78, title: "unseen", lane: "", rank: nil))
+        #expect(try await timeline.stepForward()?.number == 13)
+    }
+
+    private actor Seen {
+        var numbers: [Int64] = []
+        func add(_ number: Int64) { numbers.append(number) }
+    }
+}
