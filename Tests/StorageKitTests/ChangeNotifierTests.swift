@@ -101,7 +101,12 @@ import Testing
         let store = try Self.store()
         let events = try await store.storage.changeNotifier.events(for: Note.self, filter: .rowIds([5]))
         try await store.storage.write { tx in
-            for id in 0..<20_001 { try tx.save(Note(id: id, text: "")) }
+            try tx.execute(
+                """
+                INSERT INTO notes(id, text, updatedAt)
+                WITH RECURSIVE ids(id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM ids LIMIT 20001)
+                SELECT id, '', 0 FROM ids
+                """)
         }
         var reader = events.makeAsyncIterator()
         #expect(

@@ -9,8 +9,10 @@ struct QuietSource: FeedSource {
 
     var tellsEvents: Bool { false }
 
-    func read<Result>(_ entities: Set<String>, _ body: (FeedState) throws -> Result) throws -> Result {
-        try live.read(entities, body)
+    var needsInterests: Bool { false }
+
+    func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
+        try live.read(interests, body)
     }
 
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {}
