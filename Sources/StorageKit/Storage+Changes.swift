@@ -11,7 +11,8 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// Where the store is open for reading only, commits of the process that writes are seen within 50 milliseconds.
+    /// Where the store is open for reading only, commits of the process that writes are seen as soon as they are made. On systems
+    /// other than Linux, and where the writer's bell can't be heard, that is within 20 milliseconds.
     ///
     /// - Parameters:
     ///   - point: What lies behind it is told. A position inside a commit begins with the rest of that commit.

@@ -53,7 +53,8 @@ public enum StorageKit {
     /// Only one process may have a store open for writing; others open it with `isReadOnly`.
     ///
     /// - Parameters:
-    ///   - url: The store's file. A `.lock` file appears beside it while it is open for writing.
+    ///   - url: The store's file. Files that end in `.lock` and `.bell` appear beside it when it is opened for writing: they tell
+    ///     other processes who writes, and wake them after commits.
     ///   - cacheTTL: How long caches keep a value: 5 minutes where neither this nor `config` says otherwise.
     ///   - diskQuota: How much room a ``DiskCache`` may take: 30 megabytes where neither says otherwise.
     ///   - config: What caches and encoders are made with.

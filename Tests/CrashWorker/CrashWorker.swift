@@ -1,3 +1,4 @@
+import Foundation
 import ServiceLifecycle
 import StorageKit
 import StorageLifecycle
@@ -14,8 +15,10 @@ struct Mark {
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
 /// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `rebuilding`,
-/// `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends) or `hold`, or `checkpoint` or `checkpoint-unasked`, which don't write
-/// but do what only a writer may, for PREFIX seconds.
+/// `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends), `asked` (as many
+/// commits as the next byte of standard input says) or `hold`. Others don't write: `listening` prints the commits of another
+/// process, `asking` asks such a one for PREFIX commits and ends when it has seen them, `checkpoint` and
+/// `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
     static func main() async throws {
@@ -26,6 +29,8 @@ struct CrashWorker {
         }
         var configuration = StorageConfiguration()
         configuration.segmentLength = 64
+        if arguments[2] == "listening" { return try await listen(arguments[1]) }
+        if arguments[2] == "asking" { return try await ask(arguments[1], for: Int(arguments[3]) ?? 1) }
         if arguments[2] == "fast" {
             configuration.durability = .normal
             try saveWithoutPause(arguments[1], configuration)
@@ -46,6 +51,7 @@ struct CrashWorker {
         case "projecting": try await worker.saveAndProject()
         case "rebuilding": while true { try await worker.rebuild() }
         case "serving": try await worker.serve()
+        case "asked": try await worker.saveWhenAsked()
         case "restoring": while true { try await worker.restore() }
         default: try await Task.sleep(for: .seconds(600))
         }
@@ -74,6 +80,58 @@ struct CrashWorker {
 
     let storage: Storage
     let prefix: String
+
+    /// A store that another process writes to. It has no heartbeat that would help.
+    private static func reader(_ store: String) throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        configuration.heartbeat = .seconds(3_600)
+        return try StorageKit.start(at: URL(fileURLWithPath: store), configuration: configuration).facade
+    }
+
+    /// Prints each commit of another process with the time at which it is seen.
+    private static func listen(_ store: String) async throws {
+        let storage = try reader(store)
+        let head = StoragePoint.position(storage.head)
+        say("ready")
+        for try await change in storage.changes(since: head) { say("\(change.commit.number) \(nanoseconds)") }
+    }
+
+    /// Asks the process that reads its standard output for commits, and for more only when it has seen all of them, so that they
+    /// come to a reader that sleeps or is going to. Most are asked for alone, some thirty at once. Ends with 1 where one is missing.
+    private static func ask(_ store: String, for wanted: Int) async throws {
+        let storage = try reader(store)
+        var changes = storage.changes(since: .position(storage.head)).makeAsyncIterator()
+        var (round, seen, last) = (0, 0, Int64?.none)
+        while seen < wanted {
+            round += 1
+            var count = UInt8(round % 10 == 0 ? min(30, wanted - seen) : 1)
+            write(1, &count, 1)
+            for _ in 0..<count {
+                guard let number = try await changes.next()?.commit.number,
+                    last == nil || number == last.map({ $0 + 1 })
+                else { exit(1) }
+                last = number
+                seen += 1
+            }
+        }
+        try await storage.close()
+    }
+
+    /// A clock that processes share.
+    private static var nanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    /// Each with the time at which it had returned.
+    private func saveWhenAsked() async throws {
+        var (number, count) = (0, UInt8(0))
+        while read(0, &count, 1) == 1 {
+            for _ in 0..<count {
+                number += 1
+                try await storage.save(Mark(id: "\(prefix)-\(number)", batch: prefix, number: number))
+                say("1 \(Self.nanoseconds)")
+            }
+        }
+    }
 
     private func saveOneByOne() async throws {
         for number in 0... {
@@ -150,11 +208,13 @@ struct CrashWorker {
     }
 
     private func rebuild() async throws {
-        // In steps as small as can be, so that it is killed between them.
+        // In steps as small as can be, with rests between them, so that it is killed there.
         var pace = Rebuild.Pace()
         pace.limit = 1
-        pace.collects = false
-        _ = try await Rebuild(storage.engine, pace: pace).run()
+        _ = try await Rebuild(storage.engine, pace: pace) { _ in
+            Self.say("step")
+            Thread.sleep(forTimeInterval: 0.05)
+        }.run()
         say("rebuilt")
     }
 

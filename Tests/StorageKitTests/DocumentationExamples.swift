@@ -221,3 +221,60 @@ enum ProjectionExample {
         }
     }
 }
+
+@StorageEntity
+struct Chore {
+    var id: Int
+    var title: String
+    var isDone: Bool
+}
+
+/// The examples of the page about live views.
+@MainActor enum LiveExample {
+    static func run(_ url: URL) async throws {
+        let storage = try StorageKit.start(at: url) { $0.autoSchema(ChoreRecord.self) }.facade
+        for id in 0..<5 {
+            try await storage.save(Chore(id: id, title: "wash \(id)", isDone: false))
+        }
+        try await lists(storage)
+        try await pages(storage)
+        let found = Task { await searches(storage) }
+        try await Task.sleep(for: .milliseconds(200))
+        try await films(storage)
+        try await storage.close()
+        #expect(await found.value.count == 5)
+    }
+
+    private static func lists(_ storage: Storage) async throws {
+        var rows: [Chore] = []
+        let tasks = QuerySubscription(storage.query(Chore.self).where { $0.isDone == false }.orderBy(\.title).limit(20))
+        print(tasks.items)
+        for await difference in tasks.differences {
+            difference.apply(to: &rows)
+            if rows.count == 5 { break }
+        }
+    }
+
+    private static func pages(_ storage: Storage) async throws {
+        let page = PaginatedQuerySubscription(storage.query(Chore.self).orderBy(\.title), pageSize: 2)
+        await page.goToNextPage()
+        print(page.currentPage, page.currentPageIndex, page.totalPages)
+        #expect(page.currentPage.map(\.id) == [2, 3])
+    }
+
+    private static func searches(_ storage: Storage) async -> [Chore] {
+        var results: [Chore] = []
+        let search = SearchSubscription(
+            storage.query(Chore.self), configuration: .init(searchFields: ["title"], debounceInterval: 0.05))
+        search.searchText = "wash"
+        for await found in search.snapshots { results = found }
+        return results
+    }
+
+    private static func films(_ storage: Storage) async throws {
+        let timeline = try await storage.timeline(from: .commit(1))
+        let then = QuerySubscription(timeline.query(Chore.self))
+        while let commit = try await timeline.stepForward() { print(commit.number, then.items) }
+        #expect(then.items.count == 5)
+    }
+}

@@ -43,6 +43,7 @@ import Testing
         try await ReadmeExample.run(URL(fileURLWithPath: folder.file("readme.sqlite")))
         try await TourExample.run(URL(fileURLWithPath: folder.file("tour.sqlite")))
         try await ProjectionExample.run(URL(fileURLWithPath: folder.file("projections.sqlite")))
+        try await LiveExample.run(URL(fileURLWithPath: folder.file("live.sqlite")))
         // On a store without such a table the declared changes have nothing to do.
         _ = try StorageKit.inMemory { TourExample.declare(&$0) }
     }

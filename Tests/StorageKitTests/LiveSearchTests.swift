@@ -89,7 +89,7 @@ struct Page: Hashable {
     @Test func onlyTheLastTextIsSearchedFor() async throws {
         let storage = try open()
         try await storage.save(Page(id: 1, title: "alpha", body: "", shelf: 0))
-        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0.05))
+        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0.5))
         search.searchText = "a"
         #expect(!search.isSearching)
         for text in ["al", "alp", "alph", "alpha"] {

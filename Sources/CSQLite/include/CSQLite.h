@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "capture.h"
+#include "doorbell.h"
 #include "support.h"
 
 #endif

@@ -84,7 +84,7 @@ extension SegmentDecoder {
             throw StorageError.corruptLog("the commits of row @\(header.first) don't add up")
         }
         var shapeReader = reader.slice()
-        var shapes = readShapes(&shapeReader)
+        var shapes = Self.readShapes(&shapeReader)
         let indexReader = reader.slice()
         let links = reader.slice()
         let streams = readStreams(&reader)
@@ -92,7 +92,8 @@ extension SegmentDecoder {
             throw StorageError.corruptLog("the sections of row @\(header.first) don't add up")
         }
         try connect(&shapes, to: streams, first: header.first)
-        let indexes = try readShapeIndexes(indexReader, count: header.count, shapes: shapes.count, first: header.first)
+        let indexes = try Self.readShapeIndexes(
+            indexReader, count: header.count, shapes: shapes.count, first: header.first)
         // Each value of a column takes a byte at least, so a small body can't ask for much memory.
         let columnValues = indexes.reduce(0) { $0 + shapes[$1].valueCount - shapes[$1].keyCount }
         guard columnValues <= header.size, shapes.allSatisfy({ $0.keyCount <= Limits.columns }) else {
@@ -103,7 +104,7 @@ extension SegmentDecoder {
 }
 
 extension SegmentDecoder {
-    private func readShapes(_ reader: inout ByteReader) -> [DecodedShape] {
+    static func readShapes(_ reader: inout ByteReader) -> [DecodedShape] {
         (0..<reader.count(bytesEach: 4)).map { _ in
             var shape = DecodedShape(
                 entity: UInt32(truncatingIfNeeded: reader.varint()),
@@ -152,7 +153,7 @@ extension SegmentDecoder {
         }
     }
 
-    private func readShapeIndexes(_ reader: ByteReader, count: Int, shapes: Int, first: Int64) throws -> [Int] {
+    static func readShapeIndexes(_ reader: ByteReader, count: Int, shapes: Int, first: Int64) throws -> [Int] {
         var reader = reader
         let indexes = (0..<count).map { _ in Int(truncatingIfNeeded: reader.varint()) }
         guard !reader.failed, reader.remaining == 0, indexes.allSatisfy({ $0 >= 0 && $0 < shapes }) else {

@@ -2,6 +2,9 @@ internal import Synchronization
 
 /// Who wants to know of commits. Costs a writer one look at a number while nobody does.
 ///
+/// Of its own commits a process tells by ``tell(_:)`` and ``ring()``. Where the store is open for reading only, a
+/// ``CommitWatch`` rings for the commits of others; it is at work while there are bells.
+///
 /// Isolation: `Sendable`, its state behind a mutex; observers are called on the writer's queue and must be quick.
 package final class CommitObservers: Sendable {
     private struct Observer {
@@ -13,13 +16,22 @@ package final class CommitObservers: Sendable {
     private let count = Atomic(0)
     private let next = Atomic(0)
     private let bells = Mutex(Bells())
+    /// Nil where the store's writer rings by itself.
+    let watch: CommitWatch?
 
     private struct Bells {
-        var ringing: [Int: AsyncStream<Void>.Continuation] = [:]
+        var ringing: [Int: Bell] = [:]
         var isClosed = false
     }
 
-    package init() {}
+    private struct Bell {
+        let ring: @Sendable () -> Void
+        let end: @Sendable () -> Void
+    }
+
+    init(watch: CommitWatch? = nil) { self.watch = watch }
+
+    deinit { watch?.end() }
 
     /// Whether nobody wants to know which rows were changed.
     package var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
@@ -43,37 +55,54 @@ package final class CommitObservers: Sendable {
     func tell(_ events: CommittedEvents) {
         for observer in observers.withLock({ Array($0.values) }) { observer.tell(events) }
     }
+}
 
-    // MARK: Bells
+// MARK: Bells
 
+extension CommitObservers {
     /// Rings after transactions until it is let go of, and ends when the store is closed. Several rings that nobody has heard yet
     /// are one.
     func bell() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let token = next.add(1, ordering: .relaxed).newValue
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.bells.withLock { $0.ringing.removeValue(forKey: token) }
-        }
-        let isClosed = bells.withLock { bells in
-            if !bells.isClosed { bells.ringing[token] = continuation }
-            return bells.isClosed
-        }
-        if isClosed { continuation.finish() }
+        continuation.onTermination = { [weak self] _ in self?.removeBell(token) }
+        addBell(token, Bell(ring: { continuation.yield() }, end: { continuation.finish() }))
         return stream
     }
 
-    func ring() {
-        bells.withLock { bells in
-            for continuation in bells.ringing.values { continuation.yield() }
+    /// Calls `body` after transactions until the observation is let go of, and a last time when the store is closed.
+    func onCommit(_ body: @escaping @Sendable () -> Void) -> CommitObservation {
+        let token = next.add(1, ordering: .relaxed).newValue
+        addBell(token, Bell(ring: body, end: body))
+        return CommitObservation { [weak self] in self?.removeBell(token) }
+    }
+
+    private func addBell(_ token: Int, _ bell: Bell) {
+        let isClosed = bells.withLock { bells in
+            if !bells.isClosed { bells.ringing[token] = bell }
+            return bells.isClosed
         }
+        if isClosed { bell.end() } else { watch?.begin(for: self) }
+    }
+
+    private func removeBell(_ token: Int) {
+        let wasLast = bells.withLock { $0.ringing.removeValue(forKey: token) != nil && $0.ringing.isEmpty }
+        if wasLast { watch?.disturb() }
+    }
+
+    func ring() {
+        // Outside of the lock, because whoever hears it may want to hear no more.
+        for bell in bells.withLock({ $0.ringing }).values { bell.ring() }
     }
 
     func close() {
         let ringing = bells.withLock { bells in
             bells.isClosed = true
-            return Array(bells.ringing.values)
+            defer { bells.ringing = [:] }
+            return bells.ringing
         }
-        for continuation in ringing { continuation.finish() }
+        watch?.end()
+        for bell in ringing.values { bell.end() }
         for observer in observers.withLock({ Array($0.values) }) { observer.closed() }
     }
 

@@ -25,6 +25,8 @@ package final class LogWriter {
     var catalogMoved = false
     var renumbered: Set<UInt32> = []
     package let observers = CommitObservers()
+    /// By which other processes hear of commits; nil where there are none.
+    private let doorbell: Doorbell?
     package private(set) var projections: [any InlineProjection] = []
 
     private var statements: [ExactText: Statement] = [:]
@@ -39,10 +41,13 @@ package final class LogWriter {
     private(set) var isInGroup = false
     private var role = WriterRole()
 
-    init(database: OpaquePointer, capture: OpaquePointer, configuration: StorageConfiguration) throws {
+    init(
+        database: OpaquePointer, capture: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?
+    ) throws {
         self.database = database
         self.capture = capture
         self.configuration = configuration
+        self.doorbell = doorbell
         catalog = try Catalog.load(database)
         head = try LogHead.load(database)
         pending = head
@@ -129,6 +134,7 @@ extension LogWriter {
             catalogIsDirty = false
             if !observers.isEmpty, !open.isEmpty { observers.tell(committedEvents) }
             observers.ring()
+            if !open.isEmpty { doorbell?.ring() }
             for projection in projections { projection.committed(in: self) }
             storage_capture_reset(capture)
             return result

@@ -30,6 +30,8 @@ public struct StorageConfiguration: Sendable {
     package var sealedLevel: Int32 = 6
     /// Whether full windows are sealed in the background.
     package var sealsInBackground = true
+    /// How long a store that is open for reading only listens for a writer before it looks all the same.
+    package var heartbeat: Duration = .seconds(1)
     /// Makes the derived state that is part of every commit; before that, tables that are missing.
     package var makeProjections: @Sendable (LogWriter, GRDB.Database) throws -> [any InlineProjection] = { _, _ in [] }
     /// Whether a database that somebody else made is turned into a store by being opened.

@@ -18,7 +18,8 @@ extension StorageEngine {
         if !configuration.takesOver { try StorePath.checkIsDatabase(path) }
         let lock = try WriterLock(store: path)
         let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
-        return try withWriter(of: pool, path: path, configuration: configuration, lock: lock)
+        return try withWriter(
+            of: pool, path: path, configuration: configuration, lock: lock, doorbell: .making(besideStore: path))
     }
 
     /// Takes a store away, with its history. Nobody may have it open for writing.
@@ -26,7 +27,7 @@ extension StorageEngine {
         let path = try StorePath.validated(path)
         let lock = try WriterLock(store: path)
         defer { lock.release() }
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm", ".bell"] {
             guard unlink(path + suffix) == 0 || errno == ENOENT else {
                 throw StorageError(
                     .inputOutput, "\(path + suffix) can't be removed: \(String(cString: strerror(errno))).",
@@ -38,11 +39,12 @@ extension StorageEngine {
     /// A store that lives in memory and is gone when it is closed.
     package static func openInMemory(configuration: StorageConfiguration) throws -> StorageEngine {
         let queue = try GRDB.DatabaseQueue(configuration: .storage(configuration))
-        return try withWriter(of: queue, path: ":memory:", configuration: configuration, lock: nil)
+        return try withWriter(of: queue, path: ":memory:", configuration: configuration, lock: nil, doorbell: nil)
     }
 
     private static func withWriter(
-        of pool: any GRDB.DatabaseWriter, path: String, configuration: StorageConfiguration, lock: WriterLock?
+        of pool: any GRDB.DatabaseWriter, path: String, configuration: StorageConfiguration, lock: WriterLock?,
+        doorbell: Doorbell?
     ) throws -> StorageEngine {
         do {
             // Sound as `nonisolated(unsafe)`: the writer leaves the block only to be kept by the engine, which uses it
@@ -54,7 +56,7 @@ extension StorageEngine {
                 let epoch = try prepareStore(db, connection, configuration: configuration)
                 var configuration = configuration
                 configuration.epoch = epoch
-                writer = try makeWriter(db, connection, configuration: configuration)
+                writer = try makeWriter(db, connection, configuration: configuration, doorbell: doorbell)
                 return epoch
             }
             return StorageEngine(path: path, configuration: opened, pool: pool, lock: lock, writer: writer)
@@ -64,7 +66,7 @@ extension StorageEngine {
     }
 
     private static func makeWriter(
-        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration
+        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?
     ) throws -> LogWriter {
         let limits = storage_limits(
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
@@ -72,7 +74,8 @@ extension StorageEngine {
         guard let capture = storage_capture_create(connection, limits) else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)
         }
-        let writer = try LogWriter(database: connection, capture: capture, configuration: configuration)
+        let writer = try LogWriter(
+            database: connection, capture: capture, configuration: configuration, doorbell: doorbell)
         try writer.watchSchema(toleratesLoss: true)
         try writer.install(configuration.makeProjections(writer, db))
         if let missing = writer.missingEntities.first {

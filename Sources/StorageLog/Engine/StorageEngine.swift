@@ -46,7 +46,9 @@ package final class StorageEngine: Sendable {
         self.pool = pool
         self.lock = lock
         self.writer = writer
-        observers = writer?.observers ?? CommitObservers()
+        observers =
+            writer?.observers
+            ?? CommitObservers(watch: CommitWatch(store: path, heartbeat: configuration.heartbeat))
         let head = writer?.head ?? head
         state.withLock { $0.committed = head }
     }
@@ -240,12 +242,17 @@ extension StorageEngine {
         }
     }
 
-    /// Rings after every transaction of this process, also after the failure of the store, and ends when it is closed. A store that
-    /// is open for reading only doesn't hear of the commits of others: there it rings all the time, so that somebody looks.
-    package func commitBell() -> AsyncStream<Void> {
-        guard configuration.isReadOnly else { return observers.bell() }
-        return AsyncStream { (try? await Task.sleep(for: .milliseconds(50))).map { _ in } }
-    }
+    /// Rings after every transaction of this process, also after the failure of the store, and ends when it is closed. Of a
+    /// store that is open for reading only it rings when another process has committed. Whoever gets a bell and then reads
+    /// the store misses nothing; a ring can come without there being news.
+    package func commitBell() -> AsyncStream<Void> { observers.bell() }
+
+    /// Calls `body` when ``commitBell()`` would ring, and a last time when the store is closed: something may have been
+    /// committed, look. The call comes on the writer's queue or on the thread that listens to the writer, so `body` does no
+    /// more than pass it on, and doesn't read.
+    ///
+    /// - Returns: What ends it once it is cancelled or let go of. A call that is under way is finished.
+    package func onCommit(_ body: @escaping @Sendable () -> Void) -> CommitObservation { observers.onCommit(body) }
 
     /// The end of the log after this process's last commit.
     package var committed: LogHead { state.withLock { $0.committed } }
@@ -278,6 +285,7 @@ extension StorageEngine {
                 continuation.resume()
             }
         }
+        await observers.watch?.hasEnded()
         try pool.close()
         lock?.release()
     }

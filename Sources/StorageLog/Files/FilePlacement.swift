@@ -15,7 +15,7 @@ package struct FilePlacement: Sendable {
 
     private static let number = Atomic<Int>(0)
     private static let mark = ".partial-"
-    private static let sidecars = ["-wal", "-shm", "-journal", ".lock"]
+    private static let sidecars = ["-wal", "-shm", "-journal", ".lock", ".bell"]
 
     /// - Parameter replacing: Whether a file of that name may be replaced.
     /// - Throws: `conflict` where there is one that may not be.

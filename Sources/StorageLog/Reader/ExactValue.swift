@@ -32,6 +32,17 @@ package enum ExactValue: Hashable, Sendable {
         }
     }
 
+    /// Whether one comes before another in SQLite's order; for integers, texts and blobs.
+    package static func isBefore(_ one: ExactValue, _ other: ExactValue) -> Bool {
+        switch (one, other) {
+        case (.integer(let x), .integer(let y)): x < y
+        case (.text(let x), .text(let y)), (.blob(let x), .blob(let y)): x.lexicographicallyPrecedes(y)
+        // Numbers come before texts, and texts before blobs.
+        case (.integer, _), (.text, .blob): true
+        default: false
+        }
+    }
+
     /// About how much memory the value takes beside its own slot.
     var byteCount: Int {
         switch self {

@@ -11,6 +11,8 @@ package final class LogReader {
     private var containing: Statement?
     /// The batches that were asked for last: the versions of a row often lie close together.
     private var recent: [EventBatch] = []
+    private lazy var outlines = OutlineDecoder()
+    private var outline: SegmentOutline?
 
     package init(_ database: OpaquePointer) { self.database = database }
 
@@ -24,14 +26,7 @@ package final class LogReader {
         where wanted: (SegmentHeader) -> Bool = { _ in true },
         _ body: (EventBatch) throws -> Bool
     ) throws {
-        let select = try Statement(
-            database,
-            """
-            SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, body
-            FROM storage_log WHERE position <= ?2
-              AND position >= (SELECT coalesce(max(position), 0) FROM storage_log WHERE position <= ?1)
-            ORDER BY position \(descending ? "DESC" : "ASC")
-            """)
+        let select = try Statement(database, Self.selectRows(descending: descending))
         select.bind(positions.lowerBound, at: 1)
         select.bind(positions.upperBound, at: 2)
         while try select.step() {
@@ -41,11 +36,32 @@ package final class LogReader {
         }
     }
 
+    /// The rows that hold any position from the first parameter to the second.
+    private static func selectRows(descending: Bool) -> String {
+        """
+        SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, body
+        FROM storage_log WHERE position <= ?2
+          AND position >= (SELECT coalesce(max(position), 0) FROM storage_log WHERE position <= ?1)
+        ORDER BY position \(descending ? "DESC" : "ASC")
+        """
+    }
+
     /// The row of the log that holds a position.
     package func batch(containing position: Int64) throws -> EventBatch? {
         if let known = recent.first(where: { $0.header.first <= position && position <= $0.header.last }) {
             return known
         }
+        return try row(containing: position) { row, header in
+            let batch = try decode(row, header)
+            if recent.count >= 4 { recent.removeFirst() }
+            recent.append(batch)
+            return batch
+        }
+    }
+
+    private func row<Result>(
+        containing position: Int64, _ body: (Statement, SegmentHeader) throws -> Result
+    ) throws -> Result? {
         let select: Statement
         if let containing {
             select = containing
@@ -63,10 +79,7 @@ package final class LogReader {
         guard try select.step() else { return nil }
         let header = Self.header(of: select)
         guard header.last >= position else { return nil }
-        let batch = try decode(select, header)
-        if recent.count >= 4 { recent.removeFirst() }
-        recent.append(batch)
-        return batch
+        return try body(select, header)
     }
 
     private static func header(of row: Statement) -> SegmentHeader {
@@ -86,16 +99,53 @@ package final class LogReader {
 
     /// Decodes a row, and makes sure that its columns say what its body says.
     private func decode(_ row: Statement, _ header: SegmentHeader) throws -> EventBatch {
-        guard row.integer(7) == StoreSchema.formatVersion else {
-            throw StorageError(
-                .unsupportedFormat, "Row @\(header.first) of the log has format \(row.integer(7)).",
-                remedy: "Open the store with a newer version of StorageKit, or run `storagekit verify`.")
-        }
+        try checkFormat(row, header)
         let batch = try decoder.decode(body: row.bytes(9), size: header.size)
         guard batch.header == header else {
             throw StorageError.corruptLog("the columns of row @\(header.first) contradict its body")
         }
         return batch
+    }
+
+    private func checkFormat(_ row: Statement, _ header: SegmentHeader) throws {
+        guard row.integer(7) == StoreSchema.formatVersion else {
+            throw StorageError(
+                .unsupportedFormat, "Row @\(header.first) of the log has format \(row.integer(7)).",
+                remedy: "Open the store with a newer version of StorageKit, or run `storagekit verify`.")
+        }
+    }
+}
+
+// MARK: Beginnings
+
+extension LogReader {
+    /// What the row of the log that holds a position says before its values, at a small part of the cost of its events.
+    package func outline(containing position: Int64) throws -> SegmentOutline? {
+        if let outline, outline.header.first <= position, position <= outline.header.last { return outline }
+        outline = try row(containing: position) { row, header in
+            try checkFormat(row, header)
+            return try outlines.outline(of: row.bytes(9), header)
+        }
+        return outline
+    }
+
+    /// A key that none of the rows of an entity comes before that were changed in a stretch, by the first parts of their
+    /// keys in SQLite's order.
+    ///
+    /// - Returns: nil where there are none, or where a key's place in that order isn't beyond doubt.
+    package func leastKey(of entity: UInt32, in positions: ClosedRange<Int64>) throws -> ExactValue? {
+        let select = try Statement(database, Self.selectRows(descending: false))
+        select.bind(positions.lowerBound, at: 1)
+        select.bind(positions.upperBound, at: 2)
+        var least: ExactValue?
+        while try select.step() {
+            let header = Self.header(of: select)
+            guard header.last >= positions.lowerBound, header.entities.contains(entity) else { continue }
+            try checkFormat(select, header)
+            guard let key = try outlines.leastKey(of: entity, in: select.bytes(9), header) else { return nil }
+            least = least.map { ExactValue.isBefore(key, $0) ? key : $0 } ?? key
+        }
+        return least
     }
 }
 
@@ -123,6 +173,22 @@ extension LogReader {
         select.bind(Int64(entity.id), at: 1)
         select.bind(blob: KeyCoding.encode(key), at: 2)
         return try select.step() ? select.integer(0) : nil
+    }
+
+    /// Where the events of one row stand, newest first, until `body` answers false; their values aren't read.
+    package func forEachVersionOutline(
+        of key: [StorageValue], in entity: CatalogEntity, _ body: (SegmentOutline, Int) throws -> Bool
+    ) throws {
+        guard var position = try lastPosition(of: key, in: entity) else { return }
+        while position > 0 {
+            guard let outline = try outline(containing: position) else {
+                throw StorageError.corruptLog("position @\(position) is missing")
+            }
+            let index = Int(position - outline.header.first)
+            guard try body(outline, index) else { return }
+            // Less than its own position: the decoder has made sure.
+            position = outline.previous(ofEvent: index)
+        }
     }
 
     /// The events of one row, newest first, until `body` answers false. Costs one look-up per version.

@@ -3,7 +3,7 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// Applies events to tables: the one way in which state is made from the log, for rebuilding and for verifying.
+/// Applies events to tables one by one, in the order of the log or back; ``NetWindow`` does it by the row.
 ///
 /// The tables are those of `database`, which needn't be the store's own. Not `Sendable`: it belongs to its
 /// connection's thread.

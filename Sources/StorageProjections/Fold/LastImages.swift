@@ -44,8 +44,6 @@ final class LastImages {
     private var keys = KeyPlaces()
     private var rows: [Row] = []
     private var lastNumber: Int64 = 0
-    /// Takes the positions of deletions; nil where nobody asks.
-    private let tombstone: Statement?
     private var tellings: [ShapeKey: Telling] = [:]
     private var inserts: [[Int]: Statement] = [:]
     private var updates: [[Int]: Statement] = [:]
@@ -56,14 +54,9 @@ final class LastImages {
         entity.live.count <= columnLimit && rows <= limit && events > rows * 4
     }
 
-    /// - Parameter tombstones: The table that remembers the position of deleted rows, of the shape of
-    ///   `storage_tombstone`; nil where nobody asks.
-    init(_ database: OpaquePointer, _ entity: CatalogEntity, tombstones: String? = nil) throws {
+    init(_ database: OpaquePointer, _ entity: CatalogEntity) throws {
         self.database = database
         self.entity = entity
-        tombstone = try tombstones.map {
-            try Statement(database, "INSERT INTO \($0)(entity, key, position) VALUES (\(entity.id), ?1, ?2)")
-        }
         keyCount = entity.key.count
         columns = entity.live.filter { $0.keyPlace == 0 }
         let definitions =
@@ -97,12 +90,6 @@ final class LastImages {
         if isNew {
             guard rows.count < Self.limit else { throw TooManyRows() }
             if telling.operation == STORAGE_DELETE {
-                if let tombstone {
-                    tombstone.bind(
-                        blob: KeyCoding.encode(view.key(of: index), count: keyCount, bytes: view.bytes), at: 1)
-                    tombstone.bind(position, at: 2)
-                    try tombstone.execute()
-                }
                 rows.append(Row(number: 0, known: 0, isDone: true))
             } else {
                 lastNumber += 1
@@ -198,10 +185,12 @@ final class LastImages {
     }
 
     /// The columns of the rows, as they stand in SQL.
-    var list: String { ((entity.key + columns).map { quoted($0.stored) } + ["_position"]).joined(separator: ", ") }
+    private var list: String {
+        ((entity.key + columns).map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
+    }
 
     /// The statement that gives the rows in the order of their keys.
-    var select: String {
+    private var select: String {
         "SELECT \(list) FROM \(Self.table) ORDER BY \(entity.key.map { quoted($0.stored) }.joined(separator: ", "))"
     }
 

@@ -20,15 +20,20 @@ package struct Rebuild: Sendable {
         package var patience: Duration = .milliseconds(20)
         /// How long it may hold the writer while nobody waits: what a kill throws back.
         package var step: Duration = .milliseconds(500)
-        /// Events or rows after which a step ends in any case.
+        /// Events after which a step ends in any case.
         package var limit = Int.max
-        /// Whether rows are collected newest image first where that is cheaper.
+        /// Whether the events of a stretch are put together, so that a row is written once; else one by one.
         package var collects = true
+        /// The bytes that a stretch may take, and ten times as many where that spares writing rows twice; there are two
+        /// stretches at a time.
+        package var memory = 3 << 20
 
         package init() {}
     }
 
     private static let differenceLimit = 20
+    /// A stretch of this size takes the writer a few milliseconds.
+    private static let leastMemory = 256 << 10
 
     /// - Parameter names: The entities whose tables are to be made again; all where empty, those of the store itself but the catalog too.
     package init(
@@ -56,7 +61,7 @@ package struct Rebuild: Sendable {
                 }
                 let entities = Set(positions.keys)
                 meter.start(positions, head: engine.committed.position)
-                try await collect(entities.filter { positions[$0] == 0 }, meter)
+                try await load(positions, meter)
                 try await follow(entities, meter)
                 if options.compares { report.differences = try await compare(entities, &report, meter) }
                 guard options.swaps else {
@@ -95,55 +100,81 @@ package struct Rebuild: Sendable {
             remedy: "There is \(catalog.live.map(\.name).joined(separator: ", ")).")
     }
 
-    /// Fills empty shadows with newest images, several at once, where that is cheaper than replaying every event.
-    private func collect(_ entities: Set<UInt32>, _ meter: RebuildMeter) async throws {
-        guard pace.collects, !entities.isEmpty else { return }
-        let paying = try await engine.read { db in try Self.paying(entities, db) }
-        // Each holds the keys of one table in memory; more of them at once than cores would only wait.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (number, entity) in paying.enumerated() {
-                if number >= 2 { try await group.next() }
-                group.addTask { try await collect(entity, meter) }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    /// The entities whose rows have many versions, as far as the store's size tells.
-    private static func paying(_ entities: Set<UInt32>, _ db: GRDB.Database) throws -> [CatalogEntity] {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-        let catalog = try Catalog.load(connection)
-        let events = try LogReader(connection).head().position
-        var rows: [UInt32: Int64] = [:]
-        for entity in catalog.live {
-            let count = try Statement(connection, "SELECT count(*) FROM \(quoted(entity.stored))")
-            rows[entity.id] = try count.step() ? count.integer(0) : 0
-        }
-        let all = rows.values.reduce(0, +)
-        guard events > all * 4 else { return [] }
-        return catalog.live.filter {
-            entities.contains($0.id) && LastImages.pays($0, events: events, rows: rows[$0.id] ?? 0)
-        }
-    }
-
-    private func collect(_ entity: CatalogEntity, _ meter: RebuildMeter) async throws {
-        let isCancelled = { @Sendable in try Task.checkCancellation() }
-        let images = try await engine.read { db -> CollectedImages? in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let head = try LogReader(connection).head().position
-            guard head > 0 else { return nil }
-            return try CollectedImages.collect(entity, from: connection, through: head) { position in
-                try isCancelled()
-                meter.update(entity.id, head - position)
-            }
-        }
-        guard let images else { return meter.update(entity.id, 0) }
-        while true {
+    /// Fills the shadows stretch by stretch of the log: while the writer takes one in, the next is read.
+    private func load(_ begun: [UInt32: Int64], _ meter: RebuildMeter) async throws {
+        guard pace.collects else { return }
+        // What is committed meanwhile is followed later.
+        let goal = engine.committed.position
+        var (positions, memory, unmoved) = (begun, pace.memory, 0)
+        var upcoming = try await window(after: positions, through: goal, memory)
+        while let window = upcoming {
             try Task.checkCancellation()
-            let isComplete = try await engine.withWriter { writer, db in
-                try ShadowTables(writer: writer, db: db).copy(images, until: stopper())
+            unmoved += window.memory
+            if unmoved > 10 * pace.memory {
+                // While nobody reads.
+                try await engine.withWriter { ShadowTables(writer: $0, db: $1).checkpoint() }
+                unmoved = 0
             }
-            if isComplete { return meter.update(entity.id, images.position) }
+            let reached = positions.merging(window.tables.map { ($0.entity.id, window.last) }) { $1 }
+            let room = memory
+            async let following = self.window(after: reached, through: goal, room)
+            do {
+                let head = try await take(window, isInterruptible: room > Self.leastMemory)
+                positions = reached
+                meter.update(positions, head: head)
+                upcoming = try await following
+                memory = min(room * 2, pace.memory)
+            } catch is ShadowTables.Interrupted {
+                _ = try await following
+                memory = max(room / 4, Self.leastMemory)
+                upcoming = try await self.window(after: positions, through: goal, memory)
+            } catch let error as StorageError where error.code == .conflict {
+                // Two rows that change places have to do it one after the other, as they did.
+                _ = try await following
+                positions = try await advance(Set(positions.keys), meter)
+                upcoming = try await self.window(after: positions, through: goal, memory)
+            }
+        }
+    }
+
+    /// Reads the next stretch of the log for the shadows that are furthest behind.
+    ///
+    /// - Returns: nil where they are as far as the log, or can only be replayed event by event.
+    private func window(
+        after positions: [UInt32: Int64], through goal: Int64, _ memory: Int
+    ) async throws -> NetWindow? {
+        let limit = pace.limit
+        return try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            guard let low = positions.values.min(), low < goal else { return nil }
+            let end = min(positions.values.filter { $0 > low }.min() ?? goal, goal)
+            let catalog = try Catalog.load(connection)
+            let entities = positions.filter { $0.value == low }.keys.sorted().compactMap(catalog.entity(id:))
+            guard NetWindow.takes(entities) else { return nil }
+            var window = NetWindow(entities, after: low, limit: memory)
+            var reached = end
+            try LogReader(connection).forEachBatch(in: low + 1...end, where: window.wants) { batch in
+                try Task.checkCancellation()
+                try window.add(batch, through: end)
+                if window.makeRoom(), window.events < limit { return true }
+                reached = window.last
+                return false
+            }
+            window.finish(at: reached)
+            return window
+        }
+    }
+
+    private func take(_ window: NetWindow, isInterruptible: Bool) async throws -> Int64 {
+        let patience = pace.patience
+        return try await engine.withWriter { [engine] writer, db in
+            let started = ContinuousClock.now
+            return try ShadowTables(writer: writer, db: db).take(window) {
+                guard isInterruptible, engine.hasWaitingCommits, ContinuousClock.now - started > patience else {
+                    return
+                }
+                throw ShadowTables.Interrupted()
+            }
         }
     }
 
@@ -154,15 +185,26 @@ package struct Rebuild: Sendable {
         var stalls = 0
         while stalls < 16 {
             try Task.checkCancellation()
+            let positions = try await advance(entities, meter)
+            let head = engine.committed.position
+            let gap = positions.values.reduce(0) { $0 + max(head - $1, 0) }
+            if gap == 0 { return }
+            stalls = gap < nearest ? 0 : stalls + 1
+            nearest = min(nearest, gap)
+        }
+    }
+
+    /// Replays what the shadows lack event by event, for one step.
+    ///
+    /// - Returns: How far each shadow is.
+    private func advance(_ entities: Set<UInt32>, _ meter: RebuildMeter) async throws -> [UInt32: Int64] {
+        while true {
             do {
                 let (positions, head) = try await engine.withWriter { writer, db in
                     try ShadowTables(writer: writer, db: db).advance(entities, until: stopper())
                 }
                 meter.update(positions, head: head)
-                let gap = positions.values.reduce(0) { $0 + head - $1 }
-                if gap == 0 { return }
-                stalls = gap < nearest ? 0 : stalls + 1
-                nearest = min(nearest, gap)
+                return positions
             } catch let error as StorageError where error.code == .conflict {
                 // A row of the past may break a constraint that its table got later.
                 let isLoosened = try await engine.withWriter {

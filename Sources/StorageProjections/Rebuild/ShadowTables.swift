@@ -9,6 +9,8 @@ internal import StorageLog
 struct ShadowTables {
     /// The schema changed under a rebuild; what no longer fits is to be begun again.
     struct Outdated: Error {}
+    /// Somebody waits for the writer; nothing of the step was kept.
+    struct Interrupted: Error {}
 
     let writer: LogWriter
     let db: GRDB.Database
@@ -162,18 +164,32 @@ struct ShadowTables {
             hasTombstones: shadow.position > 0)
     }
 
-    /// Copies newest images into an empty shadow for a while, until `isEnough` says so.
+    /// Lets the shadows of a stretch's tables take it in, all of it or nothing.
     ///
-    /// - Returns: Whether all of them are there now.
-    func copy(_ images: CollectedImages, until isEnough: (_ rows: Int) -> Bool) throws -> Bool {
+    /// - Parameter check: Called now and then; may throw to stop.
+    /// - Returns: Where the log ends.
+    func take(_ window: NetWindow, check: () throws -> Void) throws -> Int64 {
         try writer.maintenance(db, changesSchema: false) {
-            guard var shadow = try shadows([images.entity]).first, shadow.position == 0 else { throw Outdated() }
-            guard try images.copy(into: shadow.table, tombstones: "storage_shadow_tombstone", writer, until: isEnough)
-            else { return false }
-            shadow.position = images.position
-            try shadow.save(writer)
-            return true
+            let shadows = try shadows(Set(window.tables.map(\.entity.id)))
+            for (place, table) in window.tables.enumerated() {
+                guard var shadow = shadows.first(where: { $0.entity == table.entity.id }),
+                    shadow.position == window.first - 1, writer.catalog.entity(id: table.entity.id) == table.entity
+                else { throw Outdated() }
+                try window.apply(
+                    place, to: shadow.table, tombstones: "storage_shadow_tombstone", writer.database, check: check)
+                shadow.position = window.last
+                try shadow.save(writer)
+            }
+            return writer.head.position
         }
+    }
+
+    /// Brings what was committed into the file, so that what comes next needn't wait behind it.
+    ///
+    /// While a reader looks at an older state, commits can't do it themselves, and the write-ahead log grows.
+    func checkpoint() {
+        // A reader that is in the way makes it do less, not fail.
+        sqlite3_wal_checkpoint_v2(writer.database, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 
     // MARK: Taking the tables' places

@@ -104,6 +104,9 @@ package struct Search<E: RegisteredEntity>: Sendable {
         return places
     }
 
+    /// The name of the rows' numbers.
+    package func rowNumber(_ db: GRDB.Database) throws -> String { try indexes.index(of: E.Record.self, db).rowid }
+
     /// Whether one row fits, found by its number.
     package func finds(_ place: Int64, _ db: GRDB.Database) throws -> Bool {
         var isFound = false

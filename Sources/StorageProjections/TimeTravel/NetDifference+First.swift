@@ -49,33 +49,15 @@ extension NetDifference {
         return Mark(table: tables.count, key: nil)
     }
 
-    /// So many events are decoded before the first row is looked for.
-    private static let shortRange: Int64 = 50_000
+    /// The keys of so many events are looked at before the first row is looked for.
+    private static let shortRange: Int64 = 500_000
 
     /// The smallest first part of a key among the events of a short range, so that rows before it needn't be looked at.
     ///
     /// - Returns: nil where the range is long, or where a key's place in the order isn't beyond doubt.
     private func firstKey(of entity: CatalogEntity, _ database: OpaquePointer) throws -> ExactValue? {
         guard upper - lower <= Self.shortRange, lower < upper else { return nil }
-        var smallest: ExactValue?
-        var isPlain = true
-        try LogReader(database).forEachBatch(
-            in: lower + 1...upper, where: { $0.entities.contains(entity.id) }
-        ) { batch in
-            batch.withView { view in
-                for index in 0..<view.count where view.shape(of: index).entity == entity.id {
-                    guard (lower + 1...upper).contains(batch.header.first + Int64(index)) else { continue }
-                    let value = ExactValue(view.key(of: index)[0], bytes: view.bytes)
-                    guard FirstRows.isPlain([value]) else {
-                        isPlain = false
-                        return
-                    }
-                    if smallest.map({ FirstRows.order([value], [$0]) < 0 }) ?? true { smallest = value }
-                }
-            }
-            return isPlain
-        }
-        return isPlain ? smallest : nil
+        return try LogReader(database).leastKey(of: entity.id, in: lower + 1...upper)
     }
 
     /// The entity of a table that was the same one all the time and lost nothing.
@@ -170,16 +152,7 @@ private final class FirstRows {
     }
 
     static func order(_ one: [ExactValue], _ other: [ExactValue]) -> Int {
-        for (a, b) in zip(one, other) {
-            switch (a, b) {
-            case (.integer(let x), .integer(let y)): if x != y { return x < y ? -1 : 1 }
-            case (.text(let x), .text(let y)), (.blob(let x), .blob(let y)):
-                if x != y { return x.lexicographicallyPrecedes(y) ? -1 : 1 }
-            // Numbers come before texts, and texts before blobs.
-            case (.integer, _), (.text, .blob): return -1
-            default: return 1
-            }
-        }
+        for (a, b) in zip(one, other) where a != b { return ExactValue.isBefore(a, b) ? -1 : 1 }
         return 0
     }
 }

@@ -46,6 +46,18 @@ package final class Snapshot {
         return Int(value)
     }
 
+    /// A number of the row that a change has left behind; nil where there is no such row.
+    func integer(_ sql: String, of change: ChangedRow) throws -> Int64? {
+        statementCount += 1
+        let statement = try rows.cachedStatement(sql: sql).sqliteStatement
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        change.bindKey(to: statement)
+        return sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : nil
+    }
+
     /// The row that a change has left behind, as a form reads it. Nodes that ask for the same share one look-up.
     ///
     /// - Throws: ``StaleNode`` where there is no such row.

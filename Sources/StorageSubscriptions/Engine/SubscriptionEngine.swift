@@ -350,7 +350,10 @@ extension SubscriptionEngine {
         return slot.node.fail(StorageError.wrapping(error).forSubscribers)
     }
 
-    private func fail(_ ids: [Int], _ error: any Error) { stage.post(ids.flatMap { failed($0, error) }) }
+    private func fail(_ ids: [Int], _ error: any Error) {
+        if (error as? StorageError)?.code == .closed { return close() }
+        stage.post(ids.flatMap { failed($0, error) })
+    }
 
     private func retry(_ id: Int) {
         guard let slot = slots[id], slot.failures > 0 else { return }

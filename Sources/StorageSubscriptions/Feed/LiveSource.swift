@@ -7,7 +7,7 @@ internal import Synchronization
 package final class LiveSource: FeedSource {
     private let engine: StorageEngine
     private let token = Mutex<Int?>(nil)
-    private let bell = Mutex<Task<Void, Never>?>(nil)
+    private let bell = Mutex<CommitObservation?>(nil)
 
     package init(_ engine: StorageEngine) { self.engine = engine }
 
@@ -26,18 +26,14 @@ package final class LiveSource: FeedSource {
         if tellsEvents {
             token.withLock { $0 = engine.observers.add(closed: closed) { inbox.take($0) } }
         } else {
-            let commits = engine.commitBell()
-            bell.withLock {
-                $0 = Task.detached {
-                    for await _ in commits { inbox.ring() }
-                    closed()
-                }
-            }
+            // It rings when the store is closed too; whoever looks then finds it closed.
+            let observation = engine.onCommit { inbox.ring() }
+            bell.withLock { $0 = observation }
         }
     }
 
     package func stop() {
         if let token = token.withLock({ $0.take() }) { engine.observers.remove(token) }
-        bell.withLock({ $0.take() })?.cancel()
+        bell.withLock { $0.take() }?.cancel()
     }
 }

@@ -58,16 +58,26 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         guard isLive else { throw StaleNode() }
         guard !isDirty else { return }
         // More than one event of a row may mean another number, which nobody has kept.
-        guard let places, change.change.eventCount == 1 else {
+        guard let places, change.change.eventCount == 1, let place = try place(of: change, snapshot) else {
             isDirty = true
             return
         }
-        let place = change.change.rowid
         isDirty = places.contains(place)
         if !isDirty, change.change.exists {
             snapshot.statementCount += 1
             isDirty = try search.finds(place, snapshot.rows)
         }
+    }
+
+    /// The number of a changed row. The log doesn't hold it: it is known while a commit is fresh, and as long as the row
+    /// is there.
+    private func place(of change: ChangedRow, _ snapshot: Snapshot) throws -> Int64? {
+        if change.change.rowid != 0 { return change.change.rowid }
+        guard change.change.exists else { return nil }
+        let shape = EntityTables.of(Entity.Record.self).shape
+        let key = shape.key.map { "\(quoted(shape.columns[$0].stored)) IS ?" }.joined(separator: " AND ")
+        let sql = "SELECT \(try search.rowNumber(snapshot.rows)) FROM \(quoted(shape.stored)) WHERE \(key)"
+        return try snapshot.integer(sql, of: change)
     }
 
     package func settle(_ snapshot: Snapshot) throws {

@@ -151,7 +151,7 @@ import Testing
         #expect(try await second.0.facade.count(Letter.self) == 0)
         for (context, url) in [first, second] {
             try await context.facade.close()
-            for suffix in ["", "-wal", "-shm", ".lock"] {
+            for suffix in ["", "-wal", "-shm", ".lock", ".bell"] {
                 try? FileManager.default.removeItem(atPath: url.path + suffix)
             }
         }

@@ -4,6 +4,7 @@ import Synchronization
 /// A process that writes to a store and can be killed at any moment.
 final class Worker {
     private let process = Process()
+    private let input = Pipe()
     private let output = Pipe()
     /// What the worker has printed so far. It is read all the time, because a full pipe would stop the worker.
     private let printed = Printed()
@@ -20,14 +21,17 @@ final class Worker {
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
     }
 
-    init(store: String, mode: String, prefix: String) throws {
+    /// - Parameter other: The worker whose standard input is this one's standard output.
+    init(store: String, mode: String, prefix: String, speakingTo other: Worker? = nil) throws {
         // The worker is built beside the test bundle.
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         process.executableURL = folder.appendingPathComponent("crash-worker")
         process.arguments = [store, mode, prefix]
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-        process.standardOutput = output
+        process.standardInput = input
+        process.standardOutput = other?.input ?? output
         process.standardError = FileHandle.nullDevice
+        if other != nil { try output.fileHandleForWriting.close() }
         let printed = printed
         output.fileHandleForReading.readabilityHandler = { handle in
             let more = handle.availableData
@@ -39,6 +43,11 @@ final class Worker {
             }
         }
         try process.run()
+    }
+
+    /// A test that has failed half-way leaves no process behind.
+    deinit {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
     }
 
     var pid: Int32 { process.processIdentifier }
@@ -57,12 +66,21 @@ final class Worker {
         return false
     }
 
+    /// Lets a worker that waits to be asked make some commits.
+    func ask(for commits: UInt8) throws { try input.fileHandleForWriting.write(contentsOf: [commits]) }
+
     /// Waits until the worker ends by itself, and returns the number that it printed before a word.
     func result(_ word: String) -> Int {
         process.waitUntilExit()
         printed.waitForEnd()
         let line = printed.text.split(separator: "\n").last { $0.hasSuffix(" \(word)") }
         return line?.split(separator: " ").first.flatMap { Int($0) } ?? 0
+    }
+
+    /// Waits until the worker ends by itself, and returns with what.
+    func status() async throws -> Int32 {
+        while process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
+        return exitStatus
     }
 
     /// Kills the worker with SIGKILL and returns the writes that it had said were done.

@@ -79,32 +79,38 @@ private final class HistoryPrinter {
     /// The wanted versions, newest first.
     private func findVersions() throws -> [Version] {
         var versions: [Version] = []
-        /// Places in `versions` of values whose beginning isn't known yet, by column.
+        /// Places in `versions` of values whose beginning isn't known yet, by the column's name, which a later column may
+        /// have taken over.
         var open: [String: [(version: Int, place: Int, time: Int64)]] = [:]
         let isFull = { versions.count >= self.command.limit ?? Int.max }
         let needsAges = output.format == .human
-        try store.log.forEachVersion(of: row.key, in: row.entity) { batch, index in
-            let isWanted = !isFull() && scan.wants(batch, index, row)
-            if isWanted { versions.append(Version(position: batch.header.first + Int64(index))) }
+        try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
+            let isWanted = !isFull() && scan.wants(outline, index, row)
+            if isWanted { versions.append(Version(position: outline.header.first + Int64(index))) }
             guard needsAges else { return !isFull() }
-            let event = batch.event(at: index, catalog: store.catalog)
+            let (shape, time) = (outline.shape(ofEvent: index), outline.commit(ofEvent: index).time)
+            let columns = shape.columns.map(name)
             // An insert sets all columns, those that it leaves NULL too.
-            let columns = event.operation == .insert ? Array(open.keys) : event.changedColumns().map(\.column)
-            for column in columns {
+            for column in shape.operation == .insert ? Array(open.keys) : columns {
                 for value in open.removeValue(forKey: column) ?? [] {
-                    versions[value.version].ages[value.place] = value.time - event.commit.time
+                    versions[value.version].ages[value.place] = value.time - time
                 }
             }
-            if isWanted, event.operation == .update {
-                let columns = event.changedColumns(only: row.column).map(\.column)
-                versions[versions.count - 1].ages = Array(repeating: nil, count: columns.count)
-                for (place, column) in columns.enumerated() {
-                    open[column, default: []].append((versions.count - 1, place, event.commit.time))
+            if isWanted, shape.operation == .update {
+                let told = columns.filter { name in row.column.map { name.utf8.elementsEqual($0.utf8) } ?? true }
+                versions[versions.count - 1].ages = Array(repeating: nil, count: told.count)
+                for (place, column) in told.enumerated() {
+                    open[column, default: []].append((versions.count - 1, place, time))
                 }
             }
             return !isFull() || !open.isEmpty
         }
         return versions
+    }
+
+    /// The name under which events tell a column.
+    private func name(_ column: UInt32) -> String {
+        row.entity.columns.first { $0.id == column }?.name ?? "column \(column)"
     }
 
     private func write(_ version: Version) throws {
@@ -133,10 +139,10 @@ private final class HistoryPrinter {
         line.addWord(versions.count == 1 ? "1 \(kind)" : "\(versions.count) \(kind)s")
         line.addWord(CommitText.positions(oldest.position...newest.position))
         if let last = try store.log.lastPosition(of: row.key, in: row.entity),
-            let batch = try store.log.batch(containing: last)
+            let outline = try store.log.outline(containing: last)
         {
-            let event = batch.event(at: Int(last - batch.header.first), catalog: store.catalog)
-            let isGone = event.operation == .delete || row.entity.isDropped
+            let shape = outline.shape(ofEvent: Int(last - outline.header.first))
+            let isGone = shape.operation == .delete || row.entity.isDropped
             line.addWord(isGone ? "now: deleted" : "now: live", isGone ? .removed : .added)
         }
         try output.line(line)

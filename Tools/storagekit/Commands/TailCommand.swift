@@ -50,20 +50,39 @@ struct TailCommand: AsyncParsableCommand {
         let command = self
         let engine = try store.openForReading()
         var (position, isEmpty) = try await engine.read { store in try command.begin(store) }
-        let started = ContinuousClock.now
-        while follow {
-            if let seconds, ContinuousClock.now - started >= .seconds(seconds) { break }
-            try await Task.sleep(for: .milliseconds(50))
-            if Self.isReaderGone { throw OutputClosed() }
-            let last = position
-            // The head is one small read. PRAGMA data_version would have to be asked on one and the same connection.
-            position = try await engine.read { store in
-                store.head.position > last ? try command.write(after: last, store) : last
+        if follow {
+            for await _ in news(of: engine) {
+                let last = position
+                // A ring says that there may be news; the head is what counts.
+                position = try await engine.read { store in
+                    store.head.position > last ? try command.write(after: last, store) : last
+                }
+                isEmpty = isEmpty && position == last
             }
-            isEmpty = isEmpty && position == last
+            if Self.isReaderGone { throw OutputClosed() }
         }
         try await engine.close()
         if isEmpty, !follow { throw ExitStatus.negative }
+    }
+
+    /// Rings when there may be something to show, and ends when the time is over or nobody reads any more.
+    private func news(of engine: StorageEngine) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let observation = engine.onCommit { continuation.yield() }
+        let end = seconds.map { ContinuousClock.now + .seconds($0) }
+        let watchman = Task {
+            while !Self.isReaderGone {
+                let left = end.map { $0 - ContinuousClock.now } ?? .seconds(1)
+                guard left > .zero else { break }
+                try await Task.sleep(for: min(left, .milliseconds(50)))
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in
+            observation.cancel()
+            watchman.cancel()
+        }
+        return stream
     }
 
     /// Writes what was there already.

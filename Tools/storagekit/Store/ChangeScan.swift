@@ -51,22 +51,23 @@ struct ChangeScan {
                 guard row.entity.id == shape.entity,
                     KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes) == key
                 else { return false }
-                return row.column.map { touches(shape, $0, of: row.entity) } ?? true
+                let columns = UnsafeBufferPointer(start: shape.columns, count: Int(shape.column_count))
+                return row.column.map { touches(columns, $0, of: row.entity) } ?? true
             }
         }
     }
 
-    private func touches(_ shape: storage_shape, _ column: String, of entity: CatalogEntity) -> Bool {
+    private func touches(_ columns: some Sequence<UInt32>, _ column: String, of entity: CatalogEntity) -> Bool {
         let ids = Set(entity.columns.filter { $0.name.utf8.elementsEqual(column.utf8) }.map(\.id))
-        return (0..<Int(shape.column_count)).contains { ids.contains(shape.columns[$0]) }
+        return columns.contains(where: ids.contains)
     }
 
     private func forEachVersion(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
         var positions: Set<Int64> = []
         for row in filter.rows where filter.query.tables?.contains(row.entity.name) ?? true {
-            try store.log.forEachVersion(of: row.key, in: row.entity) { batch, index in
-                if wants(batch, index, row) { positions.insert(batch.header.first + Int64(index)) }
-                return batch.header.first + Int64(index) > filter.stretch.after
+            try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
+                if wants(outline, index, row) { positions.insert(outline.header.first + Int64(index)) }
+                return outline.header.first + Int64(index) > filter.stretch.after
             }
         }
         var sorted = positions.sorted(by: { descending ? $0 > $1 : $0 < $1 })[...]
@@ -82,19 +83,17 @@ struct ChangeScan {
     }
 
     /// What the log's reader does for a whole log, for one event of a row.
-    func wants(_ batch: EventBatch, _ index: Int, _ row: RowTarget) -> Bool {
-        let commit = batch.commit(ofEvent: index)
-        guard filter.stretch.positions.contains(batch.header.first + Int64(index)), !filter.stretch.isEmpty,
+    func wants(_ outline: SegmentOutline, _ index: Int, _ row: RowTarget) -> Bool {
+        let commit = outline.commit(ofEvent: index)
+        guard filter.stretch.positions.contains(outline.header.first + Int64(index)), !filter.stretch.isEmpty,
             filter.wants(commit), passes(commit.metadata.actor, filter.query.actors),
             passes(commit.metadata.app, filter.query.apps)
         else { return false }
-        return batch.withView { view in
-            let shape = view.shape(of: index)
-            if let operations = filter.query.operations, !operations.contains(shape.kind) { return false }
-            if let column = row.column, !touches(shape, column, of: row.entity) { return false }
-            guard let columns = filter.query.columns else { return true }
-            return columns.contains { touches(shape, $0, of: row.entity) }
-        }
+        let shape = outline.shape(ofEvent: index)
+        if let operations = filter.query.operations, !operations.contains(shape.operation) { return false }
+        if let column = row.column, !touches(shape.columns, column, of: row.entity) { return false }
+        guard let columns = filter.query.columns else { return true }
+        return columns.contains { touches(shape.columns, $0, of: row.entity) }
     }
 
     private func passes(_ value: String?, _ wanted: Set<String>?) -> Bool {

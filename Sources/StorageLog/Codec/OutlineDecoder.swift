@@ -1,0 +1,181 @@
+internal import CSQLite
+internal import CZstd
+internal import Foundation
+internal import StorageCore
+
+/// Reads the beginnings of log rows' bodies, decompressing no more than that.
+///
+/// Not thread-safe: each reader owns one.
+final class OutlineDecoder {
+    private let context: OpaquePointer
+    private var bytes: UnsafeMutablePointer<UInt8>
+    private var capacity = 1 << 16
+
+    init() {
+        // Creation fails only when memory is exhausted, which Swift can't survive either.
+        context = ZSTD_createDCtx()!
+        ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 27)
+        bytes = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        ZSTD_freeDCtx(context)
+        bytes.deallocate()
+    }
+
+    /// Decompresses as much of a body as `parse` needs, which answers nil for more.
+    private func read<Result>(
+        _ body: UnsafeRawBufferPointer, size: Int, _ parse: (ByteReader) throws -> Result?
+    ) throws -> Result {
+        guard size > 0, size <= Limits.segmentBytes else {
+            throw StorageError.corruptLog("a row says that its body is \(size) bytes long")
+        }
+        if size > capacity {
+            bytes.deallocate()
+            capacity = size
+            bytes = .allocate(capacity: size)
+        }
+        ZSTD_DCtx_reset(context, ZSTD_reset_session_only)
+        var input = ZSTD_inBuffer(src: body.baseAddress, size: body.count, pos: 0)
+        var output = ZSTD_outBuffer(dst: bytes, size: 0, pos: 0)
+        var wanted = 4_096
+        while true {
+            output.size = min(wanted, size)
+            while output.pos < output.size {
+                let before = (input.pos, output.pos)
+                let code = ZSTD_decompressStream(context, &output, &input)
+                guard ZSTD_isError(code) == 0, before != (input.pos, output.pos) else {
+                    throw StorageError.corruptLog("a body doesn't decompress")
+                }
+            }
+            if let result = try parse(ByteReader(bytes, count: output.pos)) { return result }
+            guard output.pos < size else { throw StorageError.corruptLog("the sections of a row don't add up") }
+            wanted = output.pos * 2
+        }
+    }
+
+    /// Everything before the values.
+    func outline(of body: UnsafeRawBufferPointer, _ row: SegmentHeader) throws -> SegmentOutline {
+        try read(body, size: row.size) { reader in
+            var reader = reader
+            let header = SegmentHeader(from: &reader).with(size: row.size)
+            var (commits, shapes) = (reader.slice(), reader.slice())
+            let (indexes, links) = (reader.slice(), reader.slice())
+            guard !reader.failed else { return nil }
+            guard header == row, header.count <= Limits.segmentEvents else {
+                throw StorageError.corruptLog("the columns of row @\(row.first) contradict its body")
+            }
+            let slices = CommitCodec.read(&commits, firstCommit: header.firstCommit, firstTime: header.firstTime)
+            let decoded = SegmentDecoder.readShapes(&shapes)
+            guard !commits.failed, slices.reduce(0, { $0 + $1.eventCount }) == header.count, !shapes.failed else {
+                throw StorageError.corruptLog("the commits of row @\(header.first) don't add up")
+            }
+            return SegmentOutline(
+                header: header, slices: slices, shapes: decoded.map(Self.shape),
+                shapeOfEvent: try SegmentDecoder.readShapeIndexes(
+                    indexes, count: header.count, shapes: decoded.count, first: header.first),
+                previous: try Self.previous(links, header))
+        }
+    }
+
+    private static func shape(_ shape: DecodedShape) -> SegmentOutline.Shape {
+        let operation: StorageEvent.Operation =
+            switch Int(shape.operation) {
+            case STORAGE_INSERT: .insert
+            case STORAGE_DELETE: .delete
+            default: .update
+            }
+        return SegmentOutline.Shape(entity: shape.entity, operation: operation, columns: shape.columns)
+    }
+
+    private static func previous(_ links: ByteReader, _ header: SegmentHeader) throws -> [Int64] {
+        var links = links
+        let previous = try (0..<header.count).map { index in
+            let (distance, position) = (links.varint(), header.first + Int64(index))
+            guard distance < UInt64(position) else {
+                throw StorageError.corruptLog("event @\(position) points before the beginning")
+            }
+            return distance == 0 ? 0 : position - Int64(distance)
+        }
+        guard !links.failed, links.remaining == 0 else {
+            throw StorageError.corruptLog("the links of row @\(header.first) don't add up")
+        }
+        return previous
+    }
+}
+
+// MARK: Keys
+
+extension OutlineDecoder {
+    /// The least first part among the keys that a body tells of an entity's rows, in SQLite's order.
+    ///
+    /// - Returns: nil where there are NULLs or reals among them, whose place in that order isn't beyond doubt.
+    func leastKey(of entity: UInt32, in body: UnsafeRawBufferPointer, _ row: SegmentHeader) throws -> ExactValue? {
+        try read(body, size: row.size) { reader -> LeastKey? in
+            var reader = reader
+            _ = SegmentHeader(from: &reader)
+            for _ in 0..<4 { _ = reader.slice() }
+            for _ in 0..<reader.varint() {
+                let identifier = reader.varint()
+                let (headCount, bodyCount) = (reader.varint(), reader.varint())
+                let (heads, bodies) = (reader.skip(headCount), reader.skip(bodyCount))
+                guard !reader.failed else { return nil }
+                guard identifier == StreamIdentifier.key(entity: entity, part: 0) else { continue }
+                var least = LeastKey()
+                least.add(ByteReader(heads, count: Int(headCount)), ByteReader(bodies, count: Int(bodyCount)))
+                return least
+            }
+            // A row that says it holds the entity's events, and doesn't.
+            return reader.failed ? nil : LeastKey(isPlain: false)
+        }.value
+    }
+}
+
+/// The least of the values of a stream.
+private struct LeastKey {
+    var isPlain = true
+    private var integer: Int64?
+    private var text: UnsafeBufferPointer<UInt8>?
+    private var blob: UnsafeBufferPointer<UInt8>?
+
+    init(isPlain: Bool = true) { self.isPlain = isPlain }
+
+    /// Numbers come before texts, and texts before blobs. Valid while the bytes that were read are.
+    var value: ExactValue? {
+        guard isPlain else { return nil }
+        return integer.map(ExactValue.integer) ?? text.map { .text(Array($0)) } ?? blob.map { .blob(Array($0)) }
+    }
+
+    mutating func add(_ heads: ByteReader, _ bodies: ByteReader) {
+        var (heads, bodies) = (heads, bodies)
+        var last: Int64 = 0
+        while heads.remaining > 0, isPlain {
+            let head = heads.varint()
+            switch head & 7 {
+            case ValueKind.integer, ValueKind.wideInteger:
+                last =
+                    head & 7 == ValueKind.integer
+                    ? last &+ unzigzag(head >> 3) : Int64(bitPattern: heads.fixed())
+                integer = min(integer ?? last, last)
+            case ValueKind.text: text = take(&bodies, head >> 3, under: text)
+            case ValueKind.blob: blob = take(&bodies, head >> 3, under: blob)
+            default: isPlain = false
+            }
+            if heads.failed { isPlain = false }
+        }
+    }
+
+    private mutating func take(_ bodies: inout ByteReader, _ size: UInt64, under least: UnsafeBufferPointer<UInt8>?)
+        -> UnsafeBufferPointer<UInt8>?
+    {
+        let start = bodies.skip(size)
+        guard !bodies.failed else {
+            isPlain = false
+            return least
+        }
+        let value = UnsafeBufferPointer(start: start, count: Int(size))
+        guard let least, let known = least.baseAddress else { return value }
+        let order = memcmp(start, known, min(value.count, least.count))
+        return order < 0 || (order == 0 && value.count < least.count) ? value : least
+    }
+}

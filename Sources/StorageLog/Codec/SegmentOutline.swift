@@ -1,0 +1,42 @@
+/// What a row of the log says before its values: in which commits its events were made, of which kinds they are, and to
+/// which events they point back.
+///
+/// It is read without the values behind it, so the checksum of the whole can't be asked. It serves to find events; what is
+/// shown of them comes from an ``EventBatch``.
+package struct SegmentOutline {
+    /// What events of one kind have in common.
+    package struct Shape: Sendable {
+        package let entity: UInt32
+        package let operation: StorageEvent.Operation
+        /// The columns that are told, by their ids.
+        package let columns: [UInt32]
+    }
+
+    package let header: SegmentHeader
+    private let slices: [CommitSlice]
+    private let shapes: [Shape]
+    private let shapeOfEvent: [Int]
+    private let previous: [Int64]
+
+    init(header: SegmentHeader, slices: [CommitSlice], shapes: [Shape], shapeOfEvent: [Int], previous: [Int64]) {
+        self.header = header
+        self.slices = slices
+        self.shapes = shapes
+        self.shapeOfEvent = shapeOfEvent
+        self.previous = previous
+    }
+
+    package func shape(ofEvent index: Int) -> Shape { shapes[shapeOfEvent[index]] }
+
+    /// The position of the event before of the same row; 0 where there is none.
+    package func previous(ofEvent index: Int) -> Int64 { previous[index] }
+
+    package func commit(ofEvent index: Int) -> CommitInfo {
+        var remaining = index
+        for slice in slices {
+            if remaining < slice.eventCount { return slice.info }
+            remaining -= slice.eventCount
+        }
+        return slices[slices.count - 1].info
+    }
+}

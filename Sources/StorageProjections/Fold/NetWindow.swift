@@ -1,0 +1,365 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// A stretch of the log put together in memory: one net change for each row that it touches, in the order of their keys.
+///
+/// A table that takes a stretch in this form is written once for each row, however many versions the row went through.
+/// Events find their row by their back-links, so no key is looked up.
+struct NetWindow: Sendable {
+    /// What a row was before the stretch and is after it.
+    struct Row: Sendable {
+        let table: Int
+        /// Place of the first part of its key in `values`; the columns follow.
+        let values: Int
+        /// That of its last event.
+        var position: Int64
+        /// Whether the table has it from before.
+        let wasThere: Bool
+        /// Whether it was deleted before, so that a tombstone stands for it.
+        let wasDeleted: Bool
+        var isThere: Bool
+        /// Whether it was made anew in the stretch, so that no column is left as it was.
+        var isWhole: Bool
+    }
+
+    /// A table that takes the stretch.
+    struct Table: Sendable {
+        let entity: CatalogEntity
+        let key: [CatalogColumn]
+        /// The columns besides the key.
+        let columns: [CatalogColumn]
+        let placeOfColumn: [UInt32: Int]
+        /// The rows in the order of their keys; there once the stretch is whole.
+        var order: [Int32] = []
+
+        init(_ entity: CatalogEntity) {
+            self.entity = entity
+            let key = entity.key
+            self.key = key
+            columns = entity.live.filter { $0.keyPlace == 0 }
+            placeOfColumn = Dictionary(
+                uniqueKeysWithValues: columns.enumerated().map { ($1.id, $0 + key.count) })
+        }
+    }
+
+    /// What events of one shape tell. Numbers only, because there is one for each event to look at.
+    private struct Telling {
+        let table: Int
+        let operation: Int
+        let keyCount: Int
+        /// How many values a row of the table has, those of its key among them.
+        let width: Int
+        /// Which of `links` lead from the event's columns to the table's.
+        let links: Range<Int>
+    }
+
+    /// The place of a column among an event's, and of the same one among a row's values.
+    private struct Link {
+        let event: Int
+        let row: Int
+    }
+
+    /// The type of a value that isn't known; SQLite's types begin with 1.
+    static let unknown = storage_value(type: 0, size: 0, bits: 0)
+
+    private let limit: Int
+    let first: Int64
+    /// The last position of the stretch.
+    private(set) var last: Int64
+    private(set) var events = 0
+    private(set) var tables: [Table]
+    private(set) var rows: [Row] = []
+    private(set) var values: [storage_value] = []
+    /// Texts and blobs, to which `bits` of the values are offsets.
+    private(set) var bytes: [UInt8] = []
+    /// Bytes of texts that were superseded.
+    private var wasted = 0
+    private var tableOfEntity: [UInt32: Int] = [:]
+    /// For each event of the batches that came in the place of its row, or -1; by place of the batch.
+    private var rowOfEvent: [Int32] = []
+    private var batches: [(first: Int64, start: Int)] = []
+
+    /// Which columns an update sets is told by a bit each.
+    static func takes(_ entities: [CatalogEntity]) -> Bool { entities.allSatisfy { $0.live.count <= 64 } }
+
+    /// An empty stretch behind a position.
+    ///
+    /// - Parameter limit: The memory that it may take. Where rows come several times, so that a longer stretch spares
+    ///   writing them, it may be ten times as much.
+    init(_ entities: [CatalogEntity], after position: Int64, limit: Int) {
+        self.limit = limit
+        // Growing would copy everything; what isn't used is never given by the system.
+        bytes.reserveCapacity(limit * 11)
+        values.reserveCapacity(limit * 4 / MemoryLayout<storage_value>.stride)
+        tables = entities.map(Table.init)
+        for (place, entity) in entities.enumerated() { tableOfEntity[entity.id] = place }
+        first = position + 1
+        last = position
+    }
+
+    func wants(_ header: SegmentHeader) -> Bool { header.entities.contains { tableOfEntity[$0] != nil } }
+
+    /// The memory that it takes, about.
+    var memory: Int {
+        bytes.count + values.count * MemoryLayout<storage_value>.stride + rows.count * MemoryLayout<Row>.stride
+            + rowOfEvent.count * MemoryLayout<Int32>.stride
+    }
+
+    /// Drops what was superseded where room is short, and tells whether there is any then.
+    mutating func makeRoom() -> Bool {
+        let limit = events > rows.count + rows.count / 4 ? limit * 10 : limit
+        guard memory >= limit else { return true }
+        guard wasted > bytes.count / 2 else { return false }
+        dropWaste()
+        return memory < limit
+    }
+
+    /// Takes in the events of a batch up to a position; batches come in the order of the log.
+    mutating func add(_ batch: EventBatch, through limit: Int64) throws {
+        let start = max(first, batch.header.first)
+        let end = min(limit, batch.header.last)
+        try batch.withView { view in
+            var links: [Link] = []
+            let tellings = try (0..<view.shapeCount).map { try telling(view.shapes[$0], &links) }
+            batches.append((start, rowOfEvent.count))
+            for position in start...end {
+                let index = Int(position - batch.header.first)
+                guard let telling = tellings[Int(view.events[index].shape)] else {
+                    rowOfEvent.append(-1)
+                    continue
+                }
+                rowOfEvent.append(Int32(try add(view, index, position, telling, links)))
+                events += 1
+            }
+        }
+        last = end
+    }
+
+    /// Nothing more comes: the stretch ends at a position.
+    mutating func finish(at position: Int64) {
+        last = position
+        rowOfEvent = []
+        batches = []
+        // So that there is an address where nothing but numbers came.
+        bytes.append(0)
+        sort()
+    }
+
+    private func telling(_ shape: storage_shape, _ links: inout [Link]) throws -> Telling? {
+        guard let place = tableOfEntity[shape.entity] else { return nil }
+        let table = tables[place]
+        guard table.key.count == Int(shape.key_count) else {
+            throw StorageError.corruptLog(
+                "an event of \"\(table.entity.name)\" has a key of \(shape.key_count) columns")
+        }
+        let start = links.count
+        for event in 0..<Int(shape.column_count) {
+            if let row = table.placeOfColumn[shape.columns[event]] { links.append(Link(event: event, row: row)) }
+        }
+        return Telling(
+            table: place, operation: Int(shape.operation), keyCount: table.key.count,
+            width: table.key.count + table.columns.count, links: start..<links.count)
+    }
+
+    @inline(__always)
+    private mutating func add(
+        _ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling, _ links: [Link]
+    ) throws -> Int {
+        let previous = view.events[index].previous
+        let isInsert = telling.operation == STORAGE_INSERT
+        let place =
+            previous >= first
+            ? try row(of: previous, view, index, telling, position) : begin(view, index, position, telling)
+        guard rows[place].isThere != isInsert else {
+            throw StorageError.corruptLog(
+                "event @\(position) "
+                    + (isInsert ? "inserts a row that is there already" : "changes a row that isn't there"))
+        }
+        rows[place].position = position
+        let start = rows[place].values
+        guard telling.operation != STORAGE_DELETE else {
+            rows[place].isThere = false
+            rows[place].isWhole = true
+            forget(start + telling.keyCount..<start + telling.width)
+            return place
+        }
+        rows[place].isThere = true
+        // An update tells the old values first.
+        let told = view.columns(of: index) + (isInsert ? 0 : Int(view.shape(of: index).column_count))
+        for link in telling.links { set(start + links[link].row, told[links[link].event], view.bytes) }
+        return place
+    }
+
+    /// The row to which an event points back.
+    @inline(__always)
+    private func row(
+        of previous: Int64, _ view: EventView, _ index: Int, _ telling: Telling, _ position: Int64
+    ) throws -> Int {
+        var batch = batches.count - 1
+        let isNear = previous >= batches[batch].first
+        if !isNear {
+            // The last batch that begins at or before it.
+            var low = 0
+            while batch - low > 1 {
+                let middle = (low + batch) / 2
+                if batches[middle].first <= previous { low = middle } else { batch = middle }
+            }
+            batch = low
+        }
+        let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
+        let offset = batches[batch].start + Int(previous - batches[batch].first)
+        let place = previous < position && offset < end ? Int(rowOfEvent[offset]) : -1
+        // Within a batch the decoder has the key from the very event that is pointed to.
+        guard place >= 0, rows[place].table == telling.table, isNear || isKey(of: rows[place], view, index) else {
+            throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
+        }
+        return place
+    }
+
+    private func isKey(of row: Row, _ view: EventView, _ index: Int) -> Bool {
+        let key = view.key(of: index)
+        return bytes.withUnsafeBufferPointer { bytes in
+            for part in 0..<tables[row.table].key.count {
+                let known = values[row.values + part]
+                guard known.type == key[part].type, known.size == key[part].size else { return false }
+                guard Self.hasBytes(known) else {
+                    if known.bits != key[part].bits { return false }
+                    continue
+                }
+                let size = Int(known.size)
+                if size > 0, memcmp(bytes.baseAddress! + Int(known.bits), view.bytes + Int(key[part].bits), size) != 0 {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    /// A row that the stretch hasn't touched yet.
+    @inline(__always)
+    private mutating func begin(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) -> Int {
+        let isInsert = telling.operation == STORAGE_INSERT
+        let start = values.count
+        let key = view.key(of: index)
+        for _ in 0..<telling.width { values.append(Self.unknown) }
+        for part in 0..<telling.keyCount { set(start + part, key[part], view.bytes) }
+        rows.append(
+            Row(
+                table: telling.table, values: start, position: position, wasThere: !isInsert,
+                wasDeleted: isInsert && view.events[index].previous > 0, isThere: !isInsert, isWhole: isInsert))
+        return rows.count - 1
+    }
+}
+
+// MARK: Values
+
+extension NetWindow {
+    @inline(__always)
+    static func hasBytes(_ value: storage_value) -> Bool {
+        Int32(value.type) == SQLITE_TEXT || Int32(value.type) == SQLITE_BLOB
+    }
+
+    @inline(__always)
+    private mutating func set(_ place: Int, _ value: storage_value, _ source: UnsafePointer<UInt8>) {
+        let known = values[place]
+        let room = Self.hasBytes(known) ? Int(known.size) : 0
+        guard Self.hasBytes(value) else {
+            wasted += room
+            values[place] = value
+            return
+        }
+        let size = Int(value.size)
+        let new = UnsafeBufferPointer(start: source + Int(value.bits), count: size)
+        var offset = bytes.count
+        if size <= room {
+            offset = Int(known.bits)
+            wasted += room - size
+            bytes.withUnsafeMutableBufferPointer { _ = $0[offset..<offset + size].update(fromContentsOf: new) }
+        } else {
+            wasted += room
+            bytes.append(contentsOf: new)
+        }
+        values[place] = storage_value(type: value.type, size: value.size, bits: UInt64(offset))
+    }
+
+    /// Whatever columns were told was of a row that is gone.
+    private mutating func forget(_ places: Range<Int>) {
+        for place in places {
+            if Self.hasBytes(values[place]) { wasted += Int(values[place].size) }
+            values[place] = Self.unknown
+        }
+    }
+
+    private mutating func dropWaste() {
+        var kept: [UInt8] = []
+        kept.reserveCapacity(bytes.capacity)
+        bytes.withUnsafeBufferPointer { bytes in
+            for place in values.indices where Self.hasBytes(values[place]) {
+                let offset = Int(values[place].bits)
+                values[place].bits = UInt64(kept.count)
+                kept.append(contentsOf: bytes[offset..<offset + Int(values[place].size)])
+            }
+        }
+        bytes = kept
+        wasted = 0
+    }
+}
+
+// MARK: Order
+
+extension NetWindow {
+    private mutating func sort() {
+        for table in tables.indices {
+            tables[table].order = values.withUnsafeBufferPointer { values in
+                bytes.withUnsafeBufferPointer { bytes in
+                    let keys = KeyOrder(values: values, bytes: bytes, parts: tables[table].key.count)
+                    var places: [(prefix: UInt64, row: Int32, values: Int)] = []
+                    for (place, row) in rows.enumerated() where row.table == table {
+                        places.append((keys.prefix(row.values), Int32(place), row.values))
+                    }
+                    places.sort { one, other in
+                        one.prefix == other.prefix
+                            ? keys.isBefore(one.values, other.values) : one.prefix < other.prefix
+                    }
+                    return places.map(\.row)
+                }
+            }
+        }
+    }
+}
+
+/// The order in which rows are loaded quickest: nearly that of their keys in the table.
+private struct KeyOrder {
+    let values: UnsafeBufferPointer<storage_value>
+    let bytes: UnsafeBufferPointer<UInt8>
+    let parts: Int
+
+    /// A number that rises with the key's first part, as far as 8 bytes tell.
+    func prefix(_ place: Int) -> UInt64 {
+        let value = values[place]
+        guard NetWindow.hasBytes(value) else { return value.bits ^ (1 << 63) }
+        var prefix: UInt64 = 0
+        for offset in 0..<min(8, Int(value.size)) {
+            prefix |= UInt64(bytes[Int(value.bits) + offset]) << UInt64(56 - 8 * offset)
+        }
+        return prefix
+    }
+
+    func isBefore(_ one: Int, _ other: Int) -> Bool {
+        for part in 0..<parts {
+            let (a, b) = (values[one + part], values[other + part])
+            if a.type != b.type { return a.type < b.type }
+            guard NetWindow.hasBytes(a) else {
+                if a.bits != b.bits { return a.bits ^ (1 << 63) < b.bits ^ (1 << 63) }
+                continue
+            }
+            // Not empty: there is a byte behind the last text.
+            let start = bytes.baseAddress!
+            let order = memcmp(start + Int(a.bits), start + Int(b.bits), Int(min(a.size, b.size)))
+            if order != 0 || a.size != b.size { return order != 0 ? order < 0 : a.size < b.size }
+        }
+        return false
+    }
+}

@@ -1,0 +1,69 @@
+import CSQLite
+import StorageCore
+import Testing
+
+@testable import StorageLog
+
+/// What is read of a row of the log without its values is what the whole row says.
+@Suite struct SegmentOutlineTests {
+    @Test(arguments: TestSettings.seeds(2, from: 9_700))
+    func anOutlineSaysWhatTheEventsSay(seed: UInt64) async throws {
+        let engine = try await NetDifferenceTests.history(seed).0
+        try await engine.withWriter { writer, _ in
+            let reader = LogReader(writer.database)
+            try reader.forEachBatch(in: 1...reader.head().position) { batch in
+                let outline = try #require(try reader.outline(containing: batch.header.last))
+                #expect(outline.header == batch.header)
+                batch.withView { view in
+                    for index in 0..<view.count {
+                        let (shape, told) = (view.shape(of: index), outline.shape(ofEvent: index))
+                        let columns = UnsafeBufferPointer(start: shape.columns, count: Int(shape.column_count))
+                        let operation = batch.event(at: index, catalog: writer.catalog).operation
+                        #expect(told.entity == shape.entity && told.columns == Array(columns), "seed \(seed)")
+                        #expect(told.operation == operation, "seed \(seed)")
+                        #expect(outline.previous(ofEvent: index) == view.events[index].previous, "seed \(seed)")
+                        #expect(outline.commit(ofEvent: index) == batch.commit(ofEvent: index), "seed \(seed)")
+                    }
+                }
+                return true
+            }
+        }
+    }
+
+    @Test(arguments: TestSettings.seeds(4, from: 9_750))
+    func noKeyComesBeforeTheLeast(seed: UInt64) async throws {
+        let engine = try await NetDifferenceTests.history(seed).0
+        try await engine.withWriter { writer, _ in
+            let reader = LogReader(writer.database)
+            let head = try reader.head().position
+            var keys: [UInt32: [(position: Int64, key: ExactValue)]] = [:]
+            try reader.forEachBatch(in: 1...head) { batch in
+                batch.withView { view in
+                    for index in 0..<view.count {
+                        let key = ExactValue(view.key(of: index)[0], bytes: view.bytes)
+                        keys[view.shape(of: index).entity, default: []].append((batch.header.first + Int64(index), key))
+                    }
+                }
+                return true
+            }
+            for (entity, told) in keys {
+                let isPlain = told.allSatisfy { Self.isPlain($0.key) }
+                let expected = told.map(\.key).min(by: ExactValue.isBefore)
+                #expect(try reader.leastKey(of: entity, in: 1...head) == (isPlain ? expected : nil), "seed \(seed)")
+                // A part of the log is told by whole rows of it, so the key may be less than any of the part.
+                let part = head / 3...head / 2
+                guard let least = try reader.leastKey(of: entity, in: part) else { continue }
+                #expect(told.contains { $0.key == least }, "seed \(seed)")
+                #expect(
+                    !told.contains { part.contains($0.position) && ExactValue.isBefore($0.key, least) }, "seed \(seed)")
+            }
+        }
+    }
+
+    private static func isPlain(_ key: ExactValue) -> Bool {
+        switch key {
+        case .null, .real: false
+        default: true
+        }
+    }
+}
