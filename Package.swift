@@ -7,6 +7,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "StorageKit", targets: ["StorageKit"]),
+        .library(name: "StorageUI", targets: ["StorageUI"]),
         .library(name: "StorageTesting", targets: ["StorageTesting"]),
         .library(name: "StorageLifecycle", targets: ["StorageLifecycle"]),
         .executable(name: "storagekit", targets: ["StorageKitMain"]),
@@ -59,6 +60,9 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
+            name: "StorageUI",
+            dependencies: ["StorageKit", "StorageSubscriptions", "StorageProjections", "StorageCore"]),
+        .target(
             name: "StorageTesting",
             dependencies: [
                 "StorageKit", "StorageProjections", "StorageLog", "StorageCore",
@@ -108,6 +112,11 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             exclude: ["Golden"]),
+        // What is excluded is compiled by the tests themselves, against the sources of StorageUI with SwiftUI.
+        .testTarget(
+            name: "StorageUITests",
+            dependencies: ["StorageUI", "StorageTesting", "StorageKit", "StorageSubscriptions", "StorageCore"],
+            exclude: ["StandIn"]),
         // The process that CrashConsistencyTests kill.
         .executableTarget(
             name: "crash-worker",

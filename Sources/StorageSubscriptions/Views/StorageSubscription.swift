@@ -24,6 +24,8 @@ public class StorageSubscription {
     public internal(set) var isActive = true
     /// How often its value has been brought up to date.
     @ObservationIgnored public internal(set) var refreshCount = 0
+    /// How many seconds the main actor has spent on that.
+    @ObservationIgnored private(set) var refreshTime = 0.0
     @ObservationIgnored let engine: SubscriptionEngine
     @ObservationIgnored var handle: LiveHandle?
     /// Makes the node and reads its first value.
@@ -124,7 +126,13 @@ public class StorageSubscription {
     }
 
     /// Where its news arrives, on the main actor.
-    func mailbox<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> Mailbox<Update> { Mailbox(take) }
+    func mailbox<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> Mailbox<Update> {
+        Mailbox { [weak self] update in
+            let start = ContinuousClock.now
+            take(update)
+            self?.refreshTime += (ContinuousClock.now - start) / .seconds(1)
+        }
+    }
 
     /// What to call when the store is closed.
     nonisolated func endLater() -> @Sendable () -> Void {

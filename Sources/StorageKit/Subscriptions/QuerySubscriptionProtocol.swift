@@ -1,0 +1,63 @@
+public import StorageProjections
+public import StorageSubscriptions
+
+/// A live view that ``SubscriptionFactory`` can make: of a query over a repository's rows, set up by one value.
+///
+/// Conform a class of yours that wraps such views, so that code which is handed a type makes it like all others.
+@MainActor
+public protocol QuerySubscriptionProtocol: SubscriptionStatus {
+    associatedtype Model: RegisteredEntity
+    associatedtype Configuration: Sendable
+
+    /// - Parameter query: All rows where nil.
+    init(repository: AnyRepository<Model>, query: Query<Model>?, configuration: Configuration)
+}
+
+extension QuerySubscription: QuerySubscriptionProtocol {
+    /// - Parameter configuration: Whether the first value is there when this returns.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
+    ) { self.init(repository: repository, query: query, start: configuration) }
+}
+
+extension SingleQuerySubscription: QuerySubscriptionProtocol {
+    /// - Parameter configuration: Whether the first value is there when this returns.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
+    ) { self.init(repository: repository, query: query, start: configuration) }
+}
+
+extension PaginatedQuerySubscription: QuerySubscriptionProtocol {
+    /// How pages are cut.
+    public struct Configuration: Sendable {
+        public var pageSize: Int
+        public var prefetchThreshold: Int
+        public var style: Style
+        public var start: SubscriptionStart
+
+        public init(
+            pageSize: Int = 20, prefetchThreshold: Int = 5, style: Style = .numbered,
+            start: SubscriptionStart = .immediate
+        ) {
+            self.pageSize = pageSize
+            self.prefetchThreshold = prefetchThreshold
+            self.style = style
+            self.start = start
+        }
+    }
+
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: Configuration
+    ) {
+        self.init(
+            repository: repository, query: query, pageSize: configuration.pageSize,
+            prefetchThreshold: configuration.prefetchThreshold, style: configuration.style, start: configuration.start)
+    }
+}
+
+extension SearchSubscription: QuerySubscriptionProtocol {
+    /// - Parameter query: The rows that are searched; all of them where nil.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: Configuration
+    ) { self.init(repository: repository, baseQuery: query, configuration: configuration) }
+}

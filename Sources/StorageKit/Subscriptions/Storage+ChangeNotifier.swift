@@ -1,0 +1,22 @@
+public import StorageSubscriptions
+
+extension Storage {
+    /// Tells changes of single rows as they are committed.
+    ///
+    /// ```swift
+    /// for await event in try await storage.changeNotifier.events(for: User.self, filter: .rowIds([id])) {
+    ///     print(event)
+    /// }
+    /// ```
+    public var changeNotifier: SmartChangeNotifier { SmartChangeNotifier(subscriptions) }
+}
+
+extension AnyRepository {
+    /// Tells changes of single rows as they are committed.
+    public var changeNotifier: SmartChangeNotifier { base.storage.changeNotifier }
+}
+
+extension GenericRepository {
+    /// Tells changes of single rows as they are committed.
+    public var changeNotifier: SmartChangeNotifier { storage.changeNotifier }
+}

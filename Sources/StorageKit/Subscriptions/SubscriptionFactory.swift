@@ -1,0 +1,27 @@
+internal import StorageProjections
+public import StorageSubscriptions
+
+/// Makes live views by their type, and registers them.
+///
+/// ```swift
+/// let users = SubscriptionFactory.create(
+///     QuerySubscription<User>.self, repository: repository, query: adults, configuration: .background)
+/// ```
+@MainActor
+public enum SubscriptionFactory {
+    /// Makes a live view.
+    ///
+    /// - Parameters:
+    ///   - query: What it finds among the repository's rows; all of them where nil.
+    ///   - identifier: The name that it is registered under; one is made up where nil.
+    ///   - registry: Where it can be looked at from now on, unless it is a class of your own; nowhere where nil.
+    public static func create<Subscription: QuerySubscriptionProtocol>(
+        _ type: Subscription.Type, repository: AnyRepository<Subscription.Model>,
+        query: Query<Subscription.Model>? = nil, configuration: Subscription.Configuration,
+        identifier: String? = nil, registry: SubscriptionRegistry? = .shared
+    ) -> Subscription {
+        let subscription = Subscription(repository: repository, query: query, configuration: configuration)
+        if let view = subscription as? StorageSubscription { registry?.register(view, identifier: identifier) }
+        return subscription
+    }
+}

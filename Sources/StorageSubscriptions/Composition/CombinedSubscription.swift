@@ -1,0 +1,119 @@
+internal import Observation
+public import StorageCore
+
+/// Several live views as one: of a screen that is loading until all of them are there.
+///
+/// ```swift
+/// let open = QuerySubscription(storage.query(Order.self).where { $0.status == "open" })
+/// let done = QuerySubscription(storage.query(Order.self).where { $0.status == "done" })
+/// let screen = CombinedSubscription {
+///     open
+///     done
+/// }
+/// for await _ in screen.positions { show(open.items, done.items) }
+/// ```
+///
+/// Views of one store change together: between two turns of the main actor all of them show the same state, so an order
+/// that is done is never in both lists, and never in none. Whoever is called in the middle of such a turn, as
+/// `onChange` of `withObservationTracking` is, looks again in the next one.
+///
+/// It holds the views and knows nothing that they don't: it is as observable as they are.
+@MainActor
+public final class CombinedSubscription: SubscriptionStatus {
+    /// The views.
+    public let subscriptions: [StorageSubscription]
+    private var readers: [Reader] = []
+    private var isWatching = false
+
+    private struct Reader {
+        weak var channel: UpdateChannel<LatestValue<Int64>>?
+        /// What it was told last.
+        var position: Int64 = -1
+        var errorCount = 0
+    }
+
+    public init(@SubscriptionBuilder _ subscriptions: () -> [StorageSubscription]) {
+        self.subscriptions = subscriptions()
+    }
+
+    // MARK: All of them
+
+    /// Whether a value of any view is still on its way.
+    public var isLoading: Bool { subscriptions.contains { $0.isLoading } }
+    /// How many of the views aren't loading, from 0 to 1.
+    public var loadingProgress: Double {
+        guard !subscriptions.isEmpty else { return 1 }
+        return Double(subscriptions.count { !$0.isLoading }) / Double(subscriptions.count)
+    }
+    /// Whether a view couldn't be kept up to date.
+    public var hasErrors: Bool { subscriptions.contains { $0.error != nil } }
+    /// Why views couldn't be kept up to date, in their order.
+    public var errors: [StorageError] { subscriptions.compactMap(\.error) }
+    public var error: StorageError? { errors.first }
+    /// Whether any view follows its store.
+    public var isActive: Bool { subscriptions.contains { $0.isActive } }
+    /// The position of the last change of any view. Where all are of one store, all show the state after it.
+    public var position: Int64 { subscriptions.map(\.position).max() ?? 0 }
+
+    /// Reads all views anew.
+    public func refreshAll() async {
+        await withTaskGroup(of: Void.self) { group in
+            for subscription in subscriptions { group.addTask { await subscription.refresh() } }
+        }
+    }
+
+    public func refresh() async { await refreshAll() }
+
+    /// Ends all views: their values stay as they are from here on.
+    public func cancel() {
+        for subscription in subscriptions { subscription.cancel() }
+    }
+
+    // MARK: Steps
+
+    /// The ``position`` once no view is waiting for its first value, and whenever any of them has changed, each time after
+    /// all of them have. Also when an error comes or goes.
+    public var positions: SubscriptionSequence<Int64> {
+        let channel = UpdateChannel<LatestValue<Int64>>()
+        readers.append(Reader(channel: channel))
+        tell()
+        watch()
+        return SubscriptionSequence(channel, of: self) { $0.value }
+    }
+
+    /// Waits for the next change of any view. It is heard of while the change is made, and told in a later turn of the
+    /// main actor, when nothing of it is left to be made.
+    private func watch() {
+        guard !isWatching, !readers.isEmpty else { return }
+        isWatching = true
+        withObservationTracking {
+            for subscription in subscriptions {
+                _ = (subscription.position, subscription.error, subscription.isActive)
+            }
+        } onChange: { [weak self] in
+            Task { @MainActor in self?.changed() }
+        }
+    }
+
+    private func changed() {
+        isWatching = false
+        readers.removeAll { $0.channel == nil }
+        tell()
+        watch()
+    }
+
+    private func tell() {
+        let latest = LatestValue(value: position)
+        let errorCount = errors.count
+        let hasValues = subscriptions.allSatisfy { $0.refreshCount > 0 || !$0.isLoading }
+        for index in readers.indices where hasValues {
+            if readers[index].position == latest.value, readers[index].errorCount == errorCount { continue }
+            readers[index].position = latest.value
+            readers[index].errorCount = errorCount
+            readers[index].channel?.send(latest, limit: .max) { latest }
+        }
+        guard !isActive else { return }
+        for reader in readers { reader.channel?.finish() }
+        readers = []
+    }
+}

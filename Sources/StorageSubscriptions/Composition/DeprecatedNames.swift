@@ -1,0 +1,10 @@
+public import StorageProjections
+
+@available(*, deprecated, renamed: "QuerySubscription")
+public typealias SimpleQuerySubscription<Entity: RegisteredEntity> = QuerySubscription<Entity>
+@available(*, deprecated, renamed: "QuerySubscription")
+public typealias BasicQuerySubscription<Entity: RegisteredEntity> = QuerySubscription<Entity>
+@available(*, deprecated, renamed: "SingleQuerySubscription")
+public typealias SimpleSingleQuerySubscription<Entity: RegisteredEntity> = SingleQuerySubscription<Entity>
+@available(*, deprecated, renamed: "SingleQuerySubscription")
+public typealias BasicSingleQuerySubscription<Entity: RegisteredEntity> = SingleQuerySubscription<Entity>

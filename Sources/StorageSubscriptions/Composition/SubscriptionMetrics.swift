@@ -1,0 +1,21 @@
+public import Foundation
+
+/// How often a live view was brought up to date, and how long the main actor was busy with that.
+public struct SubscriptionMetrics: Sendable, Hashable, Identifiable {
+    /// The name that it is registered under.
+    public let id: String
+    public let type: String
+    /// When it was registered.
+    public let createdAt: Date
+    /// How often its value has been brought up to date.
+    public let refreshCount: Int
+    /// How many seconds of the main actor that took in all. What the database did meanwhile isn't among them.
+    public let totalRefreshTime: TimeInterval
+    /// When its value was brought up to date last.
+    public let lastRefreshTime: Date?
+
+    /// In seconds; 0 where it hasn't been brought up to date yet.
+    public var averageRefreshTime: TimeInterval {
+        refreshCount > 0 ? totalRefreshTime / Double(refreshCount) : 0
+    }
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+
+/// Knows live views by name without keeping them alive, to see what a program follows and what that costs.
+///
+/// ```swift
+/// SubscriptionRegistry.shared.register(users, identifier: "users")
+/// for info in await SubscriptionRegistry.shared.getDebugInfo() { print(info) }
+/// ```
+///
+/// Views that are gone are never told of. What is left of them is taken away when others come or somebody looks, so it is
+/// never more than what is there; no timer runs.
+@MainActor
+public final class SubscriptionRegistry {
+    /// The one that ``SubscriptionFactory`` registers with.
+    public static let shared = SubscriptionRegistry()
+
+    private struct Entry {
+        weak var subscription: StorageSubscription?
+        let createdAt = Date()
+    }
+
+    private var entries: [String: Entry] = [:]
+    /// So many entries are looked through for those that are gone.
+    private var limit = 16
+
+    public init() {}
+
+    /// Makes a view known.
+    ///
+    /// - Parameter identifier: Its name, taken over from the view that has had it; one is made up where nil.
+    /// - Returns: The name.
+    @discardableResult
+    public func register(_ subscription: StorageSubscription, identifier: String? = nil) -> String {
+        if entries.count >= limit {
+            clean()
+            limit = max(16, 2 * entries.count)
+        }
+        let id = identifier ?? UUID().uuidString
+        entries[id] = Entry(subscription: subscription)
+        return id
+    }
+
+    /// Forgets a view, which goes on as before.
+    public func unregister(_ id: String) { entries[id] = nil }
+
+    /// The view of this name, if it still lives.
+    public func subscription(_ id: String) -> StorageSubscription? { entries[id]?.subscription }
+
+    /// The view of this name, if it still lives and is of this kind.
+    public func subscription<Subscription: StorageSubscription>(
+        _ id: String, as type: Subscription.Type
+    ) -> Subscription? { subscription(id) as? Subscription }
+
+    /// How many views follow their stores.
+    public var activeSubscriptionCount: Int { living.count { $0.subscription.isActive } }
+
+    /// How many entries there are, those of views that are gone included.
+    package var entryCount: Int { entries.count }
+
+    /// How often each view was brought up to date, and how long that took; the oldest first.
+    public func getMetrics() -> [SubscriptionMetrics] {
+        living.map { id, createdAt, subscription in
+            SubscriptionMetrics(
+                id: id, type: "\(type(of: subscription))", createdAt: createdAt,
+                refreshCount: subscription.refreshCount, totalRefreshTime: subscription.refreshTime,
+                lastRefreshTime: subscription.lastRefreshTime)
+        }
+    }
+
+    /// What each view is doing, and how changes find it; the oldest first.
+    public func getDebugInfo() async -> [SubscriptionDebugInfo] {
+        var infos: [SubscriptionDebugInfo] = []
+        for (id, createdAt, subscription) in living {
+            let explanation = await subscription.explain()
+            infos.append(
+                SubscriptionDebugInfo(
+                    id: id, type: "\(type(of: subscription))", isActive: subscription.isActive,
+                    isLoading: subscription.isLoading, createdAt: createdAt, position: subscription.position,
+                    error: subscription.error, explanation: explanation))
+        }
+        return infos
+    }
+
+    private var living: [(id: String, createdAt: Date, subscription: StorageSubscription)] {
+        clean()
+        return entries.compactMap { id, entry in entry.subscription.map { (id, entry.createdAt, $0) } }
+            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
+
+    private func clean() { entries = entries.filter { $0.value.subscription != nil } }
+}

@@ -1,0 +1,103 @@
+package import StorageCore
+internal import StorageLog
+
+/// Tells changes of single rows as they come; it keeps nothing but what it hasn't told yet.
+package final class ChangeEventNode: LiveNode {
+    private let table: String
+    private let filter: SubscriptionFilter
+    private let limit: Int
+    private let outlet: Outlet<ChangeNews>
+    private var layout: RowLayout?
+    /// Whether it has begun: only what comes later is told.
+    private var isOpen = false
+    private var hasNewLayout = false
+    private var news: ChangeNews
+
+    /// - Parameter limit: Above so many events that nobody has taken they become one.
+    package init(
+        _ table: String, filter: SubscriptionFilter, limit: Int, _ outlet: Outlet<ChangeNews>
+    ) {
+        self.table = table
+        self.filter = filter
+        self.limit = limit
+        self.outlet = outlet
+        news = ChangeNews(limit: limit)
+    }
+
+    package var interest: Interest {
+        let everything = Interest(entity: table, predicate: nil)
+        // A condition on columns that have gone can't be held to anything any more.
+        return layout.flatMap { try? filter.interest(in: $0) } ?? everything
+    }
+
+    package func lay(_ layout: RowLayout) throws {
+        if isOpen {
+            hasNewLayout = true
+        } else {
+            guard layout.keyPlaces.count == 1 else {
+                throw StorageError(
+                    .misuse, "The rows of \"\(table)\" have no single id by which events could name them.",
+                    remedy: "Follow the table with `changes(since:)`, whose events hold whole keys.")
+            }
+            _ = try filter.interest(in: layout)
+        }
+        self.layout = layout
+    }
+
+    package func hydrate(_ snapshot: Snapshot) throws {
+        defer { isOpen = true }
+        guard isOpen else { return }
+        if hasNewLayout {
+            news.append(.schemaChange(tableName: table, position: snapshot.position))
+        } else {
+            news.append(.bulkChange(tableName: table, affectedCount: nil, position: snapshot.position))
+        }
+        hasNewLayout = false
+    }
+
+    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+        guard let event = event(change) else { throw StaleNode() }
+        if filter.accepts(event) { news.append(event) }
+    }
+
+    package func settle(_ snapshot: Snapshot) throws {}
+
+    package func publish(at position: Int64) -> [Delivery] {
+        guard !news.events.isEmpty else { return [] }
+        let update = news
+        news = ChangeNews(limit: limit)
+        return outlet.tell(update, limit: .max) { update }.map { [$0] } ?? []
+    }
+
+    /// Tells nothing: once the store can be read again everything is read anew, and that is told.
+    package func fail(_ error: StorageError) -> [Delivery] { [] }
+
+    package func finish() { outlet.finish() }
+}
+
+extension ChangeEventNode {
+    private func event(_ row: ChangedRow) -> ChangeEvent? {
+        let change = row.change
+        guard let layout, let key = layout.keyPlaces.first else { return nil }
+        let (old, new) = (row.changes.old(change), row.changes.new(change))
+        let id = (change.exists ? new : old)[key].value
+        if change.isUpdate {
+            var changes: [String: FieldChange] = [:]
+            for (place, column) in layout.columns.enumerated() where change.changed.contains(place) {
+                // Columns that share a bit of the mask may be the same, and then nobody has asked for their values.
+                if old[place].isUnknown || old[place].isSame(as: new[place]) { continue }
+                changes[column.name] = FieldChange(old: old[place].value, new: new[place].value)
+            }
+            return .updated(tableName: table, id: id, changes: changes, position: change.position)
+        }
+        let image = change.exists ? new : old
+        var data: [String: StorageValue] = [:]
+        for (place, column) in layout.columns.enumerated() {
+            if image[place].isUnknown { return nil }
+            data[column.name] = image[place].value
+        }
+        return change.exists
+            ? .inserted(tableName: table, id: id, newData: data, position: change.position)
+            : .deleted(tableName: table, id: id, oldData: data, position: change.position)
+    }
+}

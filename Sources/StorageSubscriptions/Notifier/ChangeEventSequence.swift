@@ -1,0 +1,51 @@
+internal import Synchronization
+
+/// The changes that a ``SmartChangeNotifier`` tells, from a position on.
+///
+/// It is for one reader. It ends when the store is closed or the reader's task is cancelled; then, and when nobody holds
+/// it any more, nothing of it is left behind. An error never ends it: where the store can't be read for a while, the
+/// next event is a ``ChangeEvent/bulkChange(tableName:affectedCount:position:)``.
+public struct ChangeEventSequence: AsyncSequence, Sendable {
+    /// What is committed behind this position is told.
+    public let position: Int64
+    private let subscription: Subscription
+
+    init(position: Int64, handle: LiveHandle, channel: UpdateChannel<ChangeNews>) {
+        self.position = position
+        subscription = Subscription(handle: handle, channel: channel)
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let subscription: Subscription
+        private var buffer: ArraySlice<ChangeEvent> = []
+
+        fileprivate init(subscription: Subscription) { self.subscription = subscription }
+
+        public mutating func next() async -> ChangeEvent? {
+            if Task.isCancelled { return subscription.end() }
+            if let event = buffer.popFirst() { return event }
+            guard let news = await subscription.channel.next() else { return subscription.end() }
+            buffer = news.events[...]
+            return buffer.popFirst()
+        }
+    }
+
+    fileprivate final class Subscription: Sendable {
+        let channel: UpdateChannel<ChangeNews>
+        private let handle: Mutex<LiveHandle?>
+
+        init(handle: LiveHandle, channel: UpdateChannel<ChangeNews>) {
+            self.channel = channel
+            self.handle = Mutex(handle)
+        }
+
+        /// Leaves the engine; there won't be another event.
+        func end() -> ChangeEvent? {
+            _ = handle.withLock { $0.take() }
+            channel.finish()
+            return nil
+        }
+    }
+}

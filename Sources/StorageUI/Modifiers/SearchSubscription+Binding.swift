@@ -1,0 +1,10 @@
+#if canImport(SwiftUI)
+    internal import StorageProjections
+    public import StorageSubscriptions
+    public import SwiftUI
+
+    extension SearchSubscription {
+        /// The text that is searched for, for a search field: `.searchable(text: $found.text)`.
+        public var text: Binding<String> { Bindable(self).searchText }
+    }
+#endif

@@ -1,0 +1,41 @@
+#if canImport(SwiftUI)
+    internal import StorageCore
+    public import StorageSubscriptions
+    public import SwiftUI
+
+    extension View {
+        /// Says in an alert why values couldn't be brought up to date, and what to do about it. An error that somebody has
+        /// dismissed isn't shown again before it was away, or is another one.
+        ///
+        /// - Parameter retry: What the button does; it reads everything anew where nil. Views try again by themselves too.
+        public func withSubscriptionError(
+            _ subscription: some SubscriptionStatus, retry: (@MainActor () -> Void)? = nil
+        ) -> some View {
+            modifier(SubscriptionErrorAlert(subscription: subscription, retry: retry))
+        }
+    }
+
+    private struct SubscriptionErrorAlert<Status: SubscriptionStatus>: ViewModifier {
+        let subscription: Status
+        let retry: (@MainActor () -> Void)?
+        @State private var isShown = false
+
+        private var text: String? { subscription.error.map { "\($0.message) \($0.remedy)" } }
+
+        func body(content: Content) -> some View {
+            content
+                .alert(Text("Error"), isPresented: $isShown) {
+                    Button("Retry") { tryAgain() }
+                    Button("Cancel", role: .cancel) {}
+                } message: {
+                    Text(text ?? "")
+                }
+                .onChange(of: text, initial: true) { _, text in isShown = text != nil }
+        }
+
+        private func tryAgain() {
+            if let retry { return retry() }
+            Task { await subscription.refresh() }
+        }
+    }
+#endif

@@ -1,0 +1,56 @@
+public import StorageKit
+public import StorageProjections
+public import StorageSubscriptions
+
+#if canImport(SwiftUI)
+    public import SwiftUI
+#endif
+
+/// A page of the rows that a query finds, live, as a property.
+///
+/// ```swift
+/// @PaginatedSubscribe(storage.query(Post.self).orderBy(\.createdAt, .descending), pageSize: 50) var posts
+///
+/// Button("Next") { Task { await $posts.goToNextPage() } }.disabled(!$posts.hasNextPage)
+/// ```
+///
+/// The value is the page's rows, the projected value the ``StorageSubscriptions/PaginatedQuerySubscription`` that turns
+/// pages. What ``QuerySubscribe`` says of its life holds here too.
+@MainActor @propertyWrapper
+public struct PaginatedSubscribe<Entity: RegisteredEntity> {
+    @Held private var source: LazySubscription<PaginatedQuerySubscription<Entity>>
+
+    /// Follows the pages of what a query finds; it has no limit and no offset of its own.
+    ///
+    /// - Parameter start: Whether the first access has the first page already.
+    public init(
+        _ query: some SubscribableQuery<Entity>, pageSize: Int = 20, prefetchThreshold: Int = 5,
+        style: PaginatedQuerySubscription<Entity>.Style = .numbered, start: SubscriptionStart = .immediate
+    ) {
+        let source = LazySubscription {
+            PaginatedQuerySubscription(
+                query, pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style, start: start)
+        }
+        _source = Held(wrappedValue: source)
+    }
+
+    /// Follows the pages of what a query finds among a repository's rows.
+    public init(
+        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, pageSize: Int = 20,
+        prefetchThreshold: Int = 5, style: PaginatedQuerySubscription<Entity>.Style = .numbered,
+        start: SubscriptionStart = .immediate
+    ) {
+        self.init(
+            query ?? repository.query(), pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style,
+            start: start)
+    }
+
+    /// The page's rows; in the scrolling style all that were loaded.
+    public var wrappedValue: [Entity] { source.subscription.currentPage }
+    /// What turns the pages and keeps them up to date.
+    public var projectedValue: PaginatedQuerySubscription<Entity> { source.subscription }
+}
+
+#if canImport(SwiftUI)
+    extension PaginatedSubscribe: DynamicProperty {}
+#endif

@@ -1,0 +1,51 @@
+public import StorageKit
+public import StorageProjections
+public import StorageSubscriptions
+
+#if canImport(SwiftUI)
+    public import SwiftUI
+#endif
+
+/// The rows that a query finds, live, as a property.
+///
+/// ```swift
+/// struct UserList: View {
+///     @QuerySubscribe(storage.query(User.self).where { $0.isActive }.orderBy(\.name)) var users
+///
+///     var body: some View {
+///         List(users) { Text($0.name) }.withSubscriptionError($users)
+///     }
+/// }
+/// ```
+///
+/// The value is the rows, the projected value (`$users`) the ``StorageSubscriptions/QuerySubscription`` behind them.
+/// The first access reads them.
+///
+/// In a view of SwiftUI it lives as long as the view is on the screen, and stays with the query that it began with: give
+/// the view an `id` of what the query depends on. In any other object it lives as long as the object; in one that is
+/// `@Observable`, write `@ObservationIgnored` before it, because the rows are observed without that.
+@MainActor @propertyWrapper
+public struct QuerySubscribe<Entity: RegisteredEntity> {
+    @Held private var source: LazySubscription<QuerySubscription<Entity>>
+
+    /// Follows what a query finds.
+    ///
+    /// - Parameter start: Whether the first access has the rows already.
+    public init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
+        _source = Held(wrappedValue: LazySubscription { QuerySubscription(query, start: start) })
+    }
+
+    /// Follows what a query finds among a repository's rows: all of them where there is none.
+    public init(
+        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+    ) { self.init(query ?? repository.query(), start: start) }
+
+    /// The rows, in the query's order.
+    public var wrappedValue: [Entity] { source.subscription.items }
+    /// What keeps the rows up to date.
+    public var projectedValue: QuerySubscription<Entity> { source.subscription }
+}
+
+#if canImport(SwiftUI)
+    extension QuerySubscribe: DynamicProperty {}
+#endif

@@ -1,0 +1,54 @@
+public import Foundation
+public import StorageKit
+public import StorageProjections
+public import StorageSubscriptions
+
+#if canImport(SwiftUI)
+    public import SwiftUI
+#endif
+
+/// What a search finds, live, as a property.
+///
+/// ```swift
+/// @SearchSubscribe(repository: users, searchFields: ["name", "email"]) var found
+///
+/// List(found) { Text($0.name) }.searchable(text: $found.text)
+/// ```
+///
+/// The value is the rows that were found, the projected value (`$found`) the
+/// ``StorageSubscriptions/SearchSubscription`` that is told what to search for. What ``QuerySubscribe`` says of its life
+/// holds here too.
+@MainActor @propertyWrapper
+public struct SearchSubscribe<Entity: RegisteredEntity> {
+    @Held private var source: LazySubscription<SearchSubscription<Entity>>
+
+    /// A search among the rows that a query finds.
+    public init(
+        _ query: some SubscribableQuery<Entity>, configuration: SearchSubscription<Entity>.Configuration
+    ) {
+        _source = Held(wrappedValue: LazySubscription { SearchSubscription(query, configuration: configuration) })
+    }
+
+    /// A search among a repository's rows.
+    public init(repository: AnyRepository<Entity>, configuration: SearchSubscription<Entity>.Configuration) {
+        self.init(repository.query(), configuration: configuration)
+    }
+
+    /// A search in columns of a repository's rows.
+    ///
+    /// - Parameter debounceInterval: How long the text must rest, in seconds, before it is searched for.
+    public init(repository: AnyRepository<Entity>, searchFields: [String], debounceInterval: TimeInterval = 0.3) {
+        self.init(
+            repository: repository,
+            configuration: .init(searchFields: searchFields, debounceInterval: debounceInterval))
+    }
+
+    /// The rows that fit.
+    public var wrappedValue: [Entity] { source.subscription.results }
+    /// What is told what to search for.
+    public var projectedValue: SearchSubscription<Entity> { source.subscription }
+}
+
+#if canImport(SwiftUI)
+    extension SearchSubscribe: DynamicProperty {}
+#endif

@@ -1,0 +1,176 @@
+import Observation
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSubscriptions
+
+/// Several views as one: never seen at different states, loading until all are there, and gone when nobody holds them.
+@MainActor @Suite struct CombinedSubscriptionTests {
+    private func open(cards count: Int) async throws -> Storage {
+        let storage = try StorageKit.inMemory { $0.autoSchema(CardRecord.self) }.facade
+        try await storage.save((0..<count).map { Card(id: $0, title: "", lane: "todo", rank: Double($0)) })
+        return storage
+    }
+
+    private func lane(_ name: String, of storage: Storage) -> Query<Card> {
+        storage.query(Card.self).where { $0.lane == name }
+    }
+
+    /// Every commit moves cards from one list to another; whoever looks in between finds each card in exactly one.
+    @Test func viewsAreNeverSeenAtDifferentStates() async throws {
+        let storage = try await open(cards: 20)
+        let todo = QuerySubscription(lane("todo", of: storage))
+        let done = QuerySubscription(lane("done", of: storage))
+        let first = SingleQuerySubscription(lane("todo", of: storage).orderBy(\.rank))
+        let combined = CombinedSubscription {
+            todo
+            done
+            first
+        }
+        func fault() -> String? {
+            let ids = (todo.items + done.items).map(\.id)
+            if ids.count != 20 || Set(ids).count != 20 { return "\(ids.sorted()) at \(combined.position)" }
+            let least = todo.items.min { ($0.rank ?? 0) < ($1.rank ?? 0) }
+            return first.item == least ? nil : "first is \(first.item?.id ?? -1) of \(todo.items.map(\.id))"
+        }
+        let last = storage.head + Self.events(150)
+        let writing = Task.detached {
+            for round in 0..<150 {
+                try await storage.write { tx in
+                    try tx.execute(
+                        "UPDATE cards SET lane = CASE lane WHEN 'todo' THEN 'done' ELSE 'todo' END WHERE id % 7 = \(round % 7)"
+                    )
+                }
+            }
+        }
+        let watching = Task {
+            var faults: [String] = []
+            while !Task.isCancelled {
+                if let fault = fault() { faults.append(fault) }
+                await Task.yield()
+            }
+            return faults
+        }
+        var positions: [Int64] = []
+        for await position in combined.positions {
+            positions.append(position)
+            // Other steps may have been made since it was told.
+            #expect(fault() == nil && position <= combined.position)
+            if position == last { break }
+        }
+        try await writing.value
+        watching.cancel()
+        #expect(await watching.value == [])
+        #expect(positions == positions.sorted() && Set(positions).count == positions.count && positions.count > 1)
+    }
+
+    /// How many events so many rounds are: one for each card of a remainder.
+    private static func events(_ rounds: Int) -> Int64 {
+        var count: Int64 = 0
+        for round in 0..<rounds {
+            for card in 0..<20 where card % 7 == round % 7 { count += 1 }
+        }
+        return count
+    }
+
+    @Test func itIsLoadingUntilAllAreThere() async throws {
+        let storage = try await open(cards: 3)
+        let combined = CombinedSubscription {
+            QuerySubscription(lane("todo", of: storage))
+            QuerySubscription(lane("done", of: storage), start: .background)
+            QuerySubscription(lane("todo", of: storage), start: .background)
+        }
+        #expect(combined.isLoading && combined.loadingProgress == 1.0 / 3)
+        var positions = combined.positions.makeAsyncIterator()
+        #expect(await positions.next() == storage.head)
+        #expect(!combined.isLoading && combined.loadingProgress == 1 && !combined.hasErrors)
+        let refreshes = combined.subscriptions.map(\.refreshCount)
+        await combined.refreshAll()
+        #expect(combined.subscriptions.map(\.refreshCount) == refreshes.map { $0 + 1 } && !combined.isLoading)
+        let nothing = CombinedSubscription {}
+        #expect(!nothing.isLoading && nothing.loadingProgress == 1 && nothing.position == 0)
+    }
+
+    @Test func oneErrorIsAnErrorOfAll() async throws {
+        let storage = try await open(cards: 3)
+        let wrong = QuerySubscription(storage.query(Card.self).orderBy("nothing"))
+        let right = QuerySubscription(storage.query(Card.self))
+        let combined = CombinedSubscription {
+            right
+            wrong
+        }
+        #expect(combined.hasErrors && combined.errors.map(\.code) == [.invalidName] && !combined.isLoading)
+        #expect(combined.error?.code == .invalidName)
+        // The other ones go on.
+        await storage.viewsSettled(after: try await storage.save(Card(id: 9, title: "", lane: "", rank: 0)))
+        #expect(right.items.count == 4 && combined.position == storage.head)
+    }
+
+    @Test func itIsObservable() async throws {
+        let storage = try await open(cards: 1)
+        let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
+        await confirmation { changed in
+            withObservationTracking {
+                _ = combined.position
+            } onChange: {
+                changed()
+            }
+            let saved = try? await storage.save(Card(id: 2, title: "", lane: "", rank: 0))
+            if let saved { await storage.viewsSettled(after: saved) }
+        }
+    }
+
+    @Test func viewsAreListedWithConditionsAndLoops() async throws {
+        let storage = try await open(cards: 1)
+        let lanes = ["a", "b", "c"]
+        let inner = CombinedSubscription { QuerySubscription(lane("d", of: storage)) }
+        func count(_ isLong: Bool) -> Int {
+            CombinedSubscription {
+                for name in lanes { QuerySubscription(lane(name, of: storage)) }
+                if isLong { SingleQuerySubscription(lane("e", of: storage)) }
+                if isLong {
+                    inner
+                } else {
+                    QuerySubscription(lane("f", of: storage))
+                    QuerySubscription(lane("g", of: storage))
+                }
+            }.subscriptions.count
+        }
+        #expect(count(true) == 5 && count(false) == 5)
+    }
+
+    @Test func nothingIsLeftWhenItIsDropped() async throws {
+        let storage = try await open(cards: 1)
+        var combined: CombinedSubscription? = CombinedSubscription {
+            QuerySubscription(lane("todo", of: storage))
+            PaginatedQuerySubscription(lane("done", of: storage))
+        }
+        weak let dropped = combined
+        weak let view = combined?.subscriptions.last
+        var positions: SubscriptionSequence<Int64>? = combined?.positions
+        combined = nil
+        // The sequence keeps it.
+        #expect(dropped != nil && positions != nil)
+        positions = nil
+        #expect(dropped == nil && view == nil)
+        #expect(await storage.subscriptions.nodeCount == 0)
+        // What was being waited for may still come.
+        _ = try await storage.save(Card(id: 2, title: "", lane: "todo", rank: 0))
+    }
+
+    @Test func cancellingAndClosingEndIt() async throws {
+        let storage = try await open(cards: 1)
+        let combined = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
+        var positions = combined.positions.makeAsyncIterator()
+        #expect(await positions.next() == storage.head)
+        combined.cancel()
+        #expect(await positions.next() == nil && !combined.isActive)
+        let closing = CombinedSubscription { QuerySubscription(storage.query(Card.self)) }
+        var last = closing.positions.makeAsyncIterator()
+        #expect(await last.next() == storage.head)
+        try await storage.close()
+        while await last.next() != nil {}
+        #expect(!closing.isActive)
+    }
+}

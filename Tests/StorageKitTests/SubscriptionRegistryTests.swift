@@ -1,0 +1,102 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSubscriptions
+
+/// The registry tells what lives, and keeps neither views nor their remains.
+@MainActor @Suite struct SubscriptionRegistryTests {
+    private func open() async throws -> Storage {
+        let storage = try StorageKit.inMemory { $0.autoSchema(CardRecord.self) }.facade
+        try await storage.save((0..<3).map { Card(id: $0, title: "", lane: "todo", rank: nil) })
+        return storage
+    }
+
+    @Test func whatIsGoneIsNotTold() async throws {
+        let storage = try await open()
+        let registry = SubscriptionRegistry()
+        let kept = QuerySubscription(storage.query(Card.self))
+        registry.register(kept, identifier: "kept")
+        for _ in 0..<500 { registry.register(QuerySubscription(storage.query(Card.self).limit(1))) }
+        #expect(registry.entryCount <= 32)
+        #expect(registry.activeSubscriptionCount == 1 && registry.getMetrics().map(\.id) == ["kept"])
+        #expect(registry.entryCount == 1)
+        #expect(registry.subscription("kept", as: QuerySubscription<Card>.self) === kept)
+        #expect(registry.subscription("kept", as: SingleQuerySubscription<Card>.self) == nil)
+        #expect(await storage.subscriptions.nodeCount == 1)
+        registry.unregister("kept")
+        #expect(registry.subscription("kept") == nil && kept.isActive)
+    }
+
+    @Test func metricsCountWhatAViewCosts() async throws {
+        let storage = try await open()
+        let registry = SubscriptionRegistry()
+        let cards = QuerySubscription(storage.query(Card.self))
+        let before = Date()
+        let id = registry.register(cards)
+        for round in 0..<3 {
+            await storage.viewsSettled(
+                after: try await storage.save(Card(id: 10 + round, title: "", lane: "", rank: 0)))
+        }
+        let metrics = try #require(registry.getMetrics().first)
+        #expect(metrics.id == id && metrics.type == "QuerySubscription<Card>")
+        #expect(metrics.refreshCount == 4 && metrics.refreshCount == cards.refreshCount)
+        #expect(metrics.totalRefreshTime > 0 && metrics.averageRefreshTime * 4 == metrics.totalRefreshTime)
+        #expect(metrics.lastRefreshTime == cards.lastRefreshTime && metrics.createdAt.timeIntervalSince(before) >= 0)
+    }
+
+    @Test func itSaysHowChangesFindAView() async throws {
+        let storage = try await open()
+        let registry = SubscriptionRegistry()
+        let todo = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
+        registry.register(todo, identifier: "todo")
+        await storage.viewsSettled(after: try await storage.save(Card(id: 7, title: "", lane: "todo", rank: 0)))
+        await storage.viewsSettled(after: try await storage.save(Card(id: 8, title: "", lane: "done", rank: 0)))
+        let info = try #require(await registry.getDebugInfo().first)
+        #expect(info.explanation?.tier == .indexed && info.explanation?.anchors == ["lane ="])
+        #expect(info.isActive && !info.isLoading && info.error == nil && info.position == todo.position)
+        #expect(
+            info.description
+                == "todo: QuerySubscription<Card> @\(todo.position), indexed by lane =, woken 1 times")
+        todo.cancel()
+        let ended = try #require(await registry.getDebugInfo().first)
+        #expect(ended.explanation == nil && ended.description.hasSuffix(", ended"))
+        #expect(registry.activeSubscriptionCount == 0)
+    }
+
+    @Test func theFactoryMakesAndRegisters() async throws {
+        let storage = try await open()
+        let registry = SubscriptionRegistry()
+        let repository = storage.anyRepository(Card.self)
+        let list = SubscriptionFactory.create(
+            QuerySubscription<Card>.self, repository: repository, query: storage.query(Card.self).limit(2),
+            configuration: .immediate, identifier: "list", registry: registry)
+        let page = SubscriptionFactory.create(
+            PaginatedQuerySubscription<Card>.self, repository: repository,
+            configuration: .init(pageSize: 1), identifier: "page", registry: registry)
+        let single = SubscriptionFactory.create(
+            SingleQuerySubscription<Card>.self, repository: repository, configuration: .background,
+            identifier: "single", registry: registry)
+        let search = SubscriptionFactory.create(
+            SearchSubscription<Card>.self, repository: repository, configuration: .init(searchFields: ["title"]),
+            registry: nil)
+        #expect(search.configuration.searchFields == ["title"])
+        #expect(list.items.count == 2 && page.currentPage.count == 1 && page.totalPages == 3 && single.isLoading)
+        #expect(Set(registry.getMetrics().map(\.id)) == ["list", "page", "single"])
+    }
+
+    private protocol OldNames { @MainActor func areTheNewOnes() -> Bool }
+
+    private struct Names: OldNames {
+        @available(*, deprecated)
+        func areTheNewOnes() -> Bool {
+            SimpleQuerySubscription<Card>.self == QuerySubscription<Card>.self
+                && BasicQuerySubscription<Card>.self == QuerySubscription<Card>.self
+                && SimpleSingleQuerySubscription<Card>.self == SingleQuerySubscription<Card>.self
+                && BasicSingleQuerySubscription<Card>.self == SingleQuerySubscription<Card>.self
+        }
+    }
+
+    @Test func oldNamesStillMeanTheSame() { #expect((Names() as any OldNames).areTheNewOnes()) }
+}

@@ -1,0 +1,20 @@
+@testable import StorageLog
+@testable import StorageSubscriptions
+
+/// The open store, whose commits are only looked at when somebody asks, so that a test says how many come together.
+struct QuietSource: FeedSource {
+    private let live: LiveSource
+
+    init(_ store: StorageEngine) { live = LiveSource(store) }
+
+    var tellsEvents: Bool { false }
+
+    var needsInterests: Bool { false }
+
+    func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
+        try live.read(interests, body)
+    }
+
+    func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {}
+    func stop() {}
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+#if !canImport(SwiftUI)
+    /// The sources for SwiftUI are held to their types where there is no SwiftUI, so that they can't rot unseen: compiled
+    /// against declarations of what they use of it, together with an example of their users.
+    @Suite struct SwiftUISourcesTests {
+        private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        private static let root = tests.deletingLastPathComponent().deletingLastPathComponent()
+        /// Where the build has put the modules.
+        private static let products: URL = {
+            let main = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+            var folder = main.resolvingSymlinksInPath()
+            while folder.path != "/" {
+                folder.deleteLastPathComponent()
+                let module = folder.appendingPathComponent("Modules/StorageKit.swiftmodule")
+                if FileManager.default.fileExists(atPath: module.path) { break }
+            }
+            return folder
+        }()
+        /// Where the compiler finds our modules, and the C libraries that they are built on.
+        private static let search: [String] = {
+            let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
+            let folders = [
+                products.appendingPathComponent("Modules"), root.appendingPathComponent("Sources/CZstd"),
+                scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite"),
+            ]
+            let map = products.appendingPathComponent("CSQLite.build/module.modulemap")
+            return folders.flatMap { ["-I", $0.path] } + ["-Xcc", "-fmodule-map-file=\(map.path)"]
+        }()
+
+        /// A folder for the modules that the tests make.
+        private final class Modules {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("modules-\(UUID().uuidString)")
+
+            init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+            deinit { try? FileManager.default.removeItem(at: folder) }
+
+            /// - Returns: What the compiler says; empty where it has nothing to say.
+            func make(_ name: String, of sources: [URL], _ settings: [String] = []) throws -> String {
+                let module = folder.appendingPathComponent("\(name).swiftmodule").path
+                return try compile(
+                    ["-emit-module", "-emit-module-path", module, "-module-name", name] + settings + sources.map(\.path)
+                )
+            }
+
+            func compile(_ arguments: [String]) throws -> String {
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                process.arguments =
+                    ["swiftc", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors", "-I", folder.path]
+                    + SwiftUISourcesTests.search + arguments
+                let output = Pipe()
+                process.standardOutput = output
+                process.standardError = output
+                try process.run()
+                let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                process.waitUntilExit()
+                return process.terminationStatus == 0 ? text : "\(text)\nstatus \(process.terminationStatus)"
+            }
+        }
+
+        @Test func theyFitTheirTypes() throws {
+            let modules = try Modules()
+            let standIn = Self.tests.appendingPathComponent("StandIn")
+            let declarations = try modules.make("SwiftUI", of: [standIn.appendingPathComponent("SwiftUI.swift")])
+            try #require(declarations.isEmpty, "\(declarations)")
+
+            let sources = Self.root.appendingPathComponent("Sources/StorageUI")
+            let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter {
+                $0.hasSuffix(".swift")
+            }
+            #expect(!files.isEmpty)
+            let features = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault"]
+            let said = try modules.make(
+                "StorageUI", of: files.map { sources.appendingPathComponent($0) },
+                features.flatMap { ["-enable-upcoming-feature", $0] })
+            try #require(said.isEmpty, "\(said)")
+
+            let example = try modules.compile(["-typecheck", standIn.appendingPathComponent("Example.swift").path])
+            #expect(example.isEmpty, "\(example)")
+
+            // A wrong use is found, so a right one has been looked at.
+            let wrong = modules.folder.appendingPathComponent("Wrong.swift")
+            let text = "import StorageUI\nimport SwiftUI\nlet wrong = { Text(\"\").withSubscriptionLoading(1) }\n"
+            try Data(text.utf8).write(to: wrong)
+            #expect(try modules.compile(["-typecheck", wrong.path]).contains("error: "))
+        }
+    }
+#endif
