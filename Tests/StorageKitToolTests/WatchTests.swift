@@ -100,10 +100,10 @@ import Testing
     @Test func wrongQuestionsAreAnswered() async throws {
         let store = try await SampleStore.shared.value
         let table = try ToolProcess.run(["watch", "nothing"], store: store.path)
-        #expect(table.status == 3 && table.error.contains("There is no table"))
+        #expect(table.status == 3 && table.errors.contains("There is no table"))
         let order = try ToolProcess.run(["watch", "users", "--order", "nome"], store: store.path)
-        #expect(order.status == 2 && order.error.contains("name"))
+        #expect(order.status == 2 && order.errors.contains("name"))
         let condition = try ToolProcess.run(["watch", "users", "--where", "nome = 1", "--for", "1"], store: store.path)
-        #expect(condition.status != 0 && condition.error.contains("nome"))
+        #expect(condition.status != 0 && condition.errors.contains("nome"))
     }
 }

@@ -27,6 +27,13 @@ extension SingleQuerySubscription: QuerySubscriptionProtocol {
     ) { self.init(repository: repository, query: query, start: configuration) }
 }
 
+extension CountSubscription: QuerySubscriptionProtocol {
+    /// - Parameter configuration: Whether the first value is there when this returns.
+    public convenience init(
+        repository: AnyRepository<Entity>, query: Query<Entity>?, configuration: SubscriptionStart
+    ) { self.init(repository: repository, query: query, start: configuration) }
+}
+
 extension PaginatedQuerySubscription: QuerySubscriptionProtocol {
     /// How pages are cut.
     public struct Configuration: Sendable {

@@ -8,3 +8,7 @@ public typealias BasicQuerySubscription<Entity: RegisteredEntity> = QuerySubscri
 public typealias SimpleSingleQuerySubscription<Entity: RegisteredEntity> = SingleQuerySubscription<Entity>
 @available(*, deprecated, renamed: "SingleQuerySubscription")
 public typealias BasicSingleQuerySubscription<Entity: RegisteredEntity> = SingleQuerySubscription<Entity>
+@available(*, deprecated, renamed: "CountSubscription")
+public typealias SimpleCountSubscription<Entity: RegisteredEntity> = CountSubscription<Entity>
+@available(*, deprecated, renamed: "CountSubscription")
+public typealias BasicCountSubscription<Entity: RegisteredEntity> = CountSubscription<Entity>

@@ -43,7 +43,7 @@ package actor SubscriptionEngine {
     package init(_ source: any FeedSource) { self.source = source }
 
     /// Runs `body`, which opens a node.
-    func open(_ body: @Sendable (isolated SubscriptionEngine) throws -> LiveHandle) throws -> LiveHandle {
+    package func open(_ body: @Sendable (isolated SubscriptionEngine) throws -> LiveHandle) throws -> LiveHandle {
         try body(self)
     }
 

@@ -23,15 +23,16 @@ struct WatchedList: Sendable {
                 next: "storagekit tail -f --table \(entity.name)")
         }
         var orderings = try Self.orderings(command.order, table)
-        group = try command.group.map { name in
-            guard let place = table.place(of: name) else { throw Self.noColumn(name, table) }
+        group = command.group.flatMap { table.place(of: $0) }
+        if let name = command.group {
+            guard group != nil else { throw Self.noColumn(name, table) }
             orderings.insert(RowOrdering(name), at: 0)
-            return place
         }
         var parts: [RowPredicate] = []
         if let condition = command.condition { parts.append(.sql("(\(condition))", [])) }
         if let search = command.search {
-            guard let index = try FullTextIndex.load(store.connection).first(where: { $0.entity == entity.id }) else {
+            let id = entity.id
+            guard let index = try FullTextIndex.load(store.connection).first(where: { $0.entity == id }) else {
                 throw CommandError(
                     .notFound, "\"\(entity.name)\" has no full-text index.",
                     next: "--where \"\(table.columns.last?.name ?? "column") LIKE '%…%'\"")
