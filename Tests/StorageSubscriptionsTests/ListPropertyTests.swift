@@ -10,7 +10,7 @@ import Testing
 /// A live list is what SQLite answers at its position, after every commit, and every difference that it tells leads from
 /// the list before to the list after.
 @Suite struct ListPropertyTests {
-    @Test(arguments: RouterSettings.seeds(60, from: 10_000))
+    @Test(arguments: RouterSettings.seeds(24, from: 10_000))
     func aListIsWhatTheQueryFinds(seed: UInt64) async throws {
         var generator = PredicateGenerator(seed: seed)
         let store = try await RoutedStore.open { _ in }

@@ -12,10 +12,13 @@ enum RandomRows {
     /// How many keys there are, so that rows meet often.
     static let keys = 16
 
-    static func commit(to store: StorageEngine, _ generator: inout PredicateGenerator) async throws {
+    /// - Parameter canFail: Whether some transactions are rolled back.
+    static func commit(
+        to store: StorageEngine, _ generator: inout PredicateGenerator, canFail: Bool = true
+    ) async throws {
         var copy = generator
         generator = PredicateGenerator(seed: generator.next())
-        let isUndone = Int.random(in: 0..<8, using: &copy) == 0
+        let isUndone = Int.random(in: 0..<8, using: &copy) == 0 && canFail
         let statements = (0..<Int.random(in: 1...4, using: &copy)).map { _ in statement(&copy) }
         do {
             _ = try await store.commit(CommitMetadata()) { _, db in
@@ -25,6 +28,16 @@ enum RandomRows {
                 if isUndone { throw Undone() }
             }
         } catch is Undone {
+        }
+    }
+
+    /// The same on the calling thread.
+    static func commitNow(to store: StorageEngine, seed: UInt64) throws {
+        try store.withWriterNow { writer, db in
+            var generator = PredicateGenerator(seed: seed)
+            _ = try writer.group(db) {
+                try writer.commit(CommitMetadata()) { for _ in 0..<3 { try run(db, &generator) } }
+            }
         }
     }
 

@@ -16,11 +16,16 @@ enum RoutedStore {
     static let evaluated =
         [EvaluatedColumn(name: "id", affinity: .text)] + SQLiteTable.columns
 
-    static func open(_ watch: @escaping @Sendable (Commit) throws -> Void) async throws -> StorageEngine {
+    /// - Parameter path: In memory where nil.
+    static func open(
+        path: String? = nil, _ watch: @escaping @Sendable (Commit) throws -> Void
+    ) async throws -> StorageEngine {
         var configuration = StorageConfiguration()
         let watcher = Watcher(watch)
         configuration.makeProjections = { _, _ in [watcher.value.withLock { $0.projection }] }
-        let engine = try StorageEngine.openInMemory(configuration: configuration)
+        let engine =
+            try path.map { try StorageEngine.open(path: $0, configuration: configuration) }
+            ?? StorageEngine.openInMemory(configuration: configuration)
         let declared = SQLiteTable.declared.map { "\"\($0.name)\" \($0.type) COLLATE \($0.collation.rawValue)" }
         let sql = """
             CREATE TABLE rows(id TEXT NOT NULL PRIMARY KEY, \(declared.joined(separator: ", ")),

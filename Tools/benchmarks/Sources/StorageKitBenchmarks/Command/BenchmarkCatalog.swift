@@ -10,6 +10,6 @@ struct BenchmarkCatalog {
     var benchmarks: [Benchmark] {
         [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
             + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
-            + [rebuild, replay, logSize, rowHistory, open, peakMemory, asOf]
+            + [rebuild, replay, logSize, rowHistory, open, peakMemory, asOf, livePage, liveMany]
     }
 }

@@ -14,4 +14,8 @@ enum ContenderName {
     static let cUpsert = "C upsert"
     static let cBulkLoad = "C bulk load"
     static let cParseAndUpsert = "C parse and upsert"
+    /// The same commits with nobody looking.
+    static let unwatched = "StorageKit, no view"
+    static let observation = "GRDB ValueObservation"
+    static let unobserved = "GRDB, no observation"
 }

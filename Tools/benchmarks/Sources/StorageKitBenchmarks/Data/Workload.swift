@@ -17,12 +17,15 @@ struct Workload {
     var searches = 1_000
     var asOfRows = 5_000
     var asOfEvents = 1_000_000
+    var liveCommits = 500
+    var liveViews = 500
 
     /// Enough to see that everything works; the numbers mean nothing.
     static var quick: Workload {
         Workload(
             savedRows: 2_000, concurrentSaves: 50, consecutiveSaves: 20, updates: 2_000, updatedRows: 200,
             largeLog: LargeLog(events: 20_000), historyLookUps: 50, lookUps: 200, queries: 50,
-            documents: 500, documentsPerCommit: 100, searches: 50, asOfRows: 100, asOfEvents: 5_000)
+            documents: 500, documentsPerCommit: 100, searches: 50, asOfRows: 100, asOfEvents: 5_000, liveCommits: 50,
+            liveViews: 20)
     }
 }

@@ -1,0 +1,78 @@
+import Foundation
+import GRDB
+import PredicateTestSupport
+import StorageCore
+import StorageProjections
+import Testing
+
+@testable import StorageLog
+@testable import StorageSubscriptions
+
+/// Whatever happens between registering and going live, a view misses nothing and takes nothing in twice.
+@Suite struct HandshakeTests {
+    /// A commit at each moment of opening a view, and again at each moment of taking a commit in.
+    @Test(.timeLimit(.minutes(2))) func aCommitAtAnyMomentIsSeenOnce() async throws {
+        var moments = 0
+        for moment in 0..<40 {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "storagekit-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let store = try await RoutedStore.open(path: folder.appendingPathComponent("s.sqlite").path) { _ in }
+            let seed = UInt64(moment + 1)
+            var generator = PredicateGenerator(seed: seed)
+            for _ in 0..<4 { try await RandomRows.commit(to: store, &generator) }
+            let source = InterruptedSource(store) {
+                do {
+                    try RandomRows.commitNow(to: store, seed: seed * 77)
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            let engine = SubscriptionEngine(source)
+            source.arm(moment)
+            let request = RowRequest(orderings: [RowOrdering("i")], limit: 4, offset: 1)
+            var lists = [try ListOracle(ListSpec(ListOracle.form, RowRequest(), counts: true), engine)]
+            lists.append(try ListOracle(ListSpec(ListOracle.form, request, margin: 1), engine))
+            try await RandomRows.commit(to: store, &generator, canFail: false)
+            await engine.catchUp()
+            let happened = source.hasHappened
+            await engine.catchUp()
+            let faults = try await store.read { [lists] db in try lists.compactMap { try $0.fault(db) } }
+            #expect(faults.isEmpty, "moment \(moment): \(faults)")
+            try await store.close()
+            if !happened { break }
+            moments += 1
+        }
+        // Beginning to follow, three reads with two moments before and behind each of them.
+        #expect(moments >= 12)
+    }
+
+    /// A writer that never rests, and views that come and go meanwhile.
+    @Test(.timeLimit(.minutes(2)), arguments: RouterSettings.seeds(3, from: 30_000))
+    func viewsThatComeWhileOthersWriteMissNothing(seed: UInt64) async throws {
+        let store = try await RoutedStore.open { _ in }
+        let engine = SubscriptionEngine(LiveSource(store))
+        let writing = Task {
+            var generator = PredicateGenerator(seed: seed)
+            for _ in 0..<150 { try await RandomRows.commit(to: store, &generator) }
+        }
+        var generator = PredicateGenerator(seed: seed + 1)
+        var lists: [ListOracle] = []
+        for round in 0..<60 {
+            var request = RowRequest()
+            request.predicate = round % 2 == 0 ? nil : generator.predicate(depth: 1)
+            request.limit = round % 3 == 0 ? nil : 3
+            lists.append(try ListOracle(ListSpec(ListOracle.form, request, counts: true), engine))
+            // Some go again.
+            if round % 5 == 4 { lists.removeFirst() }
+            await Task.yield()
+        }
+        try await writing.value
+        await engine.catchUp()
+        let faults = try await store.read { [lists] db in try lists.compactMap { try $0.fault(db) } }
+        #expect(faults.isEmpty, "seed \(seed): \(faults.prefix(2).joined(separator: "\n"))")
+        let counters = await engine.counters
+        #expect(counters.router.fallbacks < counters.router.changes / 2 + 10)
+    }
+}

@@ -1,0 +1,67 @@
+import GRDB
+import PredicateTestSupport
+import StorageCore
+import StorageProjections
+import Testing
+
+@testable import StorageLog
+@testable import StorageSubscriptions
+
+/// What a change costs is counted: it is the same however many views there are that it doesn't concern, and however
+/// large the table is.
+@Suite struct LiveWorkTests {
+    private struct Work: Equatable {
+        var statements = 0
+        var wakes = 0
+        var evaluations = 0
+        var rehydrations = 0
+    }
+
+    /// The work of ten changes that concern one of `views` pages of a table with `rows` rows.
+    private func work(views: Int, rows: Int) async throws -> Work {
+        let store = try await RoutedStore.open { _ in }
+        _ = try await store.commit(CommitMetadata()) { _, db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n WHERE x < \(rows - 1))
+                    INSERT INTO rows(id, i, t) SELECT printf('k%07d', x), x % 10, 'v' || x FROM n
+                    """)
+        }
+        let engine = SubscriptionEngine(LiveSource(store))
+        var lists: [ListOracle] = []
+        for view in 0..<views {
+            // The first one shows the beginning of the table; the others show rows that aren't there.
+            let predicate: RowPredicate =
+                view == 0
+                ? .comparison(column: "i", .less, .value(.integer(5)))
+                : .comparison(column: "t", .equal, .value(.text("other \(view)")))
+            let request = RowRequest(predicate: predicate, orderings: [RowOrdering("id")], limit: 10)
+            lists.append(try ListOracle(ListSpec(ListOracle.form, request, margin: 20), engine))
+        }
+        let before = await engine.counters
+        for number in 0..<10 {
+            _ = try await store.commit(CommitMetadata()) { _, db in
+                switch number % 3 {
+                case 0: try db.execute(sql: "UPDATE rows SET t = 'w\(number)' WHERE id = 'k0000001'")
+                case 1: try db.execute(sql: "DELETE FROM rows WHERE id = 'k000000\(number)'")
+                default: try db.execute(sql: "INSERT INTO rows(id, i) VALUES ('k000000\(number)a', 1)")
+                }
+            }
+            await engine.catchUp()
+        }
+        let after = await engine.counters
+        let faults = try await store.read { [lists] db in try lists.prefix(2).compactMap { try $0.fault(db) } }
+        #expect(faults.isEmpty)
+        return Work(
+            statements: after.statements - before.statements, wakes: after.wakes - before.wakes,
+            evaluations: after.router.evaluations - before.router.evaluations,
+            rehydrations: after.rehydrations - before.rehydrations)
+    }
+
+    @Test func aChangeCostsTheSameAmongManyViewsAndInLargeTables() async throws {
+        let small = try await work(views: 100, rows: 1_000)
+        #expect(small.rehydrations == 0 && small.wakes >= 5 && small.statements <= 20)
+        #expect(try await work(views: Int(2_000 * max(1, RouterSettings.scale)), rows: 1_000) == small)
+        #expect(try await work(views: 100, rows: Int(20_000 * max(1, RouterSettings.scale))) == small)
+    }
+}
