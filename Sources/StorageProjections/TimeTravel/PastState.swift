@@ -271,10 +271,18 @@ extension PastState {
     package func move(to target: Int64, from live: GRDB.Database) throws -> Bool {
         let current = position
         guard target != current else { return true }
-        guard schema == .then, (target - current).magnitude <= UInt64(max(target, 1_024)) else { return false }
+        guard (target - current).magnitude <= UInt64(max(target, 1_024)) else { return false }
         let source = try Self.connection(live)
         guard try Catalog.load(source, at: target) == then else { return false }
-        let entities = filled.withLock { ids in catalog.live.filter { ids.contains($0.id) } }
+        // Who asked for the shape of now asked for that of a now which may be over.
+        if schema == .now, try Catalog.load(source) != catalog { return false }
+        let entities = try filled.withLock { ids in catalog.live.filter { ids.contains($0.id) } }
+            .map { try withDeclaredDefaults($0, source) }
+        // Columns whose values are converted hold what no event says.
+        let isConverted = try entities.contains { entity in
+            try then.entity(id: entity.id).map { try !conversions(of: entity, past: $0).isEmpty } ?? false
+        }
+        if isConverted { return false }
         try database.writeWithoutTransaction { db in
             let connection = try Self.connection(db)
             try Statement(connection, "BEGIN").execute()
