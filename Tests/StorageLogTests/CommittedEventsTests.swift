@@ -14,7 +14,7 @@ import Testing
         for entity in CaptureTables.entities { try await engine.adopt(entity.name, entity.sql) }
         let kept = Mutex<[EventBatch]>([])
         let start = try await engine.withWriter { writer, _ in writer.head.position }
-        let token = engine.observers.add { events in
+        let observation = engine.observers.add { events in
             if let batch = events.batch(where: { _ in true }) { kept.withLock { $0.append(batch) } }
         }
         var generator = StatementGenerator(seed: seed)
@@ -25,7 +25,7 @@ import Testing
                 for statement in statements { try? db.execute(sql: statement) }
             }
         }
-        engine.observers.remove(token)
+        observation.cancel()
         try await engine.commit("DELETE FROM item")
         let batches = kept.withLock { $0 }
         try await engine.withWriter { writer, _ in
@@ -57,7 +57,7 @@ import Testing
             ["item", "pair"].compactMap { writer.catalog.entity(named: $0)?.id }
         }
         let seen = Mutex<[[Bool]]>([])
-        let token = engine.observers.add { events in
+        let observation = engine.observers.add { events in
             let answers = [
                 events.batch { $0 == ids[0] } != nil, events.batch { $0 == ids[1] } != nil,
                 events.batch(byteLimit: 10) { _ in true } != nil, events.keys(of: "item").count == 2,
@@ -69,7 +69,7 @@ import Testing
         // Neither a transaction that changes nothing nor one that is undone is told.
         try await engine.commit("UPDATE item SET a = a")
         await #expect(throws: (any Error).self) { try await engine.commit("INSERT INTO item(id) VALUES (3), (1)") }
-        engine.observers.remove(token)
+        observation.cancel()
         #expect(seen.withLock { $0 } == [[true, false, false, true, true]])
     }
 }

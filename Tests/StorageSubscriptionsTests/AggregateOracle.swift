@@ -42,11 +42,7 @@ final class AggregateOracle: Sendable {
         self.spec = spec
         let told = Told()
         self.told = told
-        handle = try engine.now { engine in
-            let node = AggregateNode(spec)
-            node.connect(Outlet { told.take($0) })
-            return try engine.add(node)
-        }
+        handle = try engine.now { try $0.add(AggregateNode(spec), Outlet { told.take($0) }) }
     }
 
     var steps: Int { told.state.withLock { $0.steps } }

@@ -56,7 +56,7 @@ import Testing
             let filter = SubscriptionFilter.relevant(to: predicate, of: "rows", columns: [])
             let handle = try engine.now { engine in
                 let outlet = Outlet<ChangeNews> { news in told.events.withLock { $0 += news.events } }
-                return try engine.add(ChangeEventNode("rows", filter: filter, limit: 10, outlet))
+                return try engine.add(ChangeEventNode("rows", filter: filter, limit: 10), outlet)
             }
             _ = try await store.commit(CommitMetadata()) { _, db in
                 try db.execute(sql: "INSERT INTO rows(id, t) VALUES ('1', 'a'), ('2', 'b')")

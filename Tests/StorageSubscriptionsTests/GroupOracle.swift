@@ -48,11 +48,7 @@ final class GroupOracle: Sendable {
         self.spec = spec
         let told = Told()
         self.told = told
-        handle = try engine.now { engine in
-            let node = GroupNode(spec)
-            node.connect(Outlet { told.take($0) })
-            return try engine.add(node)
-        }
+        handle = try engine.now { try $0.add(GroupNode(spec), Outlet { told.take($0) }) }
     }
 
     /// How often a row moved from one group to another, and how often a group moved.

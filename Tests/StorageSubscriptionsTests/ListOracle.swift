@@ -61,11 +61,7 @@ final class ListOracle: Sendable {
         self.engine = engine
         let told = Told()
         self.told = told
-        handle = try engine.now { engine in
-            let node = ListNode(spec)
-            node.connect(Outlet { told.take($0) })
-            return try engine.add(node)
-        }
+        handle = try engine.now { try $0.add(ListNode(spec), Outlet { told.take($0) }) }
     }
 
     /// How often it told everything.

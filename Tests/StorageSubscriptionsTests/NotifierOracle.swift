@@ -28,7 +28,7 @@ final class NotifierOracle: Sendable {
         let told = told
         handle = try engine.now { engine in
             let outlet = Outlet<ChangeNews> { news in told.events.withLock { $0 += news.events } }
-            return try engine.add(ChangeEventNode("rows", filter: filter, limit: 1_000, outlet))
+            return try engine.add(ChangeEventNode("rows", filter: filter, limit: 1_000), outlet)
         }
     }
 

@@ -20,29 +20,24 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
         var entries: LeastRecentlyUsed<[UInt8], Entry>
         /// How often rows of this type were changed; a value that was read before a change isn't kept after it.
         var changes = 0
-        /// Under which the observer is known.
-        var token = 0
+        var observation: CommitObservation?
     }
 
     private let state: Mutex<State>
     private let ttl: TimeInterval
     private let clock: any Clock
-    private let observers: CommitObservers
 
     init(_ engine: StorageEngine, config: StorageConfig) {
         state = Mutex(State(entries: LeastRecentlyUsed(capacity: config.memoryCapacity)))
         ttl = config.defaultTTL
         clock = config.clock
-        observers = engine.observers
         let name = E.Record.databaseTableName
-        let token = observers.add { [weak self] events in
+        let observation = engine.observers.add { [weak self] events in
             let keys = events.keys(of: name)
             if !keys.isEmpty { self?.invalidate(keys) }
         }
-        state.withLock { $0.token = token }
+        state.withLock { $0.observation = observation }
     }
-
-    deinit { observers.remove(state.withLock { $0.token }) }
 
     private func invalidate(_ keys: Set<[UInt8]>) {
         state.withLock { state in

@@ -12,7 +12,7 @@ extension CountSubscription {
 
     /// Counts what a query finds among a repository's rows: all of them where there is none.
     public convenience init(
-        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
     ) { self.init(query ?? repository.query(), start: start) }
 }
 

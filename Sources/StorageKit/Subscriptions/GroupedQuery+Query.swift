@@ -27,20 +27,20 @@ extension GroupedQuerySubscription {
 
     /// Follows what a query finds among a repository's rows, in groups: all of them where there is none.
     public convenience init(
-        repository: AnyRepository<Entity>, query: Query<Entity>? = nil,
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         configuration: Configuration, start: SubscriptionStart = .immediate
     ) { self.init(query ?? repository.query(), groupBy: groupBy, configuration: configuration, start: start) }
 
     /// Follows what a query finds among a repository's rows, in groups that stand in the order of their keys.
     public convenience init(
-        repository: AnyRepository<Entity>, query: Query<Entity>? = nil,
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         start: SubscriptionStart = .immediate
     ) where GroupKey: Comparable { self.init(query ?? repository.query(), groupBy: groupBy, start: start) }
 }
 
-extension AnyRepository {
+extension StorageRepository {
     /// Follows what a query finds, in groups; all rows where there is none.
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable>(
         query: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable,
@@ -56,19 +56,4 @@ extension AnyRepository {
     ) -> GroupedQuerySubscription<E, GroupKey> {
         GroupedQuerySubscription(query ?? self.query(), groupBy: groupBy, start: start)
     }
-}
-
-extension GenericRepository {
-    /// Follows what a query finds, in groups; all rows where there is none.
-    @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable>(
-        query: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable,
-        configuration: GroupedQuerySubscription<E, GroupKey>.Configuration, start: SubscriptionStart = .immediate
-    ) -> GroupedQuerySubscription<E, GroupKey> {
-        erased.subscribeGrouped(query: query, groupBy: groupBy, configuration: configuration, start: start)
-    }
-
-    /// Follows what a query finds, in groups that stand in the order of their keys.
-    @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable & Comparable>(
-        query: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable, start: SubscriptionStart = .immediate
-    ) -> GroupedQuerySubscription<E, GroupKey> { erased.subscribeGrouped(query: query, groupBy: groupBy, start: start) }
 }

@@ -11,7 +11,7 @@ extension QuerySubscription {
 
     /// Follows what a query finds among a repository's rows: all of them where there is none.
     public convenience init(
-        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
     ) { self.init(query ?? repository.query(), start: start) }
 }
 
@@ -23,7 +23,7 @@ extension SingleQuerySubscription {
 
     /// Follows the first row that a query finds among a repository's rows.
     public convenience init(
-        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
     ) { self.init(query ?? repository.query(), start: start) }
 }
 
@@ -41,7 +41,7 @@ extension PaginatedQuerySubscription {
 
     /// Follows the pages of what a query finds among a repository's rows.
     public convenience init(
-        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, pageSize: Int = 20,
+        repository: some StorageRepository<Entity>, query: Query<Entity>? = nil, pageSize: Int = 20,
         prefetchThreshold: Int = 5, style: Style = .numbered, start: SubscriptionStart = .immediate
     ) {
         self.init(

@@ -1,21 +1,21 @@
 internal import StorageProjections
 public import StorageSubscriptions
 
-extension AnyRepository {
+extension StorageRepository {
     /// The entity with this id, now and after each change of it; nil while there is none.
-    public func observe(id: E.Id) -> AsyncStream<E?> { base.storage.observe(E.self, id: id) }
+    public func observe(id: E.Id) -> AsyncStream<E?> { storage.observe(E.self, id: id) }
 
     /// All entities in the order of a column, or of the key, now and after each change of any of them.
     public func observeAll(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]> {
-        base.storage.observeAll(E.self, orderBy: orderBy, ascending: ascending)
+        storage.observeAll(E.self, orderBy: orderBy, ascending: ascending)
     }
 
     /// Like ``observeAll(orderBy:ascending:)``, without lists that equal the one before.
     public func observeAllDistinct(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]>
-    where E: Equatable { base.storage.observeAllDistinct(E.self, orderBy: orderBy, ascending: ascending) }
+    where E: Equatable { storage.observeAllDistinct(E.self, orderBy: orderBy, ascending: ascending) }
 
     /// A query over the repository's rows.
-    public func query() -> Query<E> { base.storage.query(E.self) }
+    public func query() -> Query<E> { storage.query(E.self) }
 
     /// Follows what a query finds; all rows where there is none.
     @MainActor public func subscribe(
@@ -34,41 +34,5 @@ extension AnyRepository {
     ) -> PaginatedQuerySubscription<E> {
         PaginatedQuerySubscription(
             query ?? self.query(), pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style, start: start)
-    }
-}
-
-extension GenericRepository {
-    /// The entity with this id, now and after each change of it; nil while there is none.
-    public func observe(id: E.Id) -> AsyncStream<E?> { erased.observe(id: id) }
-
-    /// All entities in the order of a column, or of the key, now and after each change of any of them.
-    public func observeAll(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]> {
-        erased.observeAll(orderBy: orderBy, ascending: ascending)
-    }
-
-    /// Like ``observeAll(orderBy:ascending:)``, without lists that equal the one before.
-    public func observeAllDistinct(orderBy: String? = nil, ascending: Bool = true) -> AsyncStream<[E]>
-    where E: Equatable { erased.observeAllDistinct(orderBy: orderBy, ascending: ascending) }
-
-    /// A query over the repository's rows.
-    public func query() -> Query<E> { storage.query(E.self) }
-
-    /// Follows what a query finds; all rows where there is none.
-    @MainActor public func subscribe(
-        query: Query<E>? = nil, start: SubscriptionStart = .immediate
-    ) -> QuerySubscription<E> { erased.subscribe(query: query, start: start) }
-
-    /// Follows the first row that a query finds.
-    @MainActor public func subscribeSingle(
-        query: Query<E>? = nil, start: SubscriptionStart = .immediate
-    ) -> SingleQuerySubscription<E> { erased.subscribeSingle(query: query, start: start) }
-
-    /// Follows the pages of what a query finds.
-    @MainActor public func subscribePaginated(
-        query: Query<E>? = nil, pageSize: Int = 20, prefetchThreshold: Int = 5,
-        style: PaginatedQuerySubscription<E>.Style = .numbered, start: SubscriptionStart = .immediate
-    ) -> PaginatedQuerySubscription<E> {
-        erased.subscribePaginated(
-            query: query, pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style, start: start)
     }
 }

@@ -11,11 +11,11 @@ extension SearchSubscription {
 
     /// A search among a repository's rows.
     public convenience init(
-        repository: AnyRepository<Entity>, baseQuery: Query<Entity>? = nil, configuration: Configuration
+        repository: some StorageRepository<Entity>, baseQuery: Query<Entity>? = nil, configuration: Configuration
     ) { self.init(baseQuery ?? repository.query(), configuration: configuration) }
 }
 
-extension AnyRepository {
+extension StorageRepository {
     /// A search among the rows that a query finds.
     @MainActor public func subscribeSearch(
         baseQuery: Query<E>? = nil, configuration: SearchSubscription<E>.Configuration
@@ -27,19 +27,5 @@ extension AnyRepository {
     ) -> SearchSubscription<E> {
         subscribeSearch(
             configuration: .init(searchFields: searchFields, debounceInterval: debounceInterval))
-    }
-}
-
-extension GenericRepository {
-    /// A search among the rows that a query finds.
-    @MainActor public func subscribeSearch(
-        baseQuery: Query<E>? = nil, configuration: SearchSubscription<E>.Configuration
-    ) -> SearchSubscription<E> { erased.subscribeSearch(baseQuery: baseQuery, configuration: configuration) }
-
-    /// A search in columns.
-    @MainActor public func subscribeSearch(
-        searchFields: [String], debounceInterval: TimeInterval = 0.3
-    ) -> SearchSubscription<E> {
-        erased.subscribeSearch(searchFields: searchFields, debounceInterval: debounceInterval)
     }
 }

@@ -11,12 +11,7 @@ extension Storage {
     public var changeNotifier: SmartChangeNotifier { SmartChangeNotifier(subscriptions) }
 }
 
-extension AnyRepository {
-    /// Tells changes of single rows as they are committed.
-    public var changeNotifier: SmartChangeNotifier { base.storage.changeNotifier }
-}
-
-extension GenericRepository {
+extension StorageRepository {
     /// Tells changes of single rows as they are committed.
     public var changeNotifier: SmartChangeNotifier { storage.changeNotifier }
 }

@@ -36,19 +36,19 @@ package final class CommitObservers: Sendable {
     /// Whether nobody wants to know which rows were changed.
     package var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-    /// Calls `observer` after every transaction that has events until the token is given back.
+    /// Calls `observer` after every transaction that has events until the observation is let go of.
     ///
     /// - Parameter closed: Called when the store is closed.
     package func add(
         closed: @escaping @Sendable () -> Void = {}, _ observer: @escaping @Sendable (CommittedEvents) -> Void
-    ) -> Int {
+    ) -> CommitObservation {
         let token = next.add(1, ordering: .relaxed).newValue
         observers.withLock { $0[token] = Observer(tell: observer, closed: closed) }
         count.add(1, ordering: .releasing)
-        return token
+        return CommitObservation { [weak self] in self?.remove(token) }
     }
 
-    package func remove(_ token: Int) {
+    private func remove(_ token: Int) {
         if observers.withLock({ $0.removeValue(forKey: token) }) != nil { count.subtract(1, ordering: .releasing) }
     }
 

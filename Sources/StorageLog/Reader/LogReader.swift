@@ -159,7 +159,7 @@ extension LogReader {
                 remedy: "Give one value for each: \(columns.map(\.name).joined(separator: ", ")).")
         }
         if !entity.isDropped {
-            let condition = columns.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
+            let condition = condition(binding: columns.map(\.stored))
             let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
             let select = try Statement(
                 database, "SELECT _position, \(names) FROM \(quoted(entity.stored)) WHERE \(condition)")

@@ -3,6 +3,11 @@ package func quoted(_ name: String) -> String {
     "\"" + name.replacing("\"", with: "\"\"") + "\""
 }
 
+/// The condition that each of these columns is what will be bound, also where that is NULL.
+package func condition(binding columns: some Sequence<String>) -> String {
+    columns.map { "\(quoted($0)) IS ?" }.joined(separator: " AND ")
+}
+
 /// Text that equals only the same bytes, as SQLite sees it. Swift takes the two spellings of é for one.
 package struct ExactText: Hashable, Sendable {
     package let text: String

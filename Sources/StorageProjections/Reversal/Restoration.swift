@@ -108,7 +108,7 @@ package final class Restoration {
 
     private static func condition(_ entity: CatalogEntity, _ key: [ExactValue]?) -> String {
         guard key != nil else { return "" }
-        return " WHERE " + entity.key.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
+        return " WHERE " + RowSelect.condition(of: entity)
     }
 
     private static func bind(_ key: [ExactValue]?, to statement: StorageLog.Statement) {

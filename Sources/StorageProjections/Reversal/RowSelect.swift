@@ -17,7 +17,7 @@ struct RowSelect {
 
     /// What is true of the row whose key is bound.
     static func condition(of entity: CatalogEntity) -> String {
-        entity.key.map { "\(quoted($0.stored)) IS ?" }.joined(separator: " AND ")
+        StorageLog.condition(binding: entity.key.map(\.stored))
     }
 
     func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {

@@ -28,7 +28,7 @@ package final class AggregateNode: LiveNode {
     private var needsWhole = true
     private var hasNews = false
     private var position: Int64 = 0
-    private var outlets: [Outlet<ListUpdate<AggregateRow>>] = []
+    package var outlet: Outlet<ListUpdate<AggregateRow>>?
 
     package init(_ spec: AggregateSpec) { self.spec = spec }
 
@@ -42,9 +42,6 @@ package final class AggregateNode: LiveNode {
         self.layout = layout
         plan = try AggregatePlan(spec, layout)
     }
-
-    /// Tells what is new from now on, and everything there is at once.
-    package func connect(_ outlet: Outlet<ListUpdate<AggregateRow>>) { outlets.append(outlet) }
 }
 
 // MARK: Reading
@@ -206,18 +203,18 @@ extension AggregateNode {
 // MARK: Telling
 
 extension AggregateNode {
-    package func publish(at position: Int64) -> [Delivery] {
-        guard hasNews else { return [] }
+    package func publish(at position: Int64) -> Delivery? {
+        guard hasNews else { return nil }
         hasNews = false
         var update = ListUpdate<AggregateRow>()
         do {
             if needsWhole {
-                guard let whole = try tellWhole() else { return [] }
+                guard let whole = try tellWhole() else { return nil }
                 update.whole = whole
             } else {
                 for group in dirty { if let change = try tell(group) { update.changes.append(change) } }
                 dirty = []
-                guard !update.changes.isEmpty else { return [] }
+                guard !update.changes.isEmpty else { return nil }
             }
         } catch {
             // A sum that is too large stops all groups, as it stops SQLite's statement, until it isn't any more.
@@ -227,7 +224,7 @@ extension AggregateNode {
         self.position = position
         update.position = position
         update.total = answered?.count ?? sorted.count
-        return outlets.compactMap { $0.tell(update, limit: max(256, sorted.count)) { self.everything() } }
+        return outlet?.tell(update, limit: max(256, sorted.count)) { self.everything() }
     }
 
     /// - Returns: Nil where nothing has changed.
@@ -251,11 +248,7 @@ extension AggregateNode {
 
     private func tell(_ group: GroupTotals) throws -> ListChange<AggregateRow>? {
         group.isDirty = false
-        var (place, high) = (0, sorted.count)
-        while place < high {
-            let middle = (place + high) / 2
-            if RowSorting.isBefore(sorted[middle].sort, group.sort) { place = middle + 1 } else { high = middle }
-        }
+        let place = sorted.firstPlace { RowSorting.isBefore($0.sort, group.sort) }
         if group.count == 0, !spec.groups.isEmpty {
             groups[group.id] = nil
             guard group.told != nil else { return nil }
@@ -272,15 +265,13 @@ extension AggregateNode {
         return before == row ? nil : .update(row, at: place)
     }
 
-    package func fail(_ error: StorageError) -> [Delivery] {
+    package func fail(_ error: StorageError) -> Delivery? {
         (told, needsWhole) = (nil, true)
         var update = ListUpdate<AggregateRow>()
         update.error = error
         update.position = position
-        return outlets.compactMap { $0.tell(update, limit: .max) { update } }
+        return outlet?.tell(update, limit: .max) { update }
     }
-
-    package func finish() { for outlet in outlets { outlet.finish() } }
 
     private func everything() -> ListUpdate<AggregateRow> {
         var update = ListUpdate<AggregateRow>()

@@ -76,12 +76,6 @@ struct AggregatePlan {
 
     // MARK: Groups
 
-    private enum Mark {
-        static let end: UInt8 = 0
-        /// Behind a zero that belongs to the value.
-        static let inside: UInt8 = 0xFF
-    }
-
     /// The key of a changed row's group, whose order of bytes is the order of the groups. Good until the next one is
     /// asked for.
     ///
@@ -90,7 +84,7 @@ struct AggregatePlan {
         key.removeAll()
         for group in groups {
             guard let value = change.value(group.place, image) else { throw StaleNode() }
-            append(value, group)
+            ComparisonKey.appendPart(value, group, to: key)
         }
         return key.bytes(from: 0)
     }
@@ -99,21 +93,9 @@ struct AggregatePlan {
     func groupKey(of statement: OpaquePointer) -> UnsafeRawBufferPointer {
         key.removeAll()
         for (place, group) in groups.enumerated() {
-            append(storage_value(borrowed: statement, Int32(place)), group)
+            ComparisonKey.appendPart(storage_value(borrowed: statement, Int32(place)), group, to: key)
         }
         return key.bytes(from: 0)
-    }
-
-    private func append(_ value: storage_value, _ group: ColumnReading) {
-        scratch.removeAll()
-        if ComparisonKey.append(value, group, to: scratch) {
-            for byte in scratch.bytes(from: 0) {
-                key.append(byte)
-                if byte == 0 { key.append(Mark.inside) }
-            }
-            key.append(Mark.end)
-        }
-        key.append(Mark.end)
     }
 
     func groupValues(of change: ChangedRow, _ image: RowKeys.Image) -> [StorageValue] {

@@ -109,11 +109,6 @@ final class ExtremeAccumulator: Accumulator {
 
     /// Where the first entry stands that isn't better than a key.
     private func place(of key: UnsafeRawBufferPointer) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if order(entries[middle].key, key) < 0 { low = middle + 1 } else { high = middle }
-        }
-        return low
+        entries.firstPlace { order($0.key, key) < 0 }
     }
 }

@@ -40,7 +40,7 @@ package final class CurrentRows {
     private func statement(_ layout: RowLayout) throws -> Statement {
         if let known = statements[layout.entity] { return known }
         let names = (layout.columns.map(\.stored) + ["_position"]).map(quoted).joined(separator: ", ")
-        let key = layout.keyPlaces.map { "\(quoted(layout.columns[$0].stored)) IS ?" }.joined(separator: " AND ")
+        let key = condition(binding: layout.keyPlaces.map { layout.columns[$0].stored })
         let select = try Statement(database, "SELECT \(names) FROM \(quoted(layout.table)) WHERE \(key)")
         statements[layout.entity] = select
         return select

@@ -49,6 +49,13 @@ struct ComparisonKey {
         return true
     }
 
+    /// Appends a value, or NULL before all values, as one part of a longer key.
+    static func appendPart(_ value: storage_value, _ reading: ColumnReading, to output: KeyBuffer) {
+        let start = output.count
+        _ = append(value, reading, to: output)
+        output.endPart(from: start)
+    }
+
     private static func append(_ value: StorageValue, _ collation: RowPredicate.Collation, to output: KeyBuffer) {
         switch value {
         case .integer(let value): append(value, to: output)

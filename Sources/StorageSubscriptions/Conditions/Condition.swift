@@ -78,15 +78,8 @@ extension Condition {
     }
 
     private static func holds(_ keys: [[UInt8]], _ key: UnsafeRawBufferPointer) -> Bool {
-        var low = 0
-        var high = keys.count
-        while low < high {
-            let middle = (low + high) / 2
-            let order = order(key, keys[middle])
-            if order == 0 { return true }
-            if order < 0 { high = middle } else { low = middle + 1 }
-        }
-        return false
+        let place = keys.firstPlace { order(key, $0) > 0 }
+        return place < keys.count && order(key, keys[place]) == 0
     }
 
     /// A blob is like nothing, as SQLite is built on all our systems.

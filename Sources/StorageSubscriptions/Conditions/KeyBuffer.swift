@@ -55,6 +55,39 @@ final class KeyBuffer {
         count += source.count
     }
 
+    /// Ends what was appended from a place on as one part of a longer key: with two zeros, which the part doesn't contain
+    /// because a mark follows each zero of its own. A part without bytes is a single zero, before all others.
+    func endPart(from start: Int) {
+        guard count > start else { return append(Part.end) }
+        let zeros = bytes(from: start).count { $0 == 0 }
+        let room = reserve(zeros + 2) - (count - start)
+        var (from, to) = (count - start, count - start + zeros)
+        while to > from {
+            from -= 1
+            to -= 1
+            room[to] = room[from]
+            guard room[from] == 0 else { continue }
+            room[to] = Part.inside
+            to -= 1
+            room[to] = 0
+        }
+        count += zeros
+        append(Part.end)
+        append(Part.end)
+    }
+
+    /// What parts of a key are told apart by.
+    enum Part {
+        static let end: UInt8 = 0
+        /// Behind a zero that belongs to the part.
+        static let inside: UInt8 = 0xFF
+    }
+
+    /// Turns all bits from a place on, and so the order.
+    func invert(from start: Int) {
+        for index in start..<count { base[index] = ~base[index] }
+    }
+
     /// Letters from A to Z as small ones.
     func append(folding source: UnsafeRawBufferPointer) {
         let start = reserve(source.count)

@@ -3,7 +3,12 @@ package import StorageCore
 /// What a ``SubscriptionEngine`` keeps up to date: a list, a count, groups, sums.
 ///
 /// Isolation: not `Sendable`; it lives in its engine and is touched by nobody else.
-package protocol LiveNode: AnyObject {
+package protocol LiveNode: AnyObject, SendableMetatype {
+    /// What is new of it.
+    associatedtype Update: ComposableUpdate
+
+    /// Where its news goes; the engine sets it before anything else.
+    var outlet: Outlet<Update>? { get set }
     /// Which changes matter to it.
     var interest: Interest { get }
     /// Learns how the entity's rows are laid out: before anything else, and again when the schema has changed.
@@ -17,17 +22,18 @@ package protocol LiveNode: AnyObject {
     /// Fetches what the changes of a step have left open.
     func settle(_ snapshot: Snapshot) throws
     /// Hands over what is new since the last call.
-    func publish(at position: Int64) -> [Delivery]
+    func publish(at position: Int64) -> Delivery?
     /// Tells that it couldn't be kept up to date.
-    func fail(_ error: StorageError) -> [Delivery]
-    /// Tells that nothing will come any more.
-    func finish()
+    func fail(_ error: StorageError) -> Delivery?
     /// After how many seconds it wants to be settled again, because it has put something off.
     var postponedSeconds: Double? { get }
 }
 
 extension LiveNode {
     package var postponedSeconds: Double? { nil }
+
+    /// Tells that nothing will come any more.
+    func finish() { outlet?.finish() }
 }
 
 /// The rows of one entity that a node looks at.

@@ -22,8 +22,7 @@ package actor SubscriptionEngine {
         let node: any LiveNode
         let entity: UInt32
         let token: SubscriptionToken
-        /// How often it has failed in a row.
-        var failures = 0
+        var retries = RetryDelay()
     }
 
     let router = Router()
@@ -82,8 +81,9 @@ extension SubscriptionEngine {
     /// Takes in a node, and reads what it begins with.
     ///
     /// - Throws: What its first read throws; it isn't kept then.
-    package func add(_ node: any LiveNode) throws -> LiveHandle {
+    package func add<Node: LiveNode>(_ node: Node, _ outlet: Outlet<Node.Update>) throws -> LiveHandle {
         guard !isClosed else { throw StorageError.closed() }
+        node.outlet = outlet
         if slots.isEmpty { follow() }
         let id = nextId
         nextId += 1
@@ -104,7 +104,7 @@ extension SubscriptionEngine {
                 }
                 slots[id] = Slot(node: node, entity: entity.id, token: token)
                 owners[token] = id
-                return node.publish(at: snapshot.position)
+                return [node.publish(at: snapshot.position)]
             }
         } catch {
             if slots.isEmpty { rest() }
@@ -135,14 +135,14 @@ extension SubscriptionEngine {
         try step { snapshot in
             try body(node, snapshot)
             try node.settle(snapshot)
-            return node.publish(at: snapshot.position)
+            return [node.publish(at: snapshot.position)]
         }
     }
 
     /// Reads everything anew for one node, whatever has or hasn't happened.
     package func refresh(_ handle: LiveHandle) throws {
         guard slots[handle.id] != nil else { throw StorageError.closed() }
-        try step { hydrate([handle.id], $0) }
+        try step { [hydrate(handle.id, $0)] }
     }
 
     package func explain(_ handle: LiveHandle) -> SubscriptionExplanation? {
@@ -197,7 +197,7 @@ extension SubscriptionEngine {
         do {
             try step(isUrgent: isUrgent) { snapshot in
                 guard isUrgent else { return [] }
-                return slots.filter { $0.value.node.postponedSeconds != nil }.keys.flatMap { settle($0, snapshot) }
+                return slots.filter { $0.value.node.postponedSeconds != nil }.keys.map { settle($0, snapshot) }
             }
         } catch {
             fail(Array(slots.keys), error)
@@ -206,7 +206,7 @@ extension SubscriptionEngine {
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
     private func step(
-        reading interest: Interest? = nil, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery]
+        reading interest: Interest? = nil, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery?]
     ) throws {
         inbox?.rest()
         counters.steps += 1
@@ -222,10 +222,10 @@ extension SubscriptionEngine {
             return deliveries
         }
         // Not while a state is held: what a consumer does may take long.
-        stage.post(deliveries)
+        stage.post(deliveries.compactMap(\.self))
     }
 
-    private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery] {
+    private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery?] {
         var stale = try noticeSchema(snapshot, state)
         let before = position
         guard before >= 0, snapshot.position > before else {
@@ -244,7 +244,7 @@ extension SubscriptionEngine {
             counters.router = router.counters
             let touched = apply(routed, snapshot, &stale)
             var deliveries = hydrate(stale, snapshot)
-            for id in touched where !stale.contains(id) { deliveries += settle(id, snapshot) }
+            for id in touched where !stale.contains(id) { deliveries.append(settle(id, snapshot)) }
             return deliveries
         }
     }
@@ -300,40 +300,40 @@ extension SubscriptionEngine {
         return touched
     }
 
-    private func settle(_ id: Int, _ snapshot: Snapshot) -> [Delivery] {
-        guard let node = slots[id]?.node else { return [] }
+    private func settle(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
+        guard let node = slots[id]?.node else { return nil }
         do {
             try node.settle(snapshot)
             if let seconds = node.postponedSeconds { perform(after: seconds) { $0.settleLater(id) } }
             return node.publish(at: snapshot.position)
         } catch {
-            return hydrate([id], snapshot)
+            return hydrate(id, snapshot)
         }
     }
 
     private func settleLater(_ id: Int) {
         guard slots[id] != nil else { return }
         do {
-            try step { settle(id, $0) }
+            try step { [settle(id, $0)] }
         } catch {
             fail([id], error)
         }
     }
 
-    private func hydrate(_ ids: Set<Int>, _ snapshot: Snapshot) -> [Delivery] {
-        var deliveries: [Delivery] = []
-        for id in ids.sorted() {
-            guard let node = slots[id]?.node else { continue }
-            counters.rehydrations += 1
-            do {
-                try node.hydrate(snapshot)
-                slots[id]?.failures = 0
-                deliveries += node.publish(at: snapshot.position)
-            } catch {
-                deliveries += failed(id, error)
-            }
+    private func hydrate(_ ids: Set<Int>, _ snapshot: Snapshot) -> [Delivery?] {
+        ids.sorted().map { hydrate($0, snapshot) }
+    }
+
+    private func hydrate(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
+        guard let node = slots[id]?.node else { return nil }
+        counters.rehydrations += 1
+        do {
+            try node.hydrate(snapshot)
+            slots[id]?.retries = RetryDelay()
+            return node.publish(at: snapshot.position)
+        } catch {
+            return failed(id, error)
         }
-        return deliveries
     }
 }
 
@@ -341,24 +341,25 @@ extension SubscriptionEngine {
 
 extension SubscriptionEngine {
     /// A node that has failed keeps what it had, says so, and tries again, waiting longer each time.
-    private func failed(_ id: Int, _ error: any Error) -> [Delivery] {
-        guard var slot = slots[id] else { return [] }
-        slot.failures += 1
+    private func failed(_ id: Int, _ error: any Error) -> Delivery? {
+        guard var slot = slots[id] else { return nil }
+        perform(after: slot.retries.next()) { $0.retry(id) }
         slots[id] = slot
-        let delay = min(30, 0.1 * Double(1 << min(slot.failures - 1, 16)))
-        perform(after: delay) { $0.retry(id) }
         return slot.node.fail(StorageError.wrapping(error).forSubscribers)
     }
 
     private func fail(_ ids: [Int], _ error: any Error) {
         if (error as? StorageError)?.code == .closed { return close() }
-        stage.post(ids.flatMap { failed($0, error) })
+        stage.post(ids.compactMap { failed($0, error) })
     }
 
+    private func hasFailed(_ id: Int) -> Bool { slots[id]?.retries.hasFailed ?? false }
+
     private func retry(_ id: Int) {
-        guard let slot = slots[id], slot.failures > 0 else { return }
         do {
-            try step { slots[id]?.failures ?? 0 > 0 ? hydrate([id], $0) : [] }
+            // It may be well again, also by what this step takes in.
+            guard hasFailed(id) else { return }
+            try step { hasFailed(id) ? [hydrate(id, $0)] : [] }
         } catch {
             fail([id], error)
         }

@@ -6,8 +6,7 @@ internal import Synchronization
 /// The open store as a source of changes.
 package final class LiveSource: FeedSource {
     private let engine: StorageEngine
-    private let token = Mutex<Int?>(nil)
-    private let bell = Mutex<CommitObservation?>(nil)
+    private let observation = Mutex<CommitObservation?>(nil)
 
     package init(_ engine: StorageEngine) { self.engine = engine }
 
@@ -23,17 +22,17 @@ package final class LiveSource: FeedSource {
     }
 
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
-        if tellsEvents {
-            token.withLock { $0 = engine.observers.add(closed: closed) { inbox.take($0) } }
-        } else {
-            // It rings when the store is closed too; whoever looks then finds it closed.
-            let observation = engine.onCommit { inbox.ring() }
-            bell.withLock { $0 = observation }
-        }
+        let new =
+            if tellsEvents {
+                engine.observers.add(closed: closed) { inbox.take($0) }
+            } else {
+                // It rings when the store is closed too; whoever looks then finds it closed.
+                engine.onCommit { inbox.ring() }
+            }
+        observation.withLock { $0 = new }
     }
 
     package func stop() {
-        if let token = token.withLock({ $0.take() }) { engine.observers.remove(token) }
-        bell.withLock { $0.take() }?.cancel()
+        observation.withLock { $0.take() }?.cancel()
     }
 }

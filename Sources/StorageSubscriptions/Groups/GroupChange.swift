@@ -88,7 +88,7 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
 }
 
 /// What is new of a grouped list.
-package struct GroupUpdate<Key: Hashable & Sendable, Item: Sendable>: ComposableUpdate {
+package struct GroupUpdate<Key: Hashable & Sendable, Item: Sendable>: SteppedUpdate {
     package var position: Int64 = 0
     package var whole: [GroupSection<Key, Item>]?
     package var changes: [GroupChange<Key, Item>] = []
@@ -99,16 +99,13 @@ package struct GroupUpdate<Key: Hashable & Sendable, Item: Sendable>: Composable
 
     package init() {}
 
-    package var weight: Int { changes.count }
-
-    package mutating func append(_ next: GroupUpdate) {
-        var composed = next
-        if next.whole == nil {
-            composed.whole = whole
-            composed.changes = changes + next.changes
-        }
-        self = composed
+    package init(_ whole: [GroupSection<Key, Item>], at position: Int64) {
+        (self.whole, self.position) = (whole, position)
+        total = Self.rowCount(of: whole)
     }
+
+    package func apply(to sections: inout [GroupSection<Key, Item>]) { difference.apply(to: &sections) }
+    package static func rowCount(of sections: [GroupSection<Key, Item>]) -> Int { sections.reduce(0) { $0 + $1.count } }
 
     package var difference: GroupDifference<Key, Item> {
         GroupDifference(position: position, totalCount: total, whole: whole, changes: changes)

@@ -40,7 +40,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
     private var news = GroupUpdate<Key, Item>()
     private var hasNews = false
     private var position: Int64 = 0
-    private var outlets: [Outlet<GroupUpdate<Key, Item>>] = []
+    package var outlet: Outlet<GroupUpdate<Key, Item>>?
 
     package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
 
@@ -52,9 +52,6 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
         sorting = try RowSorting(query().totalOrder, spec.form.table, layout)
         isLive = false
     }
-
-    /// Tells what is new from now on, and everything there is at once.
-    package func connect(_ outlet: Outlet<GroupUpdate<Key, Item>>) { outlets.append(outlet) }
 
     private func query() throws -> QuerySQL {
         guard spec.request.limit == nil, spec.request.offset == 0 else {
@@ -213,7 +210,7 @@ extension GroupNode {
     ///
     /// - Returns: Where it was among those that are shown; nil where it wasn't.
     private func take(_ sort: [UInt8], from section: Section) throws -> Int? {
-        let row = Self.place(of: sort, in: section.sorts)
+        let row = section.sorts.firstPlace { RowSorting.isBefore($0, sort) }
         guard row < section.sorts.count, section.sorts[row] == sort else { throw StaleNode() }
         section.sorts.remove(at: row)
         section.count -= 1
@@ -229,7 +226,7 @@ extension GroupNode {
     ///
     /// - Returns: Where it stands among those that are shown; nil where it isn't.
     private func put(_ item: Item, _ sort: [UInt8], into section: Section) -> Int? {
-        let row = Self.place(of: sort, in: section.sorts)
+        let row = section.sorts.firstPlace { RowSorting.isBefore($0, sort) }
         section.sorts.insert(sort, at: row)
         section.count += 1
         total += 1
@@ -238,15 +235,6 @@ extension GroupNode {
         guard row <= section.items.count, row < spec.limit ?? .max else { return nil }
         section.items.insert(item, at: row)
         return row
-    }
-
-    private static func place(of sort: [UInt8], in sorts: [[UInt8]]) -> Int {
-        var (low, high) = (0, sorts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if RowSorting.isBefore(sorts[middle], sort) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
 
@@ -279,12 +267,7 @@ extension GroupNode {
         let place: Int
         switch spec.order.kind {
         case .keys:
-            var (low, high) = (0, sections.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if isBefore(sections[middle], section) { low = middle + 1 } else { high = middle }
-            }
-            place = low
+            place = sections.firstPlace { isBefore($0, section) }
         case .counts:
             // Other groups may wait for their places, so this one gets its own with them.
             place = sections.count
@@ -325,19 +308,19 @@ extension GroupNode {
         hasNews = true
     }
 
-    package func publish(at position: Int64) -> [Delivery] {
-        guard hasNews else { return [] }
+    package func publish(at position: Int64) -> Delivery? {
+        guard hasNews else { return nil }
         self.position = position
         news.position = position
         news.total = total
         let update = news
         news = GroupUpdate()
         hasNews = false
-        guard update.whole != nil || !update.changes.isEmpty else { return [] }
-        return outlets.compactMap { $0.tell(update, limit: max(256, total)) { self.everything() } }
+        guard update.whole != nil || !update.changes.isEmpty else { return nil }
+        return outlet?.tell(update, limit: max(256, total)) { self.everything() }
     }
 
-    package func fail(_ error: StorageError) -> [Delivery] {
+    package func fail(_ error: StorageError) -> Delivery? {
         isLive = false
         news = GroupUpdate()
         hasNews = false
@@ -345,10 +328,8 @@ extension GroupNode {
         update.error = error
         update.position = position
         update.total = total
-        return outlets.compactMap { $0.tell(update, limit: .max) { update } }
+        return outlet?.tell(update, limit: .max) { update }
     }
-
-    package func finish() { for outlet in outlets { outlet.finish() } }
 
     private func everything() -> GroupUpdate<Key, Item> {
         var update = GroupUpdate<Key, Item>()

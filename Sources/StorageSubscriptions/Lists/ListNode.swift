@@ -29,7 +29,7 @@ package final class ListNode<Item: Sendable>: LiveNode {
     private var hasNews = false
     /// What was told last.
     private var position: Int64 = 0
-    private var outlets: [Outlet<ListUpdate<Item>>] = []
+    package var outlet: Outlet<ListUpdate<Item>>?
 
     package init(_ spec: ListSpec<Item>) {
         self.spec = spec
@@ -46,9 +46,6 @@ package final class ListNode<Item: Sendable>: LiveNode {
         sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, spec.form.table, layout)
         isLive = false
     }
-
-    /// Tells what is new from now on, and everything there is at once.
-    package func connect(_ outlet: Outlet<ListUpdate<Item>>) { outlets.append(outlet) }
 
     private func query(offset: Int, limit: Int?) throws -> QuerySQL {
         var request = spec.request
@@ -185,12 +182,8 @@ extension ListNode {
 
     /// The place of a key, or where it would be.
     private func search(_ sort: [UInt8]) -> (place: Int, isFound: Bool) {
-        var (low, high) = (0, rows.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if RowSorting.isBefore(rows[middle].sort, sort) { low = middle + 1 } else { high = middle }
-        }
-        return (low, low < rows.count && rows[low].sort == sort)
+        let place = rows.firstPlace { RowSorting.isBefore($0.sort, sort) }
+        return (place, place < rows.count && rows[place].sort == sort)
     }
 
     private func enter(_ sort: [UInt8], _ item: () throws -> Item) throws {
@@ -339,8 +332,8 @@ extension ListNode {
         hasNews = true
     }
 
-    package func publish(at position: Int64) -> [Delivery] {
-        guard hasNews else { return [] }
+    package func publish(at position: Int64) -> Delivery? {
+        guard hasNews else { return nil }
         self.position = position
         news.position = position
         news.total = total
@@ -348,10 +341,10 @@ extension ListNode {
         let update = news
         news = ListUpdate()
         hasNews = false
-        return outlets.compactMap { $0.tell(update, limit: max(256, rows.count)) { self.everything(at: position) } }
+        return outlet?.tell(update, limit: max(256, rows.count)) { self.everything(at: position) }
     }
 
-    package func fail(_ error: StorageError) -> [Delivery] {
+    package func fail(_ error: StorageError) -> Delivery? {
         isLive = false
         news = ListUpdate()
         hasNews = false
@@ -360,10 +353,8 @@ extension ListNode {
         update.position = position
         update.total = total
         update.offset = offset
-        return outlets.compactMap { $0.tell(update, limit: .max) { update } }
+        return outlet?.tell(update, limit: .max) { update }
     }
-
-    package func finish() { for outlet in outlets { outlet.finish() } }
 
     private func everything(at position: Int64) -> ListUpdate<Item> {
         var update = ListUpdate<Item>()

@@ -1,7 +1,7 @@
 package import StorageCore
 
 /// What is new of a list.
-package struct ListUpdate<Item: Sendable>: ComposableUpdate {
+package struct ListUpdate<Item: Sendable>: SteppedUpdate {
     package var position: Int64 = 0
     package var whole: [Item]?
     package var changes: [ListChange<Item>] = []
@@ -14,16 +14,10 @@ package struct ListUpdate<Item: Sendable>: ComposableUpdate {
 
     package init() {}
 
-    package var weight: Int { changes.count }
+    package init(_ whole: [Item], at position: Int64) { (self.whole, self.position) = (whole, position) }
 
-    package mutating func append(_ next: ListUpdate) {
-        var composed = next
-        if next.whole == nil {
-            composed.whole = whole
-            composed.changes = changes + next.changes
-        }
-        self = composed
-    }
+    package func apply(to items: inout [Item]) { difference.apply(to: &items) }
+    package static func rowCount(of items: [Item]) -> Int { items.count }
 
     package var difference: ListDifference<Item> {
         ListDifference(position: position, whole: whole, changes: changes)

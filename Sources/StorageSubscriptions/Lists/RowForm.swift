@@ -11,8 +11,8 @@ package struct RowForm<Item: Sendable>: Sendable {
     package init(table: TableShape, read: @escaping @Sendable (OpaquePointer) throws -> Item) {
         self.table = table
         self.read = read
-        let condition = table.key.map { "\(quoted(table.columns[$0].stored)) IS ?" }.joined(separator: " AND ")
-        selectByKey = "\(table.select) WHERE \(condition)"
+        let key = table.key.map { table.columns[$0].stored }
+        selectByKey = "\(table.select) WHERE \(condition(binding: key))"
     }
 }
 

@@ -7,8 +7,8 @@ internal import StorageProjections
 /// The order of a list's rows as an order of bytes: each row has a key, and the keys stand to one another as SQLite
 /// sorts the rows.
 ///
-/// A key is the row's values in the order, each with its kind before it and an end behind it that no value contains;
-/// where the order is descending, all bits are turned.
+/// A key is made of the row's values in the order, each a part of its own (``KeyBuffer/endPart(from:)``); where the order
+/// is descending, all its bits are turned.
 struct RowSorting {
     private struct Term {
         /// The column's place in the table's select, and in the layout.
@@ -20,14 +20,6 @@ struct RowSorting {
 
     private let terms: [Term]
     private let buffer = KeyBuffer()
-
-    private enum Mark {
-        /// Before all kinds of values.
-        static let null: UInt8 = 0
-        static let end: UInt8 = 0
-        /// Behind a zero that belongs to the value.
-        static let inside: UInt8 = 0xFF
-    }
 
     /// - Returns: Nil where SQLite's order can't be told without asking SQLite: the program brought a collation of its
     ///   own, or rows have no key.
@@ -65,25 +57,14 @@ struct RowSorting {
     func key(of change: ChangedRow, _ image: RowKeys.Image) -> [UInt8]? { key { change.value($0.laid, image) } }
 
     private func key(_ value: (Term) -> storage_value?) -> [UInt8]? {
-        var key: [UInt8] = []
-        key.reserveCapacity(terms.count * 16)
+        buffer.removeAll()
         for term in terms {
             guard let value = value(term) else { return nil }
-            let start = key.count
-            buffer.removeAll()
-            if ComparisonKey.append(value, term.reading, to: buffer) {
-                for byte in buffer.bytes(from: 0) {
-                    key.append(byte)
-                    if byte == 0 { key.append(Mark.inside) }
-                }
-                key.append(Mark.end)
-                key.append(Mark.end)
-            } else {
-                key.append(Mark.null)
-            }
-            if term.isDescending { for index in start..<key.count { key[index] = ~key[index] } }
+            let start = buffer.count
+            ComparisonKey.appendPart(value, term.reading, to: buffer)
+            if term.isDescending { buffer.invert(from: start) }
         }
-        return key
+        return Array(buffer.bytes(from: 0))
     }
 
     static func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool {
@@ -100,7 +81,7 @@ struct RowSorting {
         for term in terms {
             let mask: UInt8 = term.isDescending ? 0xFF : 0
             var bytes: [UInt8] = []
-            if key[place] ^ mask == Mark.null {
+            if key[place] ^ mask == KeyBuffer.Part.end {
                 place += 1
                 values.append(.null)
                 continue
@@ -111,7 +92,7 @@ struct RowSorting {
                 if byte == 0 {
                     let next = key[place] ^ mask
                     place += 1
-                    if next == Mark.end { break }
+                    if next == KeyBuffer.Part.end { break }
                 }
                 bytes.append(byte)
             }

@@ -6,7 +6,7 @@ package final class ChangeEventNode: LiveNode {
     private let table: String
     private let filter: SubscriptionFilter
     private let limit: Int
-    private let outlet: Outlet<ChangeNews>
+    package var outlet: Outlet<ChangeNews>?
     private var layout: RowLayout?
     /// Whether it has begun: only what comes later is told.
     private var isOpen = false
@@ -14,13 +14,10 @@ package final class ChangeEventNode: LiveNode {
     private var news: ChangeNews
 
     /// - Parameter limit: Above so many events that nobody has taken they become one.
-    package init(
-        _ table: String, filter: SubscriptionFilter, limit: Int, _ outlet: Outlet<ChangeNews>
-    ) {
+    package init(_ table: String, filter: SubscriptionFilter, limit: Int) {
         self.table = table
         self.filter = filter
         self.limit = limit
-        self.outlet = outlet
         news = ChangeNews(limit: limit)
     }
 
@@ -62,17 +59,15 @@ package final class ChangeEventNode: LiveNode {
 
     package func settle(_ snapshot: Snapshot) throws {}
 
-    package func publish(at position: Int64) -> [Delivery] {
-        guard !news.events.isEmpty else { return [] }
+    package func publish(at position: Int64) -> Delivery? {
+        guard !news.events.isEmpty else { return nil }
         let update = news
         news = ChangeNews(limit: limit)
-        return outlet.tell(update, limit: .max) { update }.map { [$0] } ?? []
+        return outlet?.tell(update, limit: .max) { update }
     }
 
     /// Tells nothing: once the store can be read again everything is read anew, and that is told.
-    package func fail(_ error: StorageError) -> [Delivery] { [] }
-
-    package func finish() { outlet.finish() }
+    package func fail(_ error: StorageError) -> Delivery? { nil }
 }
 
 extension ChangeEventNode {

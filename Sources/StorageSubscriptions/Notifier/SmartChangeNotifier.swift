@@ -54,7 +54,7 @@ extension SubscriptionEngine {
         let channel = UpdateChannel<ChangeNews>()
         let outlet = Outlet<ChangeNews>(
             { update in channel.send(update, limit: .max) { update } }, finish: channel.finish)
-        let handle = try add(ChangeEventNode(tableName, filter: filter, limit: limit, outlet))
+        let handle = try add(ChangeEventNode(tableName, filter: filter, limit: limit), outlet)
         return ChangeEventSequence(position: position, handle: handle, channel: channel)
     }
 }

@@ -19,7 +19,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
     private var news = ListUpdate<SearchResult<Entity>>()
     private var hasNews = false
     private var last = ListUpdate<SearchResult<Entity>>()
-    private var outlets: [Outlet<ListUpdate<SearchResult<Entity>>>] = []
+    package var outlet: Outlet<ListUpdate<SearchResult<Entity>>>?
     /// When it was run last, and how long it took.
     private var ended = ContinuousClock.now
     private var duration = Duration.zero
@@ -28,8 +28,6 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
     private static var quick: Duration { .milliseconds(2) }
 
     package init(_ search: Search<Entity>) { self.search = search }
-
-    package func connect(_ outlet: Outlet<ListUpdate<SearchResult<Entity>>>) { outlets.append(outlet) }
 
     package var interest: Interest {
         Interest(entity: EntityTables.of(Entity.Record.self).name, predicate: search.condition, searches: true)
@@ -75,7 +73,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         if change.change.rowid != 0 { return change.change.rowid }
         guard change.change.exists else { return nil }
         let shape = EntityTables.of(Entity.Record.self).shape
-        let key = shape.key.map { "\(quoted(shape.columns[$0].stored)) IS ?" }.joined(separator: " AND ")
+        let key = condition(binding: shape.key.map { shape.columns[$0].stored })
         let sql = "SELECT \(try search.rowNumber(snapshot.rows)) FROM \(quoted(shape.stored)) WHERE \(key)"
         return try snapshot.integer(sql, of: change)
     }
@@ -91,22 +89,20 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         return max(0, (ended + duration * 9 - .now) / .seconds(1))
     }
 
-    package func publish(at position: Int64) -> [Delivery] {
-        guard hasNews else { return [] }
+    package func publish(at position: Int64) -> Delivery? {
+        guard hasNews else { return nil }
         hasNews = false
         news.position = position
         last = news
         let update = news
-        return outlets.compactMap { $0.tell(update, limit: .max) { update } }
+        return outlet?.tell(update, limit: .max) { update }
     }
 
-    package func fail(_ error: StorageError) -> [Delivery] {
+    package func fail(_ error: StorageError) -> Delivery? {
         isLive = false
         var update = last
         update.whole = nil
         update.error = error
-        return outlets.compactMap { $0.tell(update, limit: .max) { update } }
+        return outlet?.tell(update, limit: .max) { update }
     }
-
-    package func finish() { for outlet in outlets { outlet.finish() } }
 }

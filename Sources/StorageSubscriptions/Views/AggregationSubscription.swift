@@ -31,14 +31,8 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
         self.reading = reading
         value = reading.empty
         super.init(engine)
-        let mailbox = mailbox { [weak self] in self?.take($0) }
         let spec = AggregateSpec(RowForm(Entity.self).table, request.rows, terms: reading.terms)
-        let ended = endLater()
-        begin(start) { engine in
-            let node = AggregateNode(spec)
-            node.connect(Outlet(mailbox, finish: ended))
-            return try engine.add(node)
-        }
+        follow(start, AggregateNode(spec)) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<AggregateRow>) {
@@ -60,10 +54,7 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
     }
 
     /// The value, or why there is none.
-    public var result: Result<Value, StorageError> {
-        if let error, refreshCount == 0 { return .failure(error) }
-        return .success(value)
-    }
+    public var result: Result<Value, StorageError> { result(value) }
 
     /// The value now, and after each change of it.
     public var snapshots: SubscriptionSequence<Value> {

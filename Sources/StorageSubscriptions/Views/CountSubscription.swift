@@ -19,14 +19,8 @@ public final class CountSubscription<Entity: RegisteredEntity>: StorageSubscript
 
     package init(_ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, start: SubscriptionStart) {
         super.init(engine)
-        let mailbox = mailbox { [weak self] in self?.take($0) }
         let spec = AggregateSpec(RowForm(Entity.self).table, request.rows, terms: [AggregateTerm(.count)])
-        let ended = endLater()
-        begin(start) { engine in
-            let node = AggregateNode(spec)
-            node.connect(Outlet(mailbox, finish: ended))
-            return try engine.add(node)
-        }
+        follow(start, AggregateNode(spec)) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<AggregateRow>) {
@@ -44,10 +38,7 @@ public final class CountSubscription<Entity: RegisteredEntity>: StorageSubscript
     }
 
     /// The count, or why there is none.
-    public var result: Result<Int, StorageError> {
-        if let error, refreshCount == 0 { return .failure(error) }
-        return .success(count)
-    }
+    public var result: Result<Int, StorageError> { result(count) }
 
     /// The count now, and after each change of it.
     public var snapshots: SubscriptionSequence<Int> {

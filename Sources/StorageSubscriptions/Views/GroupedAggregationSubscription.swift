@@ -33,15 +33,9 @@ public final class GroupedAggregationSubscription<
     ) {
         self.reading = reading
         super.init(engine)
-        let mailbox = mailbox { [weak self] in self?.take($0) }
         let spec = AggregateSpec(
             RowForm(Entity.self).table, request.rows, groups: [column.name], terms: reading.terms)
-        let ended = endLater()
-        begin(start) { engine in
-            let node = AggregateNode(spec)
-            node.connect(Outlet(mailbox, finish: ended))
-            return try engine.add(node)
-        }
+        follow(start, AggregateNode(spec)) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<AggregateRow>) {
@@ -74,11 +68,11 @@ public final class GroupedAggregationSubscription<
     }
 
     /// The groups, in the order of the column.
-    public var groups: [Group] { state.items }
+    public var groups: [Group] { state.value }
 
     /// The value of a group; nil where no row belongs to it.
     public subscript(key: Key) -> Value? {
-        let groups = state.items
+        let groups = state.value
         let places =
             places ?? Dictionary(groups.indices.map { (groups[$0].key, $0) }, uniquingKeysWith: { first, _ in first })
         self.places = places
@@ -86,10 +80,7 @@ public final class GroupedAggregationSubscription<
     }
 
     /// The groups, or why there are none.
-    public var result: Result<[Group], StorageError> {
-        if let error, refreshCount == 0 { return .failure(error) }
-        return .success(state.items)
-    }
+    public var result: Result<[Group], StorageError> { result(state.value) }
 
     /// The groups now, and after each change.
     public var snapshots: SubscriptionSequence<[Group]> { state.readSnapshots(of: self, refreshCount > 0) }

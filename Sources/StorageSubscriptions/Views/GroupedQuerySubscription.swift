@@ -59,58 +59,37 @@ public final class GroupedQuerySubscription<
         }
     }
 
+    private var state = SteppedState<GroupUpdate<GroupKey, Entity>>()
     /// The groups with their rows, in their order.
-    public private(set) var sections: [Section] = []
+    public var sections: [Section] { state.value }
     /// How many rows there are in all groups.
     public private(set) var totalCount = 0
     /// Where the groups stand; nil where that is to be found out.
     @ObservationIgnored private var places: [GroupKey: Int]?
-    @ObservationIgnored private var snapshotReaders = Readers<LatestValue<[Section]>>()
-    @ObservationIgnored private var differenceReaders = Readers<GroupUpdate<GroupKey, Entity>>()
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, configuration: Configuration,
         start: SubscriptionStart, key: @escaping @Sendable (Entity) -> GroupKey
     ) {
         super.init(engine)
-        let mailbox = mailbox { [weak self] in self?.take($0) }
         let spec = GroupSpec(
             RowForm(Entity.self), request.rows, order: configuration.sortGroupsBy,
             fixedKeys: configuration.fixedGroups, keepsEmptyGroups: configuration.includeEmptyGroups,
             limit: configuration.maxItemsPerGroup, key: key)
-        let ended = endLater()
-        begin(start) { engine in
-            let node = GroupNode(spec)
-            node.connect(Outlet(mailbox, finish: ended))
-            return try engine.add(node)
-        }
+        follow(start, GroupNode(spec)) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: GroupUpdate<GroupKey, Entity>) {
         took(update.error, at: update.position)
         guard update.error == nil else { return }
         places = nil
-        update.difference.apply(to: &sections)
+        state.take(update)
         totalCount = update.total
-        if snapshotReaders.isRead() {
-            let latest = LatestValue(value: sections)
-            snapshotReaders.send(latest) { latest }
-        }
-        if differenceReaders.isRead() { differenceReaders.send(update, limit: max(256, totalCount)) { whole } }
-    }
-
-    private var whole: GroupUpdate<GroupKey, Entity> {
-        var update = GroupUpdate<GroupKey, Entity>()
-        update.position = position
-        update.whole = sections
-        update.total = totalCount
-        return update
     }
 
     override func ended() {
         super.ended()
-        snapshotReaders.finish()
-        differenceReaders.finish()
+        state.finish()
     }
 
     // MARK: Groups
@@ -129,10 +108,7 @@ public final class GroupedQuerySubscription<
     public func hasItems(in group: GroupKey) -> Bool { count(in: group) > 0 }
 
     /// The groups, or why there are none.
-    public var result: Result<[Section], StorageError> {
-        if let error, refreshCount == 0 { return .failure(error) }
-        return .success(sections)
-    }
+    public var result: Result<[Section], StorageError> { result(sections) }
 
     private func table<Value>(_ value: (Section) -> Value) -> [GroupKey: Value] {
         Dictionary(uniqueKeysWithValues: sections.map { ($0.key, value($0)) })
@@ -148,13 +124,10 @@ public final class GroupedQuerySubscription<
     // MARK: Sequences
 
     /// The groups now, and after each change.
-    public var snapshots: SubscriptionSequence<[Section]> {
-        let first = refreshCount > 0 ? LatestValue(value: sections) : nil
-        return SubscriptionSequence(snapshotReaders.add(first), of: self) { $0.value }
-    }
+    public var snapshots: SubscriptionSequence<[Section]> { state.readSnapshots(of: self, refreshCount > 0) }
 
     /// The groups now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<GroupDifference<GroupKey, Entity>> {
-        SubscriptionSequence(differenceReaders.add(refreshCount > 0 ? whole : nil), of: self) { $0.difference }
+        state.readDifferences(of: self, at: position, refreshCount > 0)
     }
 }

@@ -9,7 +9,7 @@ package final class ListStream<Item: Sendable>: Sendable {
         var items: [Item] = []
         var handle: LiveHandle?
         var isCancelled = false
-        var failures = 0
+        var retries = RetryDelay()
     }
 
     private let state = Mutex(State())
@@ -50,14 +50,7 @@ package final class ListStream<Item: Sendable>: Sendable {
     private func open(_ engine: isolated SubscriptionEngine) {
         guard !state.withLock({ $0.isCancelled }) else { return }
         do {
-            let node = ListNode(spec)
-            node.connect(
-                Outlet { [weak self] in
-                    self?.take($0)
-                } finish: { [ended] in
-                    ended()
-                })
-            let handle = try engine.add(node)
+            let handle = try engine.add(ListNode(spec), Outlet({ [weak self] in self?.take($0) }, finish: ended))
             let isLate = state.withLock { state in
                 if !state.isCancelled { state.handle = handle }
                 return state.isCancelled
@@ -67,11 +60,7 @@ package final class ListStream<Item: Sendable>: Sendable {
             let error = error.forSubscribers
             failed(error)
             guard !error.isFinal else { return ended() }
-            let failures = state.withLock { state in
-                state.failures += 1
-                return state.failures
-            }
-            engine.perform(after: min(30, 0.1 * Double(1 << min(failures, 16)))) { [weak self] in self?.open($0) }
+            engine.perform(after: state.withLock { $0.retries.next() }) { [weak self] in self?.open($0) }
         }
     }
 

@@ -48,25 +48,23 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         self.style = style
         length = self.pageSize
         super.init(engine)
-        let mailbox = mailbox { [weak self] in self?.take($0) }
         var rows = request.rows
-        let window = (rows.limit, rows.offset)
+        let hasPages = pageSize > 0 && rows.limit == nil && rows.offset == 0
         rows.limit = self.pageSize
         rows.offset = 0
         let margin = self.pageSize + self.prefetchThreshold
         let spec = ListSpec(
             RowForm(Entity.self), rows, counts: true, margin: margin, isAnchored: style == .anchored)
-        let ended = endLater()
-        begin(start) { engine in
-            guard pageSize > 0, window.0 == nil, window.1 == 0 else {
-                throw StorageError(
-                    .misuse, "A paginated query has pages of one row or more, and no limit and offset of its own.",
-                    remedy: "Leave limit and offset out of the query.")
-            }
-            let node = ListNode(spec)
-            node.connect(Outlet(mailbox, finish: ended))
-            return try engine.add(node)
+        follow(start, try Self.node(spec, hasPages: hasPages)) { [weak self] in self?.take($0) }
+    }
+
+    private nonisolated static func node(_ spec: ListSpec<Entity>, hasPages: Bool) throws -> ListNode<Entity> {
+        guard hasPages else {
+            throw StorageError(
+                .misuse, "A paginated query has pages of one row or more, and no limit and offset of its own.",
+                remedy: "Leave limit and offset out of the query.")
         }
+        return ListNode(spec)
     }
 
     private func take(_ update: ListUpdate<Entity>) {
@@ -76,7 +74,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         totalCount = update.total ?? totalCount
         offset = update.offset
         // The page that was looked at may be no more.
-        if state.items.isEmpty, totalCount > 0, offset > 0, !isMoving {
+        if state.value.isEmpty, totalCount > 0, offset > 0, !isMoving {
             Task { [weak self] in await self?.goToPage(Int.max) }
         }
     }
@@ -89,12 +87,12 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     // MARK: The page
 
     /// The page's rows; in the scrolling style all that were loaded.
-    public var currentPage: [Entity] { state.items }
+    public var currentPage: [Entity] { state.value }
     /// How many pages there are.
     public var totalPages: Int { (totalCount + pageSize - 1) / pageSize }
     /// The number of the page, from 0 on; in the scrolling style that of the last page that was loaded.
     public var currentPageIndex: Int { (offset + length - 1) / pageSize }
-    public var hasNextPage: Bool { offset + state.items.count < totalCount }
+    public var hasNextPage: Bool { offset + state.value.count < totalCount }
     public var hasPreviousPage: Bool { style != .scrolling && offset > 0 }
 
     /// The page now, and after each change.
@@ -109,15 +107,15 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
 
     /// A row of the page by its place; nil beyond it. Near the end of a list that scrolls it makes more rows ready.
     public func item(at index: Int) -> Entity? {
-        guard state.items.indices.contains(index) else { return nil }
-        if style == .scrolling, index >= state.items.count - prefetchThreshold, hasNextPage, !isMoving {
+        guard state.value.indices.contains(index) else { return nil }
+        if style == .scrolling, index >= state.value.count - prefetchThreshold, hasNextPage, !isMoving {
             isMoving = true
             Task { [weak self] in
                 self?.isMoving = false
                 await self?.goToNextPage()
             }
         }
-        return state.items[index]
+        return state.value[index]
     }
 
     // MARK: Turning pages

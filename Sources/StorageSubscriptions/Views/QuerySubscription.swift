@@ -19,14 +19,8 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
 
     package init(_ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, start: SubscriptionStart) {
         super.init(engine)
-        let mailbox = mailbox { [weak self] in self?.take($0) }
         let spec = ListSpec(RowForm(Entity.self), request.rows)
-        let ended = endLater()
-        begin(start) { engine in
-            let node = ListNode(spec)
-            node.connect(Outlet(mailbox, finish: ended))
-            return try engine.add(node)
-        }
+        follow(start, ListNode(spec)) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<Entity>) {
@@ -40,12 +34,9 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
     }
 
     /// The rows, in the query's order.
-    public var items: [Entity] { state.items }
+    public var items: [Entity] { state.value }
     /// The rows, or why there are none.
-    public var result: Result<[Entity], StorageError> {
-        if let error, state.items.isEmpty { return .failure(error) }
-        return .success(state.items)
-    }
+    public var result: Result<[Entity], StorageError> { result(state.value) }
 
     /// The rows now, and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {

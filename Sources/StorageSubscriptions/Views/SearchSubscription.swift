@@ -125,9 +125,9 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     }
 
     /// The rows that fit, as many as `maxResults` at the most.
-    public var results: [Entity] { state.items.map(\.entity) }
+    public var results: [Entity] { state.value.map(\.entity) }
     /// The rows with their ranks, and with marked texts where that was asked for.
-    public var hits: [SearchResult<Entity>] { state.items }
+    public var hits: [SearchResult<Entity>] { state.value }
     /// Whether a search is done and has found nothing.
     public var hasNoResults: Bool { hasSearched && !isSearching && resultCount == 0 }
 
@@ -186,13 +186,13 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         isSearching = true
         let found = Found()
         keep(found, for: text)
-        let mailbox = mailbox { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
+        let outlet = outlet { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
             if let found { self?.take(update, of: text, found) }
         }
-        let (request, indexes, configuration, ended) = (request, indexes, configuration, endLater())
+        let (request, indexes, configuration) = (request, indexes, configuration)
         do {
             let handle = try await engine.open { engine in
-                try Self.open(text, request, indexes, configuration, Outlet(mailbox, finish: ended), engine)
+                try Self.open(text, request, indexes, configuration, outlet, engine)
             }
             found.handle = handle
             engine.stage.drain()
@@ -214,17 +214,13 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
                 text: text, fields: configuration.searchFields, isCaseSensitive: configuration.caseSensitive,
                 isExact: configuration.exactMatch, condition: request.predicate, orderings: request.orderings,
                 limit: configuration.maxResults, marks: configuration.highlightMatches ? ("<b>", "</b>") : nil)
-            let node = ListNode(try search.spec())
-            node.connect(outlet)
-            return try engine.add(node)
+            return try engine.add(ListNode(search.spec()), outlet)
         }
         let search = try Search<Entity>(
             indexes: indexes, query: text, limit: configuration.maxResults, syntax: configuration.syntax,
             weights: configuration.weights, excerpt: configuration.highlightMatches ? .snippet() : nil,
             condition: request.predicate)
-        let node = FullTextNode(search)
-        node.connect(outlet)
-        return try engine.add(node)
+        return try engine.add(FullTextNode(search), outlet)
     }
 
     private func keep(_ found: Found, for text: String) {

@@ -13,16 +13,10 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
 
     package init(_ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, start: SubscriptionStart) {
         super.init(engine)
-        let mailbox = mailbox { [weak self] in self?.take($0) }
         var rows = request.rows
         rows.limit = min(rows.limit ?? 1, 1)
         let spec = ListSpec(RowForm(Entity.self), rows)
-        let ended = endLater()
-        begin(start) { engine in
-            let node = ListNode(spec)
-            node.connect(Outlet(mailbox, finish: ended))
-            return try engine.add(node)
-        }
+        follow(start, ListNode(spec)) { [weak self] in self?.take($0) }
     }
 
     private func take(_ update: ListUpdate<Entity>) {
@@ -36,12 +30,9 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
     }
 
     /// The row.
-    public var item: Entity? { state.items.first }
+    public var item: Entity? { state.value.first }
     /// The row or nil, or why it can't be told.
-    public var result: Result<Entity?, StorageError> {
-        if let error, item == nil { return .failure(error) }
-        return .success(item)
-    }
+    public var result: Result<Entity?, StorageError> { result(item) }
 
     /// The row now, and after each change of it.
     public var snapshots: SubscriptionSequence<Entity?> {

@@ -30,7 +30,7 @@ public class StorageSubscription {
     @ObservationIgnored var handle: LiveHandle?
     /// Makes the node and reads its first value.
     @ObservationIgnored private var opening: (@Sendable (isolated SubscriptionEngine) throws -> LiveHandle)?
-    @ObservationIgnored private var retries = 0
+    @ObservationIgnored private var retries = RetryDelay()
 
     init(_ engine: SubscriptionEngine) { self.engine = engine }
 
@@ -63,16 +63,23 @@ public class StorageSubscription {
 
     // MARK: For the kinds of views
 
-    func begin(
-        _ start: SubscriptionStart, _ opening: @escaping @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
+    /// Follows the store by a node of its own.
+    ///
+    /// - Parameters:
+    ///   - node: Made on the engine, and anew when it has failed; what it throws says that the question can't be asked.
+    ///   - take: Takes what is new.
+    func follow<Node: LiveNode>(
+        _ start: SubscriptionStart, _ node: @escaping @autoclosure @Sendable () throws -> Node,
+        _ take: @escaping @MainActor @Sendable (Node.Update) -> Void
     ) {
-        self.opening = opening
+        let outlet = outlet(take)
+        opening = { try $0.add(node(), outlet) }
         guard start == .immediate else {
             Task { [weak self] in await self?.openLater() }
             return
         }
         do {
-            handle = try engine.now { try opening($0) }
+            handle = try opening.map { opening in try engine.now { try opening($0) } }
             engine.stage.drain()
         } catch {
             failed(error)
@@ -101,7 +108,7 @@ public class StorageSubscription {
         self.position = position
         lastRefreshTime = Date()
         refreshCount += 1
-        retries = 0
+        retries = RetryDelay()
     }
 
     /// A first value that can't be had is tried again, unless it is the question that is wrong.
@@ -111,8 +118,7 @@ public class StorageSubscription {
         guard handle == nil, opening != nil else { return }
         if self.error?.code == .closed { return ended() }
         guard self.error?.isFinal == false else { return }
-        retries += 1
-        let delay = min(30, 0.1 * Double(1 << min(retries - 1, 16)))
+        let delay = retries.next()
         Task { [weak self] in
             try await Task.sleep(for: .seconds(delay))
             await self?.openLater()
@@ -125,18 +131,20 @@ public class StorageSubscription {
         isLoading = false
     }
 
-    /// Where its news arrives, on the main actor.
-    func mailbox<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> Mailbox<Update> {
-        Mailbox { [weak self] update in
+    /// What a value is shown as: the value, or why there never was one.
+    func result<Value>(_ value: Value) -> Result<Value, StorageError> {
+        if let error, refreshCount == 0 { return .failure(error) }
+        return .success(value)
+    }
+
+    /// Where a node's news goes, to arrive on the main actor.
+    func outlet<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> Outlet<Update> {
+        let mailbox = Mailbox<Update> { [weak self] update in
             let start = ContinuousClock.now
             take(update)
             self?.refreshTime += (ContinuousClock.now - start) / .seconds(1)
         }
-    }
-
-    /// What to call when the store is closed.
-    nonisolated func endLater() -> @Sendable () -> Void {
-        { [weak self] in Task { @MainActor in self?.ended() } }
+        return Outlet(mailbox) { [weak self] in Task { @MainActor in self?.ended() } }
     }
 }
 

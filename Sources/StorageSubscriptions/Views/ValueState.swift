@@ -3,30 +3,27 @@
 /// Isolation: the main actor.
 @MainActor
 struct ValueState<Value: Sendable> {
-    private var snapshots = Readers<LatestValue<Value>>()
-    private var differences = Readers<ValueDifference<Value>>()
+    private let snapshots = Readers<LatestValue<Value>>()
+    private let differences = Readers<ValueDifference<Value>>()
 
-    mutating func tell(_ difference: ValueDifference<Value>) {
-        if snapshots.isRead() {
-            let latest = LatestValue(value: difference.new)
-            snapshots.send(latest) { latest }
-        }
-        if differences.isRead() { differences.send(difference) { difference } }
+    func tell(_ difference: ValueDifference<Value>) {
+        snapshots.send { LatestValue(value: difference.new) }
+        differences.send { difference }
     }
 
     /// - Parameter value: What to begin with; nil where there is nothing yet.
-    mutating func readSnapshots(of owner: any AnyObject & Sendable, _ value: Value?) -> SubscriptionSequence<Value> {
+    func readSnapshots(of owner: any AnyObject & Sendable, _ value: Value?) -> SubscriptionSequence<Value> {
         SubscriptionSequence(snapshots.add(value.map { LatestValue(value: $0) }), of: owner) { $0.value }
     }
 
-    mutating func readDifferences(
+    func readDifferences(
         of owner: any AnyObject & Sendable, at position: Int64, _ value: Value?
     ) -> SubscriptionSequence<ValueDifference<Value>> {
         let first = value.map { ValueDifference(position: position, old: nil, new: $0) }
         return SubscriptionSequence(differences.add(first), of: owner) { $0 }
     }
 
-    mutating func finish() {
+    func finish() {
         snapshots.finish()
         differences.finish()
     }

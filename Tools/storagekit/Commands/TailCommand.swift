@@ -69,15 +69,7 @@ struct TailCommand: AsyncParsableCommand {
     private func news(of engine: StorageEngine) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let observation = engine.onCommit { continuation.yield() }
-        let end = seconds.map { ContinuousClock.now + .seconds($0) }
-        let watchman = Task {
-            while !StandardOutput.isReaderGone {
-                let left = end.map { $0 - ContinuousClock.now } ?? .seconds(1)
-                guard left > .zero else { break }
-                try await Task.sleep(for: min(left, .milliseconds(50)))
-            }
-            continuation.finish()
-        }
+        let watchman = Watchman.start(for: seconds) { continuation.finish() }
         continuation.onTermination = { _ in
             observation.cancel()
             watchman.cancel()

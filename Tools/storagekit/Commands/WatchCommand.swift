@@ -74,30 +74,16 @@ struct WatchCommand: AsyncParsableCommand {
         let (list, start) = try await engine.read { store in
             (try WatchedList(command, store), try command.from.map { try store.points.position(of: $0) })
         }
-        let source: any FeedSource = start.map { PastSource(engine, at: $0) } ?? LiveSource(engine)
-        let subscriptions = SubscriptionEngine(source)
+        let timeline = start.map { StorageTimeline(engine, at: $0) }
+        let subscriptions = timeline?.subscriptions ?? SubscriptionEngine(LiveSource(engine))
         let (updates, continuation) = AsyncStream<ListUpdate<[StorageValue]>>.makeStream()
         let spec = list.spec
-        let handle = try await subscriptions.open { subscriptions in
-            let node = ListNode(spec)
-            node.connect(
-                Outlet {
-                    continuation.yield($0)
-                } finish: {
-                    continuation.finish()
-                })
-            return try subscriptions.add(node)
+        let handle = try await subscriptions.open {
+            try $0.add(ListNode(spec), Outlet({ continuation.yield($0) }, finish: { continuation.finish() }))
         }
-        let film = start.map { _ in Task { await command.play(source, subscriptions, engine) } }
-        let end = seconds.map { ContinuousClock.now + .seconds($0) }
-        let watchman = Task {
-            while !StandardOutput.isReaderGone {
-                let left = end.map { $0 - ContinuousClock.now } ?? .seconds(1)
-                guard left > .zero else { break }
-                try await Task.sleep(for: min(left, .milliseconds(50)))
-            }
-            continuation.finish()
-        }
+        // It takes the page through what happened since the point, and then lets it follow the store.
+        let film = timeline.map { timeline in Task { try await timeline.play(.commitsPerSecond(pace)) } }
+        let watchman = Watchman.start(for: seconds) { continuation.finish() }
         let printer = WatchPrinter(list, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
         for await update in updates { try printer.show(update) }
         try printer.finish()
@@ -106,22 +92,5 @@ struct WatchCommand: AsyncParsableCommand {
         _ = handle
         if StandardOutput.isReaderGone { throw OutputClosed() }
         try await engine.close()
-    }
-
-    /// Takes the page through what happened since the point, and then lets it follow the store.
-    private func play(_ source: any FeedSource, _ subscriptions: SubscriptionEngine, _ engine: StorageEngine) async {
-        guard let past = source as? PastSource else { return }
-        while !Task.isCancelled {
-            let position = past.position
-            let next = try? await engine.read { store -> Int64? in
-                position < store.head.position ? try store.log.lastPosition(ofCommitAt: position + 1) : nil
-            }
-            guard let next = next ?? nil else { break }
-            guard (try? await Task.sleep(for: .seconds(1 / pace))) != nil else { return }
-            try? await subscriptions.alone { try past.move(to: next) }
-            await subscriptions.catchUp()
-        }
-        past.goLive()
-        await subscriptions.catchUp()
     }
 }

@@ -8,13 +8,17 @@ public import StorageProjections
 /// that another process writes to nothing is kept. There is no copy of entities on the disk beside their table: it would
 /// lie in the same file, and could only be staler.
 ///
+/// There are two, which do the same: ``GenericRepository``, and ``AnyRepository``, whose type doesn't tell the record.
+///
 /// Isolation: `Sendable`, a reference to the open store.
-public struct GenericRepository<E, R: StorageKitEntityRecord>: Sendable
-where E: RegisteredEntity, E.Record == R {
-    let storage: Storage
+public protocol StorageRepository<E>: Sendable {
+    associatedtype E: RegisteredEntity
 
-    init(storage: Storage) { self.storage = storage }
+    /// The store that the rows are in.
+    var storage: Storage { get }
+}
 
+extension StorageRepository {
     /// The entity with this id, nil where there is none.
     public func get(id: E.Id, policy: ReadPolicy = .localFirst) async throws -> E? {
         let engine = storage.engine
@@ -75,58 +79,20 @@ where E: RegisteredEntity, E.Record == R {
     ) async throws -> RepoPage<E> {
         try await storage.page(E.self, orderBy: orderBy, ascending: ascending, limit: limit, offset: offset)
     }
+}
+
+/// The repository of an entity and its record.
+public struct GenericRepository<E, R: StorageKitEntityRecord>: StorageRepository
+where E: RegisteredEntity, E.Record == R {
+    public let storage: Storage
 
     /// The same repository without its record's type.
-    public var erased: AnyRepository<E> { AnyRepository(self) }
+    public var erased: AnyRepository<E> { AnyRepository(storage: storage) }
 }
 
 /// A repository that doesn't tell how its entities are stored; what services are handed.
-public struct AnyRepository<E: RegisteredEntity>: Sendable {
-    let base: GenericRepository<E, E.Record>
-
-    init(_ base: GenericRepository<E, E.Record>) { self.base = base }
-
-    /// The entity with this id, nil where there is none.
-    public func get(id: E.Id, policy: ReadPolicy = .localFirst) async throws -> E? {
-        try await base.get(id: id, policy: policy)
-    }
-
-    /// Inserts or updates an entity.
-    public func put(_ entity: E) async throws { try await base.put(entity) }
-    /// Inserts or updates entities as one commit.
-    public func putAll(_ entities: [E]) async throws { try await base.putAll(entities) }
-    /// Deletes the entity with this id; does nothing where there is none.
-    public func delete(id: E.Id) async throws { try await base.delete(id: id) }
-
-    /// Every entity, in the order of a column, or of the key.
-    public func getAll(orderBy: String? = nil, ascending: Bool = true) async throws -> [E] {
-        try await base.getAll(orderBy: orderBy, ascending: ascending)
-    }
-
-    /// The entities whose column holds a value.
-    public func getAll<Value: StorageColumnValue>(
-        where column: String, equals value: Value, orderBy: String? = nil, ascending: Bool = true
-    ) async throws -> [E] {
-        try await base.getAll(where: column, equals: value, orderBy: orderBy, ascending: ascending)
-    }
-
-    /// How many entities there are.
-    public func countAll() async throws -> Int { try await base.countAll() }
-    /// Deletes every entity, as one commit.
-    @discardableResult public func deleteAll() async throws -> Int { try await base.deleteAll() }
-
-    /// Deletes the entities whose column holds a value, as one commit.
-    @discardableResult
-    public func deleteAll<Value: StorageColumnValue>(where column: String, equals value: Value) async throws -> Int {
-        try await base.deleteAll(where: column, equals: value)
-    }
-
-    /// A page of entities by number.
-    public func getPage(
-        orderBy: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
-    ) async throws -> RepoPage<E> {
-        try await base.getPage(orderBy: orderBy, ascending: ascending, limit: limit, offset: offset)
-    }
+public struct AnyRepository<E: RegisteredEntity>: StorageRepository {
+    public let storage: Storage
 }
 
 extension Storage {

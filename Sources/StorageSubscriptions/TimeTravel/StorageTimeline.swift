@@ -1,33 +1,7 @@
-public import GRDB
+package import GRDB
 public import StorageCore
 public import StorageLog
-public import StorageProjections
-internal import StorageSubscriptions
-internal import Synchronization
-
-extension Storage {
-    /// The store's history as a film: live views that begin at a point of the past, and are taken through what happened
-    /// since.
-    ///
-    /// ```swift
-    /// let timeline = try await storage.timeline(from: .time(yesterday))
-    /// let page = PaginatedQuerySubscription(timeline.query(Post.self).orderBy(\.createdAt, .descending))
-    /// while let commit = try await timeline.stepForward() {
-    ///     print(commit.time, page.currentPage.map(\.title))
-    /// }
-    /// ```
-    ///
-    /// - Throws: `not-found` for a point that isn't in the log.
-    public func timeline(from point: StoragePoint) async throws -> StorageTimeline {
-        let position = try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let reader = LogReader(connection)
-            // Views show whole commits.
-            return try reader.lastPosition(ofCommitAt: reader.position(of: point))
-        }
-        return StorageTimeline(engine, at: position)
-    }
-}
+package import StorageProjections
 
 /// A place in a store's history that moves, with the views that show it.
 ///
@@ -47,25 +21,31 @@ public actor StorageTimeline {
 
     private let engine: StorageEngine
     private nonisolated let source: PastSource
-    nonisolated let subscriptions: SubscriptionEngine
-    nonisolated let searchIndexes: SearchIndexes
+    package nonisolated let subscriptions: SubscriptionEngine
+    package nonisolated let searchIndexes: SearchIndexes
 
-    init(_ engine: StorageEngine, at position: Int64) {
+    package init(_ engine: StorageEngine, at position: Int64) {
         self.engine = engine
         searchIndexes = SearchIndexes(remembers: false)
         source = PastSource(engine, at: position)
         subscriptions = SubscriptionEngine(source)
     }
 
+    /// The end of the commit at a point: views show whole commits.
+    ///
+    /// - Throws: `not-found` for a point that isn't in the log.
+    package static func position(of point: StoragePoint, in engine: StorageEngine) async throws -> Int64 {
+        try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let reader = LogReader(connection)
+            return try reader.lastPosition(ofCommitAt: reader.position(of: point))
+        }
+    }
+
     /// The position that views show; where they follow the store, its last one.
     public nonisolated var position: Int64 { source.isLive ? engine.committed.position : source.position }
     /// Whether it has come to the end, and follows the store.
     public nonisolated var isLive: Bool { source.isLive }
-
-    /// A query over the rows of the moment that the timeline shows.
-    public nonisolated func query<E: RegisteredEntity>(_ type: E.Type) -> TimelineQuery<E> {
-        TimelineQuery(timeline: self)
-    }
 
     /// Goes to the end of the next commit.
     ///
@@ -92,12 +72,7 @@ public actor StorageTimeline {
 
     /// Goes to a point, before or behind this one.
     public func move(to point: StoragePoint) async throws {
-        let position = try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let reader = LogReader(connection)
-            return try reader.lastPosition(ofCommitAt: reader.position(of: point))
-        }
-        try await move(toPosition: position)
+        try await move(toPosition: Self.position(of: point, in: engine))
     }
 
     /// Plays what happened until the end of the log, and then follows the store. It ends before that when the task is
@@ -163,27 +138,9 @@ public actor StorageTimeline {
     }
 
     /// Reads the moment that is shown.
-    nonisolated func reading<Result: Sendable>(
+    package nonisolated func reading<Result: Sendable>(
         _ table: String, _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try await subscriptions.read(Interest(entity: table, predicate: nil), body)
-    }
-}
-
-/// A query over the moment that a ``StorageTimeline`` shows.
-public struct TimelineQuery<Entity: RegisteredEntity>: SubscribableQuery {
-    public var request = QueryRequest<Entity>()
-    let timeline: StorageTimeline
-
-    init(timeline: StorageTimeline) { self.timeline = timeline }
-
-    public var subscriptionSource: SubscriptionSource {
-        SubscriptionSource(timeline.subscriptions, timeline.searchIndexes)
-    }
-
-    public func reading<Result: Sendable>(
-        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
-    ) async throws -> Result {
-        try await timeline.reading(EntityTables.of(Entity.Record.self).name, body)
     }
 }

@@ -1,0 +1,48 @@
+public import GRDB
+public import StorageCore
+internal import StorageLog
+public import StorageProjections
+public import StorageSubscriptions
+
+extension Storage {
+    /// The store's history as a film: live views that begin at a point of the past, and are taken through what happened
+    /// since.
+    ///
+    /// ```swift
+    /// let timeline = try await storage.timeline(from: .time(yesterday))
+    /// let page = PaginatedQuerySubscription(timeline.query(Post.self).orderBy(\.createdAt, .descending))
+    /// while let commit = try await timeline.stepForward() {
+    ///     print(commit.time, page.currentPage.map(\.title))
+    /// }
+    /// ```
+    ///
+    /// - Throws: `not-found` for a point that isn't in the log.
+    public func timeline(from point: StoragePoint) async throws -> StorageTimeline {
+        StorageTimeline(engine, at: try await StorageTimeline.position(of: point, in: engine))
+    }
+}
+
+extension StorageTimeline {
+    /// A query over the rows of the moment that the timeline shows.
+    public nonisolated func query<E: RegisteredEntity>(_ type: E.Type) -> TimelineQuery<E> {
+        TimelineQuery(timeline: self)
+    }
+}
+
+/// A query over the moment that a ``StorageTimeline`` shows.
+public struct TimelineQuery<Entity: RegisteredEntity>: SubscribableQuery {
+    public var request = QueryRequest<Entity>()
+    let timeline: StorageTimeline
+
+    init(timeline: StorageTimeline) { self.timeline = timeline }
+
+    public var subscriptionSource: SubscriptionSource {
+        SubscriptionSource(timeline.subscriptions, timeline.searchIndexes)
+    }
+
+    public func reading<Result: Sendable>(
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        try await timeline.reading(EntityTables.of(Entity.Record.self).name, body)
+    }
+}

@@ -1,0 +1,12 @@
+/// How long to wait before trying again, longer after each failure: from a tenth of a second to half a minute.
+struct RetryDelay: Sendable {
+    private var failures = 0
+
+    var hasFailed: Bool { failures > 0 }
+
+    /// The seconds to wait after one more failure.
+    mutating func next() -> Double {
+        failures += 1
+        return min(30, 0.1 * Double(1 << min(failures - 1, 16)))
+    }
+}

@@ -1,0 +1,40 @@
+package import StorageCore
+
+/// News of a list or of groups: everything, or steps that lead from what was there before.
+package protocol SteppedUpdate: ComposableUpdate {
+    /// Everything that there is.
+    associatedtype Whole: Collection & RangeReplaceableCollection & Sendable
+    associatedtype Step: Sendable
+    /// How the news is told to readers.
+    associatedtype Difference: Sendable
+
+    /// The position that it reflects.
+    var position: Int64 { get set }
+    /// Everything, where it is told in the place of steps.
+    var whole: Whole? { get set }
+    /// The steps, in order; from the whole on where there is one.
+    var changes: [Step] { get set }
+    /// Why it couldn't be kept up to date; all else is as before.
+    var error: StorageError? { get }
+    var difference: Difference { get }
+
+    /// Everything that there is at a position.
+    init(_ whole: Whole, at position: Int64)
+    /// Makes the new value of the old one.
+    func apply(to value: inout Whole)
+    /// How many rows there are in all.
+    static func rowCount(of value: Whole) -> Int
+}
+
+extension SteppedUpdate {
+    package var weight: Int { changes.count }
+
+    package mutating func append(_ next: Self) {
+        var composed = next
+        if next.whole == nil {
+            composed.whole = whole
+            composed.changes = changes + next.changes
+        }
+        self = composed
+    }
+}
