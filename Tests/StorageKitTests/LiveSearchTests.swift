@@ -106,18 +106,44 @@ struct Page: Hashable {
         #expect(search.hasNoResults)
     }
 
-    @Test func aChangeThatDoesNotFitIsLookedUpOnly() async throws {
+    /// A row is looked up among searches by its words: those that it doesn't fit cost nothing.
+    @Test func aChangeThatDoesNotFitCostsSearchesNothing() async throws {
         let storage = try open()
         try await storage.save((0..<200).map { Page(id: $0, title: "alpha \($0)", body: "beta", shelf: 0) })
-        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
-        await type("alpha", into: search)
+        var searches: [SearchSubscription<Page>] = []
+        for text in ["alpha", "alpha 1*", "\"alpha 10\"", "nothing OR alpha", "alpha NOT 7"] {
+            searches.append(
+                SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0)))
+            await type(text, into: searches[searches.count - 1])
+        }
+        let counts = searches.map(\.resultCount)
+        #expect(counts == [200, 111, 1, 200, 199])
         let before = await storage.subscriptions.counters
         for id in 300..<320 {
-            await storage.viewsSettled(after: try await storage.save(Page(id: id, title: "beta", body: "", shelf: 0)))
+            await storage.viewsSettled(after: try await storage.save(Page(id: id, title: "beta", body: "1", shelf: 0)))
         }
         let after = await storage.subscriptions.counters
-        #expect(after.statements - before.statements == 20)
-        #expect(search.resultCount == 200)
+        #expect(after.statements == before.statements && after.wakes == before.wakes)
+        #expect(after.router.evaluations == before.router.evaluations)
+        #expect(searches.map(\.resultCount) == counts)
+        #expect(await searches[0].explain()?.tier == .indexed)
+    }
+
+    /// A row whose texts are the same keeps its rank: its new state is put in the place of the old one.
+    @Test func otherColumnsOfAResultAreBroughtUpToDateInPlace() async throws {
+        let storage = try open()
+        try await storage.save((0..<20).map { Page(id: $0, title: "alpha \($0)", body: "", shelf: 0) })
+        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
+        await type("alpha", into: search)
+        var rows: [SearchResult<Page>] = []
+        var differences = search.differences.makeAsyncIterator()
+        try #require(await differences.next()).apply(to: &rows)
+        let page = Page(id: 7, title: "alpha 7", body: "", shelf: 3)
+        await storage.viewsSettled(after: try await storage.save(page))
+        let difference = try #require(await differences.next())
+        #expect(difference.whole == nil && difference.changes.count == 1)
+        difference.apply(to: &rows)
+        #expect(rows == search.hits && search.results.contains(page))
     }
 
     @Test func fieldsAreSearchedAsTheConfigurationSays() async throws {

@@ -1,14 +1,4 @@
-/// How the text of a search is to be understood.
-public enum SearchSyntax: Sendable, Hashable {
-    /// For text that people type. Every word must occur; `"quoted words"` must stand side by side; `word*` finds what
-    /// begins so; `AND`, `OR`, `NOT` in capitals and parentheses work where they make sense. Whatever else there is
-    /// is looked for as it stands, and nothing is ever an error.
-    case simple
-    /// The full syntax of SQLite's FTS5, with column filters and NEAR. Text that isn't such is refused.
-    case fts5
-}
-
-/// Turns text that people type into an FTS5 expression that can't be wrong.
+/// Reads text that people type as a search that can't be wrong.
 package struct SearchText {
     private enum Token: Equatable {
         case term(String, isPrefix: Bool)
@@ -21,29 +11,24 @@ package struct SearchText {
     /// FTS5 has a limit of its own on how deep expressions nest.
     private static let depthLimit = 32
 
-    /// The FTS5 expression; nil where there is nothing to look for.
+    /// What is looked for; nil where there is nothing to look for.
     ///
     /// - Parameter keepsSigns: Whether words without a letter or digit count, as they do for the trigram tokenizer.
-    package static func expression(_ text: String, keepsSigns: Bool = false) -> String? {
+    package static func expression(_ text: String, keepsSigns: Bool = false) -> SearchExpression? {
         let tokens = tokens(of: text, keepsSigns: keepsSigns)
         var parser = SearchText(tokens: tokens)
         if let expression = parser.alternatives(), parser.next == tokens.count { return expression }
         // Not an expression: every word is looked for, those that look like operators too.
-        let words = tokens.compactMap { token in
+        let words = tokens.compactMap { token -> SearchExpression? in
             switch token {
-            case .term(let word, let isPrefix): quoted(word, isPrefix)
-            case .and: quoted("AND", false)
-            case .or: quoted("OR", false)
-            case .not: quoted("NOT", false)
+            case .term(let word, let isPrefix): .words(word, isPrefix: isPrefix)
+            case .and: .words("AND", isPrefix: false)
+            case .or: .words("OR", isPrefix: false)
+            case .not: .words("NOT", isPrefix: false)
             case .open, .close: nil
             }
         }
-        return words.isEmpty ? nil : words.joined(separator: " AND ")
-    }
-
-    private static func quoted(_ word: String, _ isPrefix: Bool) -> String {
-        "\"" + word.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-            + (isPrefix ? " *" : "")
+        return words.isEmpty ? nil : .all(words)
     }
 }
 
@@ -102,49 +87,53 @@ extension SearchText {
         return true
     }
 
-    private mutating func alternatives() -> String? {
-        guard var left = conjunction() else { return nil }
+    private mutating func alternatives() -> SearchExpression? {
+        guard let first = conjunction() else { return nil }
+        var parts = [first]
         while take(.or) {
-            guard let right = conjunction() else { return nil }
-            left += " OR " + right
+            guard let part = conjunction() else { return nil }
+            parts.append(part)
         }
-        return left
+        return parts.count == 1 ? first : .any(parts)
     }
 
     /// Words side by side must all occur, with or without AND between them.
-    private mutating func conjunction() -> String? {
-        guard var left = exclusion() else { return nil }
+    private mutating func conjunction() -> SearchExpression? {
+        guard let first = exclusion() else { return nil }
+        var parts = [first]
         while true {
             let isStated = take(.and)
             switch token {
             case .term, .open:
-                guard let right = exclusion() else { return nil }
-                left += " AND " + right
-            default: return isStated ? nil : left
+                guard let part = exclusion() else { return nil }
+                parts.append(part)
+            default:
+                if isStated { return nil }
+                return parts.count == 1 ? first : .all(parts)
             }
         }
     }
 
-    private mutating func exclusion() -> String? {
+    private mutating func exclusion() -> SearchExpression? {
         guard var left = part() else { return nil }
         while take(.not) {
             guard let right = part() else { return nil }
-            left = "(\(left) NOT \(right))"
+            left = .without(left, right)
         }
         return left
     }
 
-    private mutating func part() -> String? {
+    private mutating func part() -> SearchExpression? {
         switch token {
         case .term(let word, let isPrefix):
             next += 1
-            return Self.quoted(word, isPrefix)
+            return .words(word, isPrefix: isPrefix)
         case .open where depth < Self.depthLimit:
             next += 1
             depth += 1
             defer { depth -= 1 }
             guard let inner = alternatives(), take(.close) else { return nil }
-            return "(\(inner))"
+            return inner
         default: return nil
         }
     }

@@ -92,53 +92,32 @@ package struct Search<E: RegisteredEntity>: Sendable {
     }
 
     package func count(_ db: GRDB.Database) throws -> Int {
-        var count = 0
-        try find("count(*)", db) { count = Int(sqlite3_column_int64($0, 0)) }
-        return count
-    }
-
-    /// The numbers of the rows that fit, as many as `limit` at the most.
-    package func places(_ db: GRDB.Database, limit: Int) throws -> Set<Int64> {
-        var places: Set<Int64> = []
-        try find("rowid", limit: limit, db) { places.insert(sqlite3_column_int64($0, 0)) }
-        return places
-    }
-
-    /// The name of the rows' numbers.
-    package func rowNumber(_ db: GRDB.Database) throws -> String { try indexes.index(of: E.Record.self, db).rowid }
-
-    /// Whether one row fits, found by its number.
-    package func finds(_ place: Int64, _ db: GRDB.Database) throws -> Bool {
-        var isFound = false
-        try find("1", place: place, limit: 1, db) { _ in isFound = true }
-        return isFound
-    }
-
-    private func find(
-        _ what: String, place: Int64? = nil, limit: Int = -1, _ db: GRDB.Database, _ body: (OpaquePointer) -> Void
-    ) throws {
         let index = try indexes.index(of: E.Record.self, db)
-        guard let expression = expression(index) else { return }
+        guard let expression = expression(index) else { return 0 }
         let allowed = try allowed(index)
-        let first = allowed.values.count + 1
         let with = allowed.with.isEmpty ? "" : "WITH \(allowed.with.dropLast(2)) "
-        let sql = """
-            \(with)SELECT \(what) FROM \(index.table) WHERE \(index.table) MATCH ?\(first)\(allowed.and)\
-            \(place == nil ? "" : " AND rowid = ?\(first + 2)") LIMIT ?\(first + 1)
-            """
-        let statement = try db.cachedStatement(sql: sql).sqliteStatement
+        let text = "\(index.table) MATCH ?\(allowed.values.count + 1)\(allowed.and)"
+        let statement = try db.cachedStatement(
+            sql: "\(with)SELECT count(*) FROM \(index.table) WHERE \(text)"
+        ).sqliteStatement
         defer { sqlite3_reset(statement) }
         let parameters = RowWriter(statement: statement)
         for (place, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(place + 1)) }
-        parameters.bind(expression, at: Int32(first))
-        parameters.bind(Int64(limit), at: Int32(first + 1))
-        if let place { parameters.bind(place, at: Int32(first + 2)) }
-        while try step(statement, db) { body(statement) }
+        parameters.bind(expression, at: Int32(allowed.values.count + 1))
+        return try step(statement, db) ? Int(sqlite3_column_int64(statement, 0)) : 0
+    }
+
+    /// What is looked for; nil where only FTS5 can tell, or there is nothing to look for.
+    ///
+    /// - Parameter tokenizer: How the index cuts texts into words.
+    package func expression(tokenizer: String) -> SearchExpression? {
+        guard syntax == .simple else { return nil }
+        return SearchText.expression(query, keepsSigns: SearchIndex.keepsSigns(tokenizer))
     }
 
     private func expression(_ index: SearchIndex) -> String? {
         switch syntax {
-        case .simple: SearchText.expression(query, keepsSigns: index.keepsSigns)
+        case .simple: expression(tokenizer: index.tokenizer)?.text
         case .fts5: query
         }
     }

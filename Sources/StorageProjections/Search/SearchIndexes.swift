@@ -10,14 +10,17 @@ struct SearchIndex: Sendable {
     let table: String
     /// The indexed columns, in order.
     let columns: [String]
-    /// Whether signs are looked for as well as words.
-    let keepsSigns: Bool
+    /// How texts are cut into words.
+    let tokenizer: String
     /// The entity's table, quoted, and the name of its row number.
     let entity: String
     let rowid: String
     /// The entity's columns as a search selects them, from the table named `e`.
     let selected: String
     let selectedCount: Int32
+
+    /// Whether a tokenizer looks for signs as well as words.
+    static func keepsSigns(_ tokenizer: String) -> Bool { tokenizer.hasPrefix("trigram") }
 }
 
 /// The full-text indexes that were searched, so that a search needn't read the catalog.
@@ -71,7 +74,7 @@ package final class SearchIndexes: Sendable {
         }
         return SearchIndex(
             table: quoted(index.table), columns: index.columns.map { catalog.column(id: $0)?.name ?? "" },
-            keepsSigns: index.tokenizer.hasPrefix("trigram"), entity: quoted(table.name),
+            tokenizer: index.tokenizer, entity: quoted(table.name),
             rowid: entity.rowidName ?? "rowid",
             selected: table.columns.map { "e.\(quoted($0.name))" }.joined(separator: ", "),
             selectedCount: Int32(table.columns.count))

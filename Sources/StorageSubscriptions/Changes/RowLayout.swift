@@ -1,6 +1,7 @@
 internal import CSQLite
 package import StorageCore
 package import StorageLog
+package import StorageProjections
 
 /// The columns of one entity as places in an array, with what comparing their values takes.
 ///
@@ -28,9 +29,13 @@ package final class RowLayout {
     /// Places by column ids, counted from the lowest one; -1 for ids of others.
     private let places: [Int32]
     private let firstId: UInt32
+    /// What is in the entity's full-text index; nil where it has none.
+    let texts: RowTexts?
 
     /// - Parameter database: A connection that sees the entity's table; it knows the columns' types and collations.
-    package convenience init(_ entity: CatalogEntity, in database: OpaquePointer) {
+    package convenience init(
+        _ entity: CatalogEntity, in database: OpaquePointer, fullText index: FullTextIndex? = nil
+    ) {
         self.init(
             entity,
             columns: entity.live.map { column in
@@ -43,10 +48,10 @@ package final class RowLayout {
                     id: column.id, name: column.name, stored: column.stored,
                     affinity: ColumnAffinity(declaredType: type.map { String(cString: $0) } ?? ""),
                     collation: RowPredicate.Collation(rawValue: name))
-            })
+            }, fullText: index)
     }
 
-    package init(_ entity: CatalogEntity, columns: [Column]) {
+    package init(_ entity: CatalogEntity, columns: [Column], fullText index: FullTextIndex? = nil) {
         self.entity = entity.id
         self.columns = columns
         name = entity.name
@@ -58,6 +63,9 @@ package final class RowLayout {
         for (place, id) in ids.enumerated() { places[Int(id - first)] = Int32(place) }
         self.places = places
         firstId = first
+        texts = index.flatMap { index in
+            RowTexts(index, places: index.columns.map { column in ids.firstIndex(of: column) })
+        }
         let memory = ValueMemory()
         fallbacks = columns.map { column in
             memory.keep(entity.columns.first { $0.id == column.id }?.fallback ?? .null)

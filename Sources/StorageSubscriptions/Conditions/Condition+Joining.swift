@@ -85,6 +85,7 @@ extension Condition {
         case .notLike(let reading, let pattern): bytes(11, reading, [pattern.prefix])
         case .columns(let left, _, let right): bytes(12, left) + number(right)
         case .all(let parts): [13] + parts.flatMap(\.signature)
+        case .texts(let condition): [15] + condition.signature
         case .any(let parts): [14] + parts.flatMap(\.signature)
         }
     }

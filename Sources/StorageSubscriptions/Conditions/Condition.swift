@@ -22,6 +22,8 @@ indirect enum Condition: Hashable {
     case like(Int, LikePattern)
     case notLike(Int, LikePattern)
     case columns(Int, RowPredicate.Comparison, Int)
+    /// Of the words of the columns that the full-text index holds.
+    case texts(TextCondition)
     case all([Condition])
     case any([Condition])
 
@@ -52,6 +54,7 @@ extension Condition {
         case .notLike(let reading, let pattern):
             return row.key(reading, image).map { !Self.fits($0, pattern) } ?? false
         case .columns(let left, let comparison, let right): return Self.compare(row, image, left, comparison, right)
+        case .texts(let condition): return condition.isTrue(row.words(image))
         case .all(let parts):
             for part in parts where !part.isTrue(row, image) { return false }
             return true
@@ -119,21 +122,22 @@ extension Condition {
     }
 
     /// The columns that the answer depends on.
-    func columns(_ readings: [ColumnReading]) -> ColumnMask {
+    func columns(_ row: RowKeys) -> ColumnMask {
         switch self {
         case .always, .never: return .none
         case .opaque: return .all
         case .equal(let reading, _), .notEqual(let reading, _), .among(let reading, _), .notAmong(let reading, _),
             .range(let reading, _, _), .null(let reading), .notNull(let reading), .like(let reading, _),
             .notLike(let reading, _):
-            return ColumnMask(place: readings[reading].place)
+            return row.columns(of: reading)
         case .columns(let left, _, let right):
-            var mask = ColumnMask(place: readings[left].place)
-            mask.insert(readings[right].place)
+            var mask = row.columns(of: left)
+            mask.formUnion(row.columns(of: right))
             return mask
+        case .texts: return row.columns(of: RowKeys.words)
         case .all(let parts), .any(let parts):
             var mask = ColumnMask.none
-            for part in parts { mask.formUnion(part.columns(readings)) }
+            for part in parts { mask.formUnion(part.columns(row)) }
             return mask
         }
     }

@@ -39,6 +39,14 @@ struct ConditionCompiler {
         }
     }
 
+    /// A search, as far as words can be had without the index; otherwise only the database can tell.
+    func compile(_ expression: SearchExpression) -> Condition {
+        guard let tokenizer = layout.texts?.tokenizer, let condition = TextCondition(expression, tokenizer) else {
+            return .opaque
+        }
+        return .texts(condition)
+    }
+
     /// How a column is compared with a constant; nil where its collation isn't one of SQLite's own.
     private func reading(_ column: String, _ collation: RowPredicate.Collation?) throws -> Int? {
         let place = try layout.place(named: column)

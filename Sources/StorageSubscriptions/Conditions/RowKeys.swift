@@ -17,7 +17,11 @@ final class RowKeys {
         var count = 0
     }
 
+    /// The reading of all words of the columns that the full-text index holds.
+    static let words = 1 << 24
+
     private(set) var readings: [ColumnReading] = []
+    private let texts: RowTexts?
     private var places: [ColumnReading: Int] = [:]
     /// Two for each reading: of the row before and after.
     private var entries: [Entry] = []
@@ -30,6 +34,11 @@ final class RowKeys {
     private var isCompleted = false
     /// Whether a value was wanted that nobody knows. What was found since then is worth nothing.
     private(set) var failed = false
+    /// The words of the row before and after, and the changes that they were cut for.
+    private let wordLists = [WordList(), WordList()]
+    private var wordStamps: [UInt64] = [0, 0]
+
+    init(_ layout: RowLayout) { texts = layout.texts }
 
     /// The number of a reading.
     func add(_ reading: ColumnReading) -> Int {
@@ -65,6 +74,23 @@ final class RowKeys {
         if entries[place].stamp != stamp { make(reading, image, place) }
         let entry = entries[place]
         return entry.count < 0 ? nil : buffer.bytes(entry.start, entry.count)
+    }
+
+    /// The columns that a reading looks at.
+    func columns(of reading: Int) -> ColumnMask {
+        reading == Self.words ? texts?.columns ?? .none : ColumnMask(place: readings[reading].place)
+    }
+
+    /// The row's words.
+    func words(_ image: Image) -> WordList {
+        let words = wordLists[image.rawValue]
+        guard wordStamps[image.rawValue] != stamp else { return words }
+        wordStamps[image.rawValue] = stamp
+        words.removeAll()
+        for place in texts?.places ?? [] {
+            if let value = value(place, image) { texts?.cut(value, into: words) }
+        }
+        return words
     }
 
     /// Two keys of the same row, neither of them NULL.

@@ -45,9 +45,15 @@ package struct Interest: Sendable {
     let columns: [String]?
     /// Whether it asks the entity's full-text index.
     let searches: Bool
+    /// What it asks of the texts in that index, where that can be told from the row alone.
+    let expression: SearchExpression?
 
-    package init(entity: String, predicate: RowPredicate?, columns: [String]? = nil, searches: Bool = false) {
+    package init(
+        entity: String, predicate: RowPredicate?, columns: [String]? = nil, searches: Bool = false,
+        matching expression: SearchExpression? = nil
+    ) {
         self.searches = searches
+        self.expression = expression
         self.entity = entity
         self.predicate = predicate ?? .constant(true)
         self.columns = columns

@@ -2,6 +2,7 @@ internal import Dispatch
 package import GRDB
 internal import StorageCore
 internal import StorageLog
+internal import StorageProjections
 
 /// Follows a store's log and keeps nodes up to date: each commit costs the nodes that it concerns.
 ///
@@ -31,6 +32,7 @@ package actor SubscriptionEngine {
     private var owners: [SubscriptionToken: Int] = [:]
     private var nextId = 0
     private var catalog = Catalog()
+    private var fullTexts: [UInt32: FullTextIndex] = [:]
     private var schemaVersion: Int64 = -1
     private var isClosed = false
     /// What nodes reflect.
@@ -116,7 +118,8 @@ extension SubscriptionEngine {
     private func register(_ node: any LiveNode, _ entity: UInt32, _ layout: RowLayout) throws -> SubscriptionToken {
         let interest = node.interest
         let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
-        return try router.register(entity, where: interest.predicate, affecting: affecting)
+        return try router.register(
+            entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
     }
 
     /// Does nothing for a node that is gone.
@@ -379,10 +382,11 @@ extension SubscriptionEngine {
     }
 
     private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
+        if let known = router.layout(of: entity.id) { return known }
         guard let connection = snapshot.rows.sqliteConnection else { throw StorageError.closed() }
-        let layout = RowLayout(entity, in: connection)
+        let layout = RowLayout(entity, in: connection, fullText: fullTexts[entity.id])
         router.add(layout)
-        return router.layout(of: entity.id) ?? layout
+        return layout
     }
 
     /// Lays out the rows anew of entities that have changed.
@@ -392,15 +396,16 @@ extension SubscriptionEngine {
         let version = try Self.schemaVersion(state.rows)
         guard version != schemaVersion else { return [] }
         schemaVersion = version
-        let known = catalog
+        let (known, knownTexts) = (catalog, fullTexts)
         catalog = try Catalog.load(state.log)
+        fullTexts = Dictionary(uniqueKeysWithValues: try FullTextIndex.load(state.log).map { ($0.entity, $0) })
         var stale: Set<Int> = []
         for (id, slot) in slots {
             guard let entity = catalog.entity(named: slot.node.interest.entity) else {
                 stale.insert(id)
                 continue
             }
-            if entity == known.entity(id: slot.entity) { continue }
+            if entity == known.entity(id: slot.entity), fullTexts[entity.id] == knownTexts[entity.id] { continue }
             stale.insert(id)
         }
         for entity in Set(stale.compactMap { slots[$0]?.entity }) { router.forget(entity) }

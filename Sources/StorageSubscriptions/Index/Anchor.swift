@@ -17,6 +17,17 @@ enum Anchor {
     /// Values and readings meet as hashes: what has the same hash by chance is only evaluated in vain.
     static func seed(_ reading: Int, _ kind: UInt64) -> UInt64 { UInt64(reading) << 2 | kind }
 
+    static func equal(to key: [UInt8], _ reading: Int) -> Anchor {
+        .equal(reading: reading, hash: key.withUnsafeBytes { hash(equal: $0, reading) })
+    }
+
+    static func prefix(of text: some Collection<UInt8>, _ reading: Int) -> Anchor {
+        let prefix = text.prefix(longestPrefix)
+        var hash = PrefixHash(seed: seed(reading, 2))
+        for byte in prefix { hash.combine(byte) }
+        return .prefix(reading: reading, length: prefix.count, hash: hash.finished)
+    }
+
     static func hash(equal key: UnsafeRawBufferPointer, _ reading: Int) -> UInt64 {
         var hash = PrefixHash(seed: seed(reading, 0))
         hash.combine(key)
@@ -54,6 +65,7 @@ extension Condition {
         case .all(let parts): parts.compactMap { $0.cost(index) }.min()
         case .any(let parts):
             parts.reduce(Int?.some(0)) { sum, part in sum.flatMap { sum in part.cost(index).map { sum + $0 } } }
+        case .texts(let condition): condition.cost
         case .never: 0
         default: nil
         }
@@ -70,16 +82,14 @@ extension Condition {
 
     private func branches(_ index: AnchorContext, beside rest: [Condition]) -> [Branch] {
         switch self {
-        case .equal(let reading, let key): return [Branch(anchor: Self.anchor(reading, key), rest: rest)]
+        case .equal(let reading, let key): return [Branch(anchor: .equal(to: key, reading), rest: rest)]
         case .among(let reading, let keys):
-            return keys.map { Branch(anchor: Self.anchor(reading, $0), rest: rest) }
+            return keys.map { Branch(anchor: .equal(to: $0, reading), rest: rest) }
         case .null(let reading):
             return [Branch(anchor: .null(reading: reading, hash: Anchor.hash(null: reading)), rest: rest)]
         case .like(let reading, let pattern):
-            let prefix = pattern.prefix.prefix(Anchor.longestPrefix)
-            var hash = PrefixHash(seed: Anchor.seed(reading, 2))
-            for byte in prefix { hash.combine(byte) }
-            return [Branch(anchor: .prefix(reading: reading, length: prefix.count, hash: hash.finished), rest: rest)]
+            return [Branch(anchor: .prefix(of: pattern.prefix, reading), rest: rest)]
+        case .texts(let condition): return condition.anchors.map { Branch(anchor: $0, rest: rest) }
         case .range(let reading, let lower, let upper):
             let interval = KeyInterval(
                 lower: lower.map { KeyHead($0.key) } ?? .lowest, upper: upper.map { KeyHead($0.key) } ?? .highest)
@@ -91,10 +101,6 @@ extension Condition {
         case .any(let parts): return parts.flatMap { $0.branches(index, beside: rest) }
         default: return []
         }
-    }
-
-    private static func anchor(_ reading: Int, _ key: [UInt8]) -> Anchor {
-        .equal(reading: reading, hash: key.withUnsafeBytes { Anchor.hash(equal: $0, reading) })
     }
 }
 

@@ -123,13 +123,13 @@ extension PostingIndex {
     func visit(_ probe: Probe, _ images: Probe.Images) {
         for posting in others { probe.found(posting.node) }
         for place in uses.indices {
-            let column = probe.row.readings[uses[place].reading].place
+            let columns = probe.row.columns(of: uses[place].reading)
             if images != .both {
                 visit(place, probe, images == .old ? .old : .new, images)
             } else {
                 // Only whole changes have both images from the beginning on.
                 if depth == 0, !probe.changed.intersects(uses[place].interest) { continue }
-                if probe.changed.contains(column) {
+                if probe.changed.intersects(columns) {
                     visit(place, probe, .old, .old)
                     visit(place, probe, .new, .new)
                 } else {
@@ -141,10 +141,20 @@ extension PostingIndex {
 
     private func visit(_ place: Int, _ probe: Probe, _ image: RowKeys.Image, _ images: Probe.Images) {
         let reading = uses[place].reading
+        if reading == RowKeys.words {
+            let words = probe.row.words(image)
+            for word in 0..<words.count { visit(place, words[word], probe, images) }
+            return
+        }
         guard let key = probe.row.key(reading, image) else {
             if uses[place].nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images) }
             return
         }
+        visit(place, key, probe, images)
+    }
+
+    private func visit(_ place: Int, _ key: UnsafeRawBufferPointer, _ probe: Probe, _ images: Probe.Images) {
+        let reading = uses[place].reading
         // All is taken from the key before a bucket asks for others, which may move it.
         let hash = uses[place].equals > 0 ? Anchor.hash(equal: key, reading) : 0
         let head = uses[place].intervals.isEmpty ? .lowest : KeyHead(key)

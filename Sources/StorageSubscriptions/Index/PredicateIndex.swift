@@ -33,7 +33,7 @@ final class PredicateIndex {
     }
 
     let layout: RowLayout
-    private let row = RowKeys()
+    private let row: RowKeys
     private let probe: Probe
     private let context: AnchorContext
     private let root = PostingIndex()
@@ -45,6 +45,7 @@ final class PredicateIndex {
 
     init(_ layout: RowLayout) {
         self.layout = layout
+        row = RowKeys(layout)
         probe = Probe(row)
         context = AnchorContext(layout, row)
     }
@@ -59,8 +60,12 @@ final class PredicateIndex {
 // MARK: Coming and going
 
 extension PredicateIndex {
-    func register(_ predicate: RowPredicate, affecting: ColumnMask) throws -> SubscriptionToken {
-        let condition = try ConditionCompiler(layout: layout, row: row).compile(predicate)
+    func register(
+        _ predicate: RowPredicate, matching expression: SearchExpression?, affecting: ColumnMask
+    ) throws -> SubscriptionToken {
+        let compiler = ConditionCompiler(layout: layout, row: row)
+        let texts = expression.map { compiler.compile($0) } ?? .always
+        let condition = Condition.joined(all: [try compiler.compile(predicate), texts])
         let node = nodeOfCondition[condition] ?? add(condition)
         let place: Int32
         var subscription = Subscription(node: node, generation: 1, affecting: affecting)
@@ -81,7 +86,7 @@ extension PredicateIndex {
     }
 
     private func add(_ condition: Condition) -> Int32 {
-        let node = Node(condition: condition, columns: condition.columns(row.readings), isOpaque: condition.isOpaque)
+        let node = Node(condition: condition, columns: condition.columns(row), isOpaque: condition.isOpaque)
         let place: Int32
         if let reused = freeNodes.popLast() {
             place = reused
@@ -237,7 +242,8 @@ extension PredicateIndex {
     }
 
     private func describe(_ branch: Branch) -> String {
-        let name = layout.columns[row.readings[branch.anchor.reading].place].name
+        let isWord = branch.anchor.reading == RowKeys.words
+        let name = isWord ? "a word" : layout.columns[row.readings[branch.anchor.reading].place].name
         switch branch.anchor {
         case .equal: return "\(name) ="
         case .null: return "\(name) is null"

@@ -93,7 +93,7 @@ extension SubscriptionFilter {
         in predicate: RowPredicate, _ columns: [String]?, _ layout: RowLayout
     ) throws -> Interest {
         if let columns { _ = try layout.mask(of: columns) }
-        let compiler = ConditionCompiler(layout: layout, row: RowKeys())
+        let compiler = ConditionCompiler(layout: layout, row: RowKeys(layout))
         guard try compiler.compile(predicate).isOpaque else {
             return Interest(entity: layout.name, predicate: predicate, columns: columns)
         }

@@ -60,18 +60,20 @@ extension Router {
 
     /// - Parameters:
     ///   - entity: One that was added.
+    ///   - expression: What the row's texts must be found by too, where it has a full-text index.
     ///   - affecting: The columns that the subscriber looks at, beside those of the predicate: shown, sorted or grouped by,
     ///     summed up. A row that stays isn't told of where none of them has changed.
     /// - Throws: `invalid-name` for a column that isn't there, `misuse` for an entity that isn't known.
     package func register(
-        _ entity: UInt32, where predicate: RowPredicate, affecting: ColumnMask
+        _ entity: UInt32, where predicate: RowPredicate, matching expression: SearchExpression? = nil,
+        affecting: ColumnMask
     ) throws -> SubscriptionToken {
         guard let index = indexes[entity] else {
             throw StorageError(
                 .misuse, "Entity \(entity) isn't known to the router.", remedy: "Add its layout first.")
         }
         subscribed = nil
-        return try index.register(predicate, affecting: affecting)
+        return try index.register(predicate, matching: expression, affecting: affecting)
     }
 
     /// Does nothing for a subscription that is gone.

@@ -1,86 +1,101 @@
 package import StorageCore
-internal import StorageLog
 package import StorageProjections
 
 /// The best results of a full-text search, kept up to date.
 ///
-/// It knows which rows fit. A changed row is looked up in the index alone: where it neither fitted nor fits, nothing
-/// happens. Otherwise the search is run again, because one row more or less moves the rank of every other; a search that
-/// takes long is run again at most for a tenth of the time, the last state always being shown in the end.
+/// Which changes concern it the router tells from the row's words. Where a row comes to fit or fits no more, or its texts
+/// are others, the search is run again, because one row more or less moves the rank of every other; a search that takes
+/// long is run again at most for a tenth of the time, the last state always being shown in the end. Where only other
+/// columns have changed, the row is put in the place of the old one.
 ///
 /// Where rows have changed that don't fit, the ranks are those from before: BM25 counts all documents, so they would be
 /// a little different. They are right again with the next search.
+///
+/// Of an expression in FTS5's own syntax only the index knows what fits: there each change of texts counts.
 package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
-    private let search: Search<Entity>
-    /// The numbers of all rows that fit; nil where there are too many to know.
-    private var places: Set<Int64>?
-    private var isDirty = false
-    private var isLive = false
-    private var news = ListUpdate<SearchResult<Entity>>()
-    private var hasNews = false
-    private var last = ListUpdate<SearchResult<Entity>>()
     package var outlet: Outlet<ListUpdate<SearchResult<Entity>>>?
+    private let search: Search<Entity>
+    private let form = RowForm(Entity.self)
+    /// What the router finds it by; nil where only the index can tell.
+    private var expression: SearchExpression?
+    private var texts = ColumnMask.all
+    private var keyPlace = 0
+
+    private var results: [SearchResult<Entity>] = []
+    /// Where the rows stand among the results, by their keys.
+    private var places: [StorageValue: Int] = [:]
+    private var total = 0
+    private var position: Int64 = 0
+    /// Whether there are other results than those that were told; if not, which of them have changed.
+    private var isWhole = false
+    private var changes: [ListChange<SearchResult<Entity>>] = []
+
+    private var isLive = false
+    private var isDirty = false
     /// When it was run last, and how long it took.
     private var ended = ContinuousClock.now
     private var duration = Duration.zero
-    private static var placeLimit: Int { 200_000 }
     /// Searches that are quicker than this are run at every change.
     private static var quick: Duration { .milliseconds(2) }
 
     package init(_ search: Search<Entity>) { self.search = search }
 
     package var interest: Interest {
-        Interest(entity: EntityTables.of(Entity.Record.self).name, predicate: search.condition, searches: true)
+        Interest(entity: form.table.name, predicate: search.condition, searches: true, matching: expression)
     }
 
-    package func lay(_ layout: RowLayout) throws { isLive = false }
+    package func lay(_ layout: RowLayout) throws {
+        expression = layout.texts.flatMap { search.expression(tokenizer: $0.index.tokenizer) }
+        texts = layout.texts?.columns ?? .all
+        keyPlace = layout.keyPlaces.first ?? 0
+        isLive = false
+    }
 
     package func hydrate(_ snapshot: Snapshot) throws {
-        let start = ContinuousClock.now
-        snapshot.statementCount += 2
-        let found = try search.run(snapshot.rows)
-        let places = try search.places(snapshot.rows, limit: Self.placeLimit + 1)
-        let knowsAll = places.count <= Self.placeLimit
-        self.places = knowsAll ? places : nil
-        news = ListUpdate()
-        news.whole = found
-        news.total = knowsAll ? places.count : try search.count(snapshot.rows)
-        hasNews = true
-        isDirty = false
+        isLive = false
+        try run(snapshot)
         isLive = true
+    }
+
+    private func run(_ snapshot: Snapshot) throws {
+        let start = ContinuousClock.now
+        snapshot.statementCount += 1
+        results = try search.run(snapshot.rows)
+        places = [:]
+        for (place, result) in results.enumerated() { places[Entity.Record.key(of: result.entity.id)] = place }
+        if !isLive || expression == nil {
+            snapshot.statementCount += 1
+            total = try search.count(snapshot.rows)
+        }
+        isWhole = true
+        changes = []
+        isDirty = false
         ended = .now
         duration = ended - start
     }
 
-    package func apply(_ change: ChangedRow, _ effect: SubscriptionEffect, _ snapshot: Snapshot) throws {
+    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
         guard isLive else { throw StaleNode() }
-        guard !isDirty else { return }
-        // More than one event of a row may mean another number, which nobody has kept.
-        guard let places, change.change.eventCount == 1, let place = try place(of: change, snapshot) else {
-            isDirty = true
-            return
+        switch effect {
+        case .enter: total += 1
+        case .leave: total -= 1
+        case .stay where !change.change.changed.intersects(texts): return try replace(change, snapshot)
+        default: break
         }
-        isDirty = places.contains(place)
-        if !isDirty, change.change.exists {
-            snapshot.statementCount += 1
-            isDirty = try search.finds(place, snapshot.rows)
-        }
+        isDirty = true
     }
 
-    /// The number of a changed row. The log doesn't hold it: it is known while a commit is fresh, and as long as the row
-    /// is there.
-    private func place(of change: ChangedRow, _ snapshot: Snapshot) throws -> Int64? {
-        if change.change.rowid != 0 { return change.change.rowid }
-        guard change.change.exists else { return nil }
-        let shape = EntityTables.of(Entity.Record.self).shape
-        let key = condition(binding: shape.key.map { shape.columns[$0].stored })
-        let sql = "SELECT \(try search.rowNumber(snapshot.rows)) FROM \(quoted(shape.stored)) WHERE \(key)"
-        return try snapshot.integer(sql, of: change)
+    /// Another state of a row whose rank is the same.
+    private func replace(_ change: ChangedRow, _ snapshot: Snapshot) throws {
+        guard !isDirty, let key = change.value(keyPlace, .new)?.value, let place = places[key] else { return }
+        let old = results[place]
+        results[place] = SearchResult(entity: try snapshot.item(form, change), rank: old.rank, snippet: old.snippet)
+        changes.append(.update(results[place], at: place))
     }
 
     package func settle(_ snapshot: Snapshot) throws {
         guard let seconds = postponedSeconds, seconds == 0 || snapshot.isUrgent else { return }
-        try hydrate(snapshot)
+        try run(snapshot)
     }
 
     package var postponedSeconds: Double? {
@@ -90,17 +105,23 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
     }
 
     package func publish(at position: Int64) -> Delivery? {
-        guard hasNews else { return nil }
-        hasNews = false
-        news.position = position
-        last = news
-        let update = news
-        return outlet?.tell(update, limit: .max) { update }
+        guard isWhole || !changes.isEmpty else { return nil }
+        self.position = position
+        var update = everything()
+        if !isWhole { (update.whole, update.changes) = (nil, changes) }
+        (isWhole, changes) = (false, [])
+        return outlet?.tell(update, limit: max(256, results.count)) { self.everything() }
+    }
+
+    private func everything() -> ListUpdate<SearchResult<Entity>> {
+        var update = ListUpdate(results, at: position)
+        update.total = total
+        return update
     }
 
     package func fail(_ error: StorageError) -> Delivery? {
         isLive = false
-        var update = last
+        var update = everything()
         update.whole = nil
         update.error = error
         return outlet?.tell(update, limit: .max) { update }

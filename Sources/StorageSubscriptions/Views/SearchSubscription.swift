@@ -14,9 +14,10 @@ public import StorageProjections
 /// A search is run when the text has rested for ``Configuration/debounceInterval``; the last text is always searched for
 /// in the end. Texts that were searched for lately stay live, so going back to one of them shows its results at once.
 ///
-/// A full-text search asks the index about each changed row, and is run again only where that row fits or did. A search
-/// in fields goes without an index and follows changes like a ``QuerySubscription``; its first results cost a look at
-/// every row.
+/// A changed row is looked up among the full-text searches by its words, and only those that it fits or did are run again:
+/// a thousand others cost nothing. Of searches in FTS5's own syntax each is run again when a text has changed. A search in
+/// fields goes without an index and follows changes like a ``QuerySubscription``; its first results cost a look at every
+/// row.
 @MainActor @Observable
 public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscription {
     /// How a search goes.
