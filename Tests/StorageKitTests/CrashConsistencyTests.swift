@@ -131,11 +131,3 @@ import Testing
         #expect(mode == "restoring" || resumed > 0, "no rebuild was caught in the middle and taken up again")
     }
 }
-
-/// The rows of the worker.
-@StorageEntity(table: "marks")
-private struct Mark: Equatable {
-    var id: String
-    var batch: String
-    var number: Int
-}

@@ -94,15 +94,15 @@ import Testing
                 switch anchor {
                 case .equal(let reading, let hash): Anchor.hash(equal: words[place], reading) == hash
                 case .prefix(let reading, let length, let hash):
-                    if case .prefix(_, length, hash) = Anchor.prefix(of: words[place].dropFirst().prefix(length), reading) {
-                        true
-                    } else {
-                        false
-                    }
+                    isPrefix(length, hash, Anchor.prefix(of: words[place].dropFirst().prefix(length), reading))
                 default: false
                 }
             }
         }
+    }
+
+    private func isPrefix(_ length: Int, _ hash: UInt64, _ anchor: Anchor) -> Bool {
+        if case .prefix(_, length, hash) = anchor { true } else { false }
     }
 
     @Test func aTokenizerThatSQLiteHasNotIsLeftToTheIndex() {

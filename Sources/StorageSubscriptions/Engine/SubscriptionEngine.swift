@@ -35,6 +35,10 @@ package actor SubscriptionEngine {
     private var fullTexts: [UInt32: FullTextIndex] = [:]
     private var schemaVersion: Int64 = -1
     private var isClosed = false
+    /// Entities whose events are wanted.
+    private var wanted: Set<UInt32> = [CatalogEntity.catalog.id]
+    /// Nodes that have put something off.
+    private var postponed: Set<Int> = []
     /// What nodes reflect.
     package private(set) var position: Int64 = 0
     package private(set) var counters = EngineCounters()
@@ -109,6 +113,7 @@ extension SubscriptionEngine {
                 return [node.publish(at: snapshot.position)]
             }
         } catch {
+            forgo(node.interest.entity)
             if slots.isEmpty { rest() }
             throw error
         }
@@ -127,6 +132,8 @@ extension SubscriptionEngine {
         guard let slot = slots.removeValue(forKey: id) else { return }
         owners[slot.token] = nil
         router.remove(slot.token)
+        postponed.remove(id)
+        forgo(slot.node.interest.entity)
         if slots.isEmpty { rest() }
     }
 
@@ -174,6 +181,7 @@ extension SubscriptionEngine {
     private func rest() {
         source.stop()
         inbox = nil
+        wanted = [CatalogEntity.catalog.id]
         position = 0
     }
 
@@ -182,14 +190,18 @@ extension SubscriptionEngine {
         for slot in slots.values { slot.node.finish() }
         slots.removeAll()
         owners.removeAll()
+        postponed.removeAll()
         rest()
     }
 
     private func want(_ entity: UInt32) {
-        var wanted = Set(slots.values.map(\.entity))
-        wanted.insert(entity)
-        wanted.insert(CatalogEntity.catalog.id)
-        inbox?.want(wanted)
+        if wanted.insert(entity).inserted { inbox?.want(wanted) }
+    }
+
+    /// Wants an entity no longer that no node looks at.
+    private func forgo(_ name: String) {
+        guard let entity = catalog.entity(named: name)?.id, !router.entities.contains(entity) else { return }
+        if wanted.remove(entity) != nil { inbox?.want(wanted) }
     }
 
     /// Takes in what has been committed, and hands it to the views.
@@ -199,8 +211,7 @@ extension SubscriptionEngine {
         guard !slots.isEmpty else { return }
         do {
             try step(isUrgent: isUrgent) { snapshot in
-                guard isUrgent else { return [] }
-                return slots.filter { $0.value.node.postponedSeconds != nil }.keys.map { settle($0, snapshot) }
+                isUrgent ? postponed.sorted().map { settle($0, snapshot) } : []
             }
         } catch {
             fail(Array(slots.keys), error)
@@ -307,7 +318,12 @@ extension SubscriptionEngine {
         guard let node = slots[id]?.node else { return nil }
         do {
             try node.settle(snapshot)
-            if let seconds = node.postponedSeconds { perform(after: seconds) { $0.settleLater(id) } }
+            if let seconds = node.postponedSeconds {
+                postponed.insert(id)
+                perform(after: seconds) { $0.settleLater(id) }
+            } else {
+                postponed.remove(id)
+            }
             return node.publish(at: snapshot.position)
         } catch {
             return hydrate(id, snapshot)

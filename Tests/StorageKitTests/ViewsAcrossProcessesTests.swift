@@ -1,0 +1,122 @@
+import Foundation
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSubscriptions
+
+/// Views of a store that another process writes to miss nothing and repeat nothing, whatever becomes of that process.
+///
+/// Readers have a heartbeat of an hour here: where a wake-up were lost, the test would stand still.
+@MainActor @Suite(.serialized) struct ViewsAcrossProcessesTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.file("store.sqlite") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func reader() throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        configuration.heartbeat = .seconds(3_600)
+        return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+    }
+
+    /// What a reader of differences and one of events make of what they are told.
+    private final class Told {
+        var rows: [Mark] = []
+        var marks: [StorageValue: [String: StorageValue]] = [:]
+        /// Events that don't fit what was told before.
+        var faults: [String] = []
+
+        func take(_ event: ChangeEvent) {
+            switch event {
+            case .inserted(_, let id, let data, _):
+                if marks.updateValue(data, forKey: id) != nil { faults.append("inserted twice: \(id)") }
+            case .updated(_, let id, let changes, _):
+                guard var row = marks[id] else { return faults.append("updated before it was told: \(id)") }
+                for (column, change) in changes {
+                    if row[column] != change.old { faults.append("\(column) of \(id) was another") }
+                    row[column] = change.new
+                }
+                marks[id] = row
+            case .deleted(_, let id, let data, _):
+                if marks.removeValue(forKey: id) != data { faults.append("deleted as another: \(id)") }
+            case .bulkChange, .schemaChange: faults.append("told as a whole: \(event)")
+            }
+        }
+    }
+
+    /// The writer is killed again and again, at any moment; the views live through all of it.
+    @Test func aWriterThatIsKilledLeavesViewsRight() async throws {
+        let first = try Worker(store: path, mode: "hold", prefix: "x")
+        #expect(try await first.waitForLines(1))
+        _ = first.kill()
+        let storage = try reader()
+        let page = QuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending).orderBy(\.id).limit(15))
+        let count = CountSubscription(storage.query(Mark.self))
+        let batches = GroupedAggregationSubscription(
+            storage.query(Mark.self), .count, .max(\.number), groupedBy: \.batch)
+        let told = Told()
+        var differences = page.differences.makeAsyncIterator()
+        try #require(await differences.next()).apply(to: &told.rows)
+        let events = try await storage.changeNotifier.events(for: Mark.self, limit: 1_000_000)
+        let reading = Task { for await event in events { told.take(event) } }
+
+        for round in 0..<max(4, Int(4 * testScale)) {
+            let mode = round % 2 == 0 ? "batch" : "single"
+            let worker = try Worker(store: path, mode: mode, prefix: "\(round)")
+            #expect(try await worker.waitForLines(2))
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...60)))
+            _ = worker.kill()
+            // Whoever opens the store next makes it whole; what was written last may be told by nobody else.
+            let next = try Worker(store: path, mode: "asked", prefix: "after \(round)")
+            #expect(try await next.waitForLines(1))
+            let position = count.position
+            try next.ask(for: 1)
+            while count.position == position { try await Task.sleep(for: .milliseconds(1)) }
+            _ = next.kill()
+            await storage.subscriptions.catchUp(isUrgent: true)
+            storage.subscriptions.stage.drain()
+
+            let all = try await storage.query(Mark.self).fetch()
+            #expect(count.count == all.count)
+            let wanted = try await storage.query(Mark.self).orderBy(\.number, .descending).orderBy(\.id).limit(15)
+                .fetch()
+            #expect(page.items == wanted)
+            while told.rows != wanted { try #require(await differences.next()).apply(to: &told.rows) }
+            let groups = Dictionary(grouping: all, by: \.batch)
+            #expect(batches.groups.map(\.key) == groups.keys.sorted())
+            for group in batches.groups {
+                #expect(group.value.0 == groups[group.key]?.count)
+                #expect(group.value.1 == groups[group.key]?.map(\.number).max())
+            }
+        }
+        let rows = Dictionary(uniqueKeysWithValues: try await storage.query(Mark.self).fetch().map { ($0.id, $0) })
+        while told.marks.count != rows.count { try await Task.sleep(for: .milliseconds(1)) }
+        try await storage.close()
+        await reading.value
+        #expect(told.faults.isEmpty, "\(told.faults.prefix(3))")
+        for (id, row) in told.marks {
+            #expect(try row["number"] == rows[String(storageValue: id)].map { .integer(Int64($0.number)) })
+        }
+    }
+
+    /// Each commit is asked for only when the view has shown all that were asked for before, so that it comes to a reader that
+    /// sleeps or is going to.
+    @Test func everyCommitOfAnotherProcessIsShown() async throws {
+        let writer = try Worker(store: path, mode: "asked", prefix: "x")
+        #expect(try await writer.waitForLines(1))
+        let storage = try reader()
+        let newest = SingleQuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending))
+        var snapshots = newest.snapshots.makeAsyncIterator()
+        #expect(try #require(await snapshots.next()) == nil)
+        // 10,000 where the suite runs at twenty times its everyday size.
+        for number in 1...max(100, Int(500 * testScale)) {
+            try writer.ask(for: 1)
+            #expect(try #require(await snapshots.next())?.number == number)
+        }
+        try await storage.close()
+        #expect(await snapshots.next() == nil)
+        _ = writer.kill()
+    }
+}
