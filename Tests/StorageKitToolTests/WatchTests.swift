@@ -97,6 +97,36 @@ import Testing
         #expect(outcome.output.split(separator: "\n").count > page.count + 1)
     }
 
+    /// The numbers at the end of the film are those of the database.
+    @Test func numbersAreKept() async throws {
+        let store = try await SampleStore.shared.value
+        struct Line: Decodable {
+            struct Row: Decodable, Equatable {
+                let count: Int
+                let greatest: String
+                enum CodingKeys: String, CodingKey {
+                    case count
+                    case greatest = "max(name)"
+                }
+            }
+            let row: Row?
+        }
+        let film = try ToolProcess.run(
+            [
+                "watch", "users", "--aggregate", "count, max(name)", "--from", "@0", "--pace",
+                "100000",
+                "--for", "2", "--format", "jsonl",
+            ], store: store.path)
+        #expect(film.status == 0)
+        let rows = film.output.split(separator: "\n").compactMap { line in
+            try? JSONDecoder().decode(Line.self, from: Data(line.utf8)).row
+        }
+        let answer = try ToolProcess.run(
+            ["sql", "SELECT count(*) AS count, max(name) FROM users", "--format", "jsonl"], store: store.path)
+        let wanted = try JSONDecoder().decode(Line.Row.self, from: Data(answer.output.utf8))
+        #expect(rows.count > 1 && rows.last == wanted)
+    }
+
     @Test func wrongQuestionsAreAnswered() async throws {
         let store = try await SampleStore.shared.value
         let table = try ToolProcess.run(["watch", "nothing"], store: store.path)
@@ -105,5 +135,11 @@ import Testing
         #expect(order.status == 2 && order.errors.contains("name"))
         let condition = try ToolProcess.run(["watch", "users", "--where", "nome = 1", "--for", "1"], store: store.path)
         #expect(condition.status != 0 && condition.errors.contains("nome"))
+        let number = try ToolProcess.run(["watch", "users", "--aggregate", "median(id)"], store: store.path)
+        #expect(number.status == 2 && number.errors.contains("sum(x)"))
+        let column = try ToolProcess.run(["watch", "users", "--aggregate", "sum(nome)"], store: store.path)
+        #expect(column.status == 2 && column.errors.contains("name"))
+        let page = try ToolProcess.run(["watch", "users", "--aggregate", "count", "-n", "3"], store: store.path)
+        #expect(page.status == 2 && page.errors.contains("--aggregate"))
     }
 }

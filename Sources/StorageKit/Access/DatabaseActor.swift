@@ -7,7 +7,7 @@ internal import StorageLog
 /// What ``write(_:)`` changes in entity tables is captured and is one commit, with the task's actor and correlation, like any
 /// other write; the file's lock can't be bypassed, because there is no way to the writer but this.
 public actor DatabaseActor {
-    private let storage: Storage
+    let storage: Storage
 
     init(storage: Storage) { self.storage = storage }
 

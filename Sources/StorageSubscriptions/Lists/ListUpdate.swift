@@ -23,3 +23,28 @@ package struct ListUpdate<Item: Sendable>: SteppedUpdate {
         ListDifference(position: position, whole: whole, changes: changes)
     }
 }
+
+extension ListUpdate {
+    /// The same of other items.
+    package func map<Other>(_ change: (Item) throws -> Other) rethrows -> ListUpdate<Other> {
+        var update = ListUpdate<Other>()
+        (update.position, update.total, update.offset, update.error) = (position, total, offset, error)
+        update.whole = try whole?.map(change)
+        // What throws stands alone: in the midst of a case's values it crashes programs built by Swift 6.3.
+        for step in changes {
+            switch step {
+            case .insert(let item, let place):
+                let other = try change(item)
+                update.changes.append(.insert(other, at: place))
+            case .remove(let place): update.changes.append(.remove(at: place))
+            case .update(let item, let place):
+                let other = try change(item)
+                update.changes.append(.update(other, at: place))
+            case .move(let item, let from, let to):
+                let other = try change(item)
+                update.changes.append(.move(other, from: from, to: to))
+            }
+        }
+        return update
+    }
+}

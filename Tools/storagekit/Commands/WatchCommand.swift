@@ -5,7 +5,7 @@ import StorageLog
 import StorageProjections
 import StorageSubscriptions
 
-/// `storagekit watch`: a live page, search or group of lists of any store.
+/// `storagekit watch`: a live page, search, grouped list or aggregate of any store.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Show the rows of a table live, while others write to the store.",
@@ -16,6 +16,7 @@ struct WatchCommand: AsyncParsableCommand {
 
               storagekit watch -s app.sqlite orders --order "total desc" -n 10
               storagekit watch -s app.sqlite orders --where "status = 'open'" --group customer
+              storagekit watch -s app.sqlite orders --aggregate "count, sum(total)" --group status
               storagekit watch -s app.sqlite articles --search "swift*" --format jsonl
               storagekit watch -s app.sqlite orders -n 10 --from -2h --pace 20
 
@@ -34,16 +35,19 @@ struct WatchCommand: AsyncParsableCommand {
     var order: String?
 
     @Option(name: [.customShort("n"), .customLong("limit")], help: "How many rows a page has.")
-    var limit = 20
+    var limit: Int?
 
     @Option(help: "Which page, from 1 on.")
-    var page = 1
+    var page: Int?
 
     @Option(help: "Only rows that the table's full-text index finds for these words, in the syntax of FTS5.")
     var search: String?
 
-    @Option(help: "Show rows under headings, one for each value of this column.")
+    @Option(help: "Show rows under headings, one for each value of this column; aggregates for each of them.")
     var group: String?
+
+    @Option(help: "Show numbers in the place of rows: count, count(x), distinct(x), sum(x), avg(x), min(x), max(x).")
+    var aggregate: String?
 
     @Option(
         name: .long, parsing: .unconditional, help: "Begin at this point of the past.",
@@ -59,8 +63,11 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
-        if page < 1 { throw ValidationError("--page takes a number from 1 on.") }
+        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+        if let page, page < 1 { throw ValidationError("--page takes a number from 1 on.") }
+        if aggregate != nil, limit != nil || page != nil || order != nil {
+            throw ValidationError("--aggregate takes all rows: leave -n, --page and --order out.")
+        }
         if !(pace > 0 && pace <= 1e6) { throw ValidationError("--pace takes a number above 0.") }
         if let seconds, !(seconds >= 0 && seconds <= 1e9) {
             throw ValidationError("--for takes a number of seconds from 0 on.")
@@ -71,20 +78,19 @@ struct WatchCommand: AsyncParsableCommand {
         try format.require([.human, .jsonl], of: "watch")
         let command = self
         let engine = try store.openForReading()
-        let (list, start) = try await engine.read { store in
-            (try WatchedList(command, store), try command.from.map { try store.points.position(of: $0) })
+        let (rows, start) = try await engine.read { store in
+            (try WatchedRows(command, store), try command.from.map { try store.points.position(of: $0) })
         }
         let timeline = start.map { StorageTimeline(engine, at: $0) }
         let subscriptions = timeline?.subscriptions ?? SubscriptionEngine(LiveSource(engine))
         let (updates, continuation) = AsyncStream<ListUpdate<[StorageValue]>>.makeStream()
-        let spec = list.spec
         let handle = try await subscriptions.open {
-            try $0.add(ListNode(spec), Outlet({ continuation.yield($0) }, finish: { continuation.finish() }))
+            try rows.open($0, take: { continuation.yield($0) }, finish: { continuation.finish() })
         }
         // It takes the page through what happened since the point, and then lets it follow the store.
         let film = timeline.map { timeline in Task { try await timeline.play(.commitsPerSecond(pace)) } }
         let watchman = Watchman.start(for: seconds) { continuation.finish() }
-        let printer = WatchPrinter(list, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
+        let printer = WatchPrinter(rows, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
         for await update in updates { try printer.show(update) }
         try printer.finish()
         watchman.cancel()

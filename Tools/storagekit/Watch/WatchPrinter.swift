@@ -5,7 +5,7 @@ import StorageSubscriptions
 
 /// Shows a watched list: as a page for people, or change by change for programs.
 final class WatchPrinter {
-    private let list: WatchedList
+    private let watched: WatchedRows
     private let output: ResultOutput
     /// Whether the page is drawn in the place of the one before.
     private let isScreen: Bool
@@ -14,8 +14,8 @@ final class WatchPrinter {
         static let clear = "\u{1B}[H\u{1B}[2J"
     }
 
-    init(_ list: WatchedList, _ output: ResultOutput, isScreen: Bool) {
-        self.list = list
+    init(_ watched: WatchedRows, _ output: ResultOutput, isScreen: Bool) {
+        self.watched = watched
         self.output = output
         self.isScreen = isScreen
     }
@@ -70,7 +70,7 @@ final class WatchPrinter {
             guard let row else { return }
             json.key("row")
             json.beginObject()
-            for field in list.fields(row) {
+            for field in watched.fields(row) {
                 json.key(field.column)
                 StoredValueWriter.write(field.value, type: field.type, coding: field.coding, to: &json)
             }
@@ -97,9 +97,9 @@ final class WatchPrinter {
         let total = update.total ?? rows.count
         let first = rows.isEmpty ? 0 : update.offset + 1
         try output.line(
-            "\(TerminalText.visible(list.entity.name)) @\(update.position)  \(first)-\(update.offset + rows.count) of \(total)",
+            "\(TerminalText.visible(watched.name)) @\(update.position)  \(first)-\(update.offset + rows.count) of \(total)",
             .dim)
-        guard let group = list.group else {
+        guard let group = watched.heading else {
             try table(rows)
             if !isScreen { try output.line() }
             return
@@ -107,7 +107,7 @@ final class WatchPrinter {
         var section: [[StorageValue]] = []
         func flush() throws {
             guard let first = section.first else { return }
-            let field = list.fields(first)[group]
+            let field = watched.fields(first)[group]
             try output.line("\(TerminalText.visible(ValueText.text(field)))  (\(section.count))")
             try table(section)
             section = []
@@ -122,10 +122,10 @@ final class WatchPrinter {
 
     private func table(_ rows: [[StorageValue]]) throws {
         guard !rows.isEmpty else { return }
-        var layout = TableLayout(list.columns.map { .init($0.name) }, width: output.width)
+        var layout = TableLayout(watched.columns.map { .init($0.name) }, width: output.width)
         for row in rows {
             layout.add(
-                list.fields(row).map {
+                watched.fields(row).map {
                     TableCell(TerminalText.visible(ValueText.text($0)), $0.value == .null ? .dim : .plain)
                 })
         }

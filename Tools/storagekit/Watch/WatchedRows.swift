@@ -1,0 +1,123 @@
+import StorageCore
+import StorageLog
+import StorageProjections
+import StorageSubscriptions
+
+/// What `watch` shows of a table whose type nobody knows: its rows, or numbers of them.
+struct WatchedRows: Sendable {
+    struct Column: Sendable {
+        let name: String
+        var type = ""
+        var coding = ""
+    }
+
+    private enum Source {
+        case list(ListSpec<[StorageValue]>)
+        case aggregate(AggregateSpec)
+    }
+
+    let name: String
+    let columns: [Column]
+    /// The place of the column under whose values rows are shown.
+    let heading: Int?
+    private let source: Source
+
+    init(_ command: WatchCommand, _ store: StoreReader) throws {
+        let entity = try Self.entity(command.table, store)
+        name = entity.name
+        let table = TableShape(entity)
+        let all = entity.live.map { Column(name: $0.name, type: $0.type, coding: $0.coding) }
+        guard !table.key.isEmpty else {
+            throw CommandError(
+                .usage, "\"\(entity.name)\" has no primary key to tell its rows apart.",
+                next: "storagekit tail -f --table \(entity.name)")
+        }
+        let group = try command.group.map { name in
+            guard let place = table.place(of: name) else { throw Self.noColumn(name, table) }
+            return place
+        }
+        var request = RowRequest(predicate: try Self.predicate(command, entity, table, store))
+        if let aggregate = command.aggregate {
+            let terms = try WatchedTerms(aggregate, all.map(\.name)) { Self.noColumn($0, table) }
+            let groups = group.map { [all[$0]] } ?? []
+            columns = groups + terms.columns(all)
+            heading = nil
+            source = .aggregate(AggregateSpec(table, request, groups: groups.map(\.name), terms: terms.terms))
+            return
+        }
+        request.orderings = try Self.orderings(command.order, table)
+        if let group { request.orderings.insert(RowOrdering(all[group].name), at: 0) }
+        let limit = command.limit ?? 20
+        request.limit = limit
+        request.offset = ((command.page ?? 1) - 1) * limit
+        let count = table.columns.count
+        let form = RowForm<[StorageValue]>(table: table) { statement in
+            let row = RowReader(statement: statement)
+            return (0..<count).map { row.value(at: Int32($0)) }
+        }
+        columns = all
+        heading = group
+        source = .list(ListSpec(form, request, counts: true))
+    }
+
+    /// Follows it.
+    func open(
+        _ engine: isolated SubscriptionEngine, take: @escaping @Sendable (ListUpdate<[StorageValue]>) -> Void,
+        finish: @escaping @Sendable () -> Void
+    ) throws -> LiveHandle {
+        switch source {
+        case .list(let spec): try engine.add(ListNode(spec), Outlet(take, finish: finish))
+        case .aggregate(let spec):
+            try engine.add(
+                AggregateNode(spec), Outlet({ take($0.map { $0.key + $0.values }) }, finish: finish))
+        }
+    }
+
+    private static func predicate(
+        _ command: WatchCommand, _ entity: CatalogEntity, _ table: TableShape, _ store: StoreReader
+    ) throws -> RowPredicate? {
+        var parts: [RowPredicate] = []
+        if let condition = command.condition { parts.append(.sql("(\(condition))", [])) }
+        if let search = command.search {
+            guard let index = try FullTextIndex.load(store.connection).first(where: { $0.entity == entity.id }) else {
+                throw CommandError(
+                    .notFound, "\"\(entity.name)\" has no full-text index.",
+                    next: "--where \"\(table.columns.last?.name ?? "column") LIKE '%…%'\"")
+            }
+            let rowid = entity.rowidName ?? "rowid"
+            let name = quoted(index.table)
+            parts.append(.sql("\(rowid) IN (SELECT rowid FROM \(name) WHERE \(name) MATCH ?)", [.text(search)]))
+        }
+        return parts.isEmpty ? nil : .all(parts)
+    }
+
+    private static func entity(_ name: String, _ store: StoreReader) throws -> CatalogEntity {
+        let found = try EntityNames(catalog: store.catalog).users(named: name)
+        guard let entity = found.first(where: { !$0.isDropped }) else {
+            throw CommandError(
+                .notFound, "The table \"\(name)\" is gone.", next: "storagekit log --table \(name)")
+        }
+        return entity
+    }
+
+    private static func orderings(_ text: String?, _ table: TableShape) throws -> [RowOrdering] {
+        try (text ?? "").split(separator: ",").map { term in
+            let words = term.split(separator: " ").map(String.init)
+            let isDescending = words.count > 1 && words.last?.lowercased() == "desc"
+            let isAscending = words.count > 1 && words.last?.lowercased() == "asc"
+            let name = (isDescending || isAscending ? words.dropLast() : words[...]).joined(separator: " ")
+            guard table.place(of: name) != nil else { throw noColumn(name, table) }
+            return RowOrdering(name, isDescending ? .descending : .ascending)
+        }
+    }
+
+    private static func noColumn(_ name: String, _ table: TableShape) -> CommandError {
+        CommandError(
+            .usage, "\"\(table.name)\" has no column \"\(name)\".",
+            next: "Use one of \(table.columns.map(\.name).joined(separator: ", ")).")
+    }
+
+    func fields(_ row: [StorageValue]) -> [StorageEvent.Field] {
+        zip(columns, row).map { StorageEvent.Field(column: $0.name, value: $1, type: $0.type, coding: $0.coding) }
+    }
+}
