@@ -35,8 +35,6 @@ package actor SubscriptionEngine {
     private var fullTexts: [UInt32: FullTextIndex] = [:]
     private var schemaVersion: Int64 = -1
     private var isClosed = false
-    /// Entities whose events are wanted.
-    private var wanted: Set<UInt32> = [CatalogEntity.catalog.id]
     /// Nodes that have put something off.
     private var postponed: Set<Int> = []
     /// What nodes reflect.
@@ -113,7 +111,7 @@ extension SubscriptionEngine {
                 return [node.publish(at: snapshot.position)]
             }
         } catch {
-            forgo(node.interest.entity)
+            want()
             if slots.isEmpty { rest() }
             throw error
         }
@@ -133,7 +131,7 @@ extension SubscriptionEngine {
         owners[slot.token] = nil
         router.remove(slot.token)
         postponed.remove(id)
-        forgo(slot.node.interest.entity)
+        want()
         if slots.isEmpty { rest() }
     }
 
@@ -181,7 +179,6 @@ extension SubscriptionEngine {
     private func rest() {
         source.stop()
         inbox = nil
-        wanted = [CatalogEntity.catalog.id]
         position = 0
     }
 
@@ -194,14 +191,9 @@ extension SubscriptionEngine {
         rest()
     }
 
-    private func want(_ entity: UInt32) {
-        if wanted.insert(entity).inserted { inbox?.want(wanted) }
-    }
-
-    /// Wants an entity no longer that no node looks at.
-    private func forgo(_ name: String) {
-        guard let entity = catalog.entity(named: name)?.id, !router.entities.contains(entity) else { return }
-        if wanted.remove(entity) != nil { inbox?.want(wanted) }
+    /// Wants the events of entities that nodes look at, and of another one.
+    private func want(_ entity: UInt32 = CatalogEntity.catalog.id) {
+        inbox?.want(router.entities.union([entity, CatalogEntity.catalog.id]))
     }
 
     /// Takes in what has been committed, and hands it to the views.
