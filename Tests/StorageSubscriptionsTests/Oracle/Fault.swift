@@ -6,5 +6,12 @@ struct Fault: Sendable, CustomStringConvertible {
 
     init(_ kind: String, _ text: String) { (self.kind, self.text) = (kind, text) }
 
+    /// An error, whose message may quote statements.
+    init(thrown error: any Error) {
+        let parts = "\(error)".split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        kind = "error" + parts.filter { $0.offset % 2 == 0 }.map(\.element).joined()
+        text = "\(error)"
+    }
+
     var description: String { "\(kind): \(text)" }
 }

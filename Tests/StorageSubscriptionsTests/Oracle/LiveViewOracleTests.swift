@@ -76,6 +76,31 @@ import Testing
         }
     }
 
+    /// What scenarios have found, each as small as it could be made.
+    private static let known: [Scenario] = [
+        // Two keys that the order takes for one.
+        Scenario(
+            table: TablePlan([TablePlan.Column("k", "TEXT"), TablePlan.Column("m", "INTEGER")], keyCount: 2),
+            filling: [
+                Scenario.Operation("INSERT INTO rows(k, m) VALUES ('a', 0), ('b', 3), ('a', 2), ('b', 0), ('a', 1)")
+            ],
+            views: [
+                Scenario.View(
+                    name: "list", orderings: [RowOrdering("k", .descending, collation: .noCase)], limit: 2, offset: 2,
+                    kind: .list(margin: 2))
+            ],
+            steps: [
+                .commit([Scenario.Operation("INSERT INTO rows(k, m) VALUES ('A', 0), ('A', 2)")]),
+                .move(view: "list", offset: 6),
+            ])
+    ]
+
+    @Test(arguments: known)
+    func whatScenariosHaveFoundStaysMended(scenario: Scenario) async {
+        let outcome = await ScenarioRun.outcome(of: scenario)
+        #expect(outcome.fault == nil)
+    }
+
     /// An oracle that lies, once a row has a certain value: what is left is a view and a row with that value.
     @Test func aScenarioThatFailsIsMadeSmall() async throws {
         let lie: ScenarioRun.Lie = { view in view.shown?.contains { $0.contains(.text("liar")) } ?? false }

@@ -116,7 +116,9 @@ struct ScenarioShrinker {
             add(\.kind, .groups(Scenario.Groups(key: groups.key, order: groups.order, limit: groups.limit)))
         case .aggregates(let groups, let terms, let extremes):
             for fewer in shorter(groups) { add(\.kind, .aggregates(groups: fewer, terms: terms, extremes: extremes)) }
-            for fewer in shorter(terms) { add(\.kind, .aggregates(groups: groups, terms: fewer, extremes: extremes)) }
+            for fewer in shorter(terms) where !fewer.isEmpty {
+                add(\.kind, .aggregates(groups: groups, terms: fewer, extremes: extremes))
+            }
         }
         return all
     }
