@@ -10,10 +10,9 @@ struct ScenarioRun {
     /// What came of it.
     struct Outcome: Sendable {
         var fault: Fault?
-        /// How many steps the views told, and how often everything, the first time not counted; by their names.
-        var steps: [String: Int] = [:]
-        var wholes: [String: Int] = [:]
-        var looks = 0
+        /// How many steps the views have told, and how often everything, the first time not counted; by their names.
+        var told: [String: Int] = [:]
+        var counters = EngineCounters()
     }
 
     /// Finds a fault with a view where there is none; for trying what becomes of faults.
@@ -76,7 +75,6 @@ struct ScenarioRun {
             case .look:
                 letGo()
                 await engine.catchUp()
-                outcome.looks += 1
                 outcome.fault = try await look()
             case .move(let name, let offset):
                 letGo()
@@ -84,11 +82,11 @@ struct ScenarioRun {
                 outcome.fault = try await look()
             }
         }
+        letGo()
         for view in views {
-            (outcome.steps[view.name], outcome.wholes[view.name]) = (
-                view.oracle.told.steps, view.oracle.told.wholes - 1
-            )
+            outcome.told[view.name] = view.oracle.told.steps + view.oracle.told.wholes - 1
         }
+        outcome.counters = await engine.counters
         return outcome
     }
 

@@ -1,5 +1,6 @@
 import GRDB
 import StorageCore
+import StorageProjections
 
 @testable import StorageSubscriptions
 
@@ -22,6 +23,12 @@ extension ViewOracle {
 }
 
 extension Scenario.View {
+    /// Whether each change can be taken in by itself, without asking the database for everything.
+    func goesStepByStep(on table: TablePlan) -> Bool {
+        if case .aggregates = kind, limit != nil { return false }
+        return (try? request(on: table.shape).predicate?.isEvaluable ?? true) ?? false
+    }
+
     /// Opens the view.
     func open(on table: TablePlan, _ engine: SubscriptionEngine) throws -> any ViewOracle {
         let request = try request(on: table.shape)
