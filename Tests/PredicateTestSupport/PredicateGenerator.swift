@@ -4,8 +4,15 @@ package import StorageCore
 /// Random rows and conditions, the same for the same seed, with the values that are apt to be treated differently.
 package struct PredicateGenerator: RandomNumberGenerator {
     private var state: UInt64
+    private let columns: [String]
+    /// Values that come more often than others, so that conditions and rows meet.
+    package var favourites: [StorageValue] = []
 
-    package init(seed: UInt64) { state = seed }
+    /// - Parameter columns: The columns that conditions and orders are made of.
+    package init(seed: UInt64, columns: [String] = SQLiteTable.declared.map(\.name)) {
+        state = seed
+        self.columns = columns
+    }
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -37,7 +44,8 @@ package struct PredicateGenerator: RandomNumberGenerator {
     ]
 
     package mutating func value() -> StorageValue {
-        switch next() % 12 {
+        if !favourites.isEmpty, next() % 4 > 0 { return pick(favourites) }
+        return switch next() % 12 {
         case 0: .null
         case 1...3: .integer(Bool.random(using: &self) ? pick(Self.integers) : Int64.random(in: -20...20, using: &self))
         case 4, 5:
@@ -49,17 +57,22 @@ package struct PredicateGenerator: RandomNumberGenerator {
         }
     }
 
-    private mutating func text() -> String {
+    package mutating func text() -> String {
         String((0..<Int.random(in: 0...4, using: &self)).map { _ in pick(Array("aAbBcé_% 15")) })
     }
 
-    private mutating func pick<Element>(_ elements: [Element]) -> Element {
+    package mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int(next() % UInt64(elements.count))]
     }
 
+    /// Yes so often in a hundred times.
+    package mutating func chance(_ percent: Int) -> Bool { next() % 100 < percent }
+
+    package mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+
     package mutating func row() -> [StorageValue] { SQLiteTable.declared.map { _ in value() } }
 
-    private mutating func column() -> String { pick(SQLiteTable.declared).name }
+    package mutating func column() -> String { pick(columns) }
 
     private mutating func collation() -> RowPredicate.Collation? {
         next() % 4 == 0 ? pick(RowPredicate.Collation.allCases) : nil

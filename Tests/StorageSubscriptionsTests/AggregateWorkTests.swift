@@ -58,7 +58,7 @@ import Testing
         for count in [100, 3_000] {
             let work = try await work(count) {
                 try AggregateOracle(
-                    AggregateSpec(ListOracle.table, RowRequest(), groups: groups, terms: Self.terms), $0)
+                    AggregateSpec(RoutedStore.shape, RowRequest(), groups: groups, terms: Self.terms), $0)
             }
             #expect(work.statements.allSatisfy { $0 == 0 }, "\(count): \(work)")
             #expect(work.rowReads.allSatisfy { $0 <= 1 }, "\(count): \(work)")
@@ -72,7 +72,8 @@ import Testing
                 try await work(count) {
                     try GroupOracle(
                         GroupOracle.Spec(
-                            ListOracle.form, RowRequest(orderings: [RowOrdering("i")]), order: .count(ascending: false),
+                            RoutedStore.form, RowRequest(orderings: [RowOrdering("i")]),
+                            order: .count(ascending: false),
                             limit: 3
                         ) { $0[2] }, $0)
                 })
@@ -88,7 +89,7 @@ import Testing
         try await Self.fill(store, 500)
         let engine = SubscriptionEngine(LiveSource(store))
         let terms = [AggregateTerm(.minimum, "i"), AggregateTerm(.maximum, "i")]
-        let view = try AggregateOracle(AggregateSpec(ListOracle.table, RowRequest(), terms: terms), engine)
+        let view = try AggregateOracle(AggregateSpec(RoutedStore.shape, RowRequest(), terms: terms), engine)
         let before = await engine.counters
         for number in 0..<100 {
             _ = try await store.commit(CommitMetadata()) { _, db in

@@ -32,8 +32,8 @@ import Testing
             let engine = SubscriptionEngine(source)
             source.arm(moment)
             let request = RowRequest(orderings: [RowOrdering("i")], limit: 4, offset: 1)
-            var lists = [try ListOracle(ListSpec(ListOracle.form, RowRequest(), counts: true), engine)]
-            lists.append(try ListOracle(ListSpec(ListOracle.form, request, margin: 1), engine))
+            var lists = [try ListOracle(ListSpec(RoutedStore.form, RowRequest(), counts: true), engine)]
+            lists.append(try ListOracle(ListSpec(RoutedStore.form, request, margin: 1), engine))
             try await RandomRows.commit(to: store, &generator, canFail: false)
             await engine.catchUp()
             let happened = source.hasHappened
@@ -63,7 +63,7 @@ import Testing
             var request = RowRequest()
             request.predicate = round % 2 == 0 ? nil : generator.predicate(depth: 1)
             request.limit = round % 3 == 0 ? nil : 3
-            lists.append(try ListOracle(ListSpec(ListOracle.form, request, counts: true), engine))
+            lists.append(try ListOracle(ListSpec(RoutedStore.form, request, counts: true), engine))
             // Some go again.
             if round % 5 == 4 { lists.removeFirst() }
             await Task.yield()
@@ -71,7 +71,7 @@ import Testing
         try await writing.value
         await engine.catchUp()
         let faults = try await store.read { [lists] db in try lists.compactMap { try $0.fault(db) } }
-        #expect(faults.isEmpty, "seed \(seed): \(faults.prefix(2).joined(separator: "\n"))")
+        #expect(faults.isEmpty, "seed \(seed): \(faults.prefix(2))")
         let counters = await engine.counters
         #expect(counters.router.fallbacks < counters.router.changes / 2 + 10)
     }

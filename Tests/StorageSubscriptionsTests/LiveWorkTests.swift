@@ -36,7 +36,7 @@ import Testing
                 ? .comparison(column: "i", .less, .value(.integer(5)))
                 : .comparison(column: "t", .equal, .value(.text("other \(view)")))
             let request = RowRequest(predicate: predicate, orderings: [RowOrdering("id")], limit: 10)
-            lists.append(try ListOracle(ListSpec(ListOracle.form, request, margin: 20), engine))
+            lists.append(try ListOracle(ListSpec(RoutedStore.form, request, margin: 20), engine))
         }
         let before = await engine.counters
         for number in 0..<10 {

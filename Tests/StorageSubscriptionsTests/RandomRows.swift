@@ -23,7 +23,7 @@ enum RandomRows {
         do {
             _ = try await store.commit(CommitMetadata()) { _, db in
                 for statement in statements {
-                    try db.execute(sql: statement.sql, arguments: arguments(statement.values))
+                    try db.execute(sql: statement.sql, arguments: StatementArguments(statement.values))
                 }
                 if isUndone { throw Undone() }
             }
@@ -43,7 +43,7 @@ enum RandomRows {
 
     static func run(_ db: Database, _ generator: inout PredicateGenerator) throws {
         let statement = statement(&generator)
-        try db.execute(sql: statement.sql, arguments: arguments(statement.values))
+        try db.execute(sql: statement.sql, arguments: StatementArguments(statement.values))
     }
 
     private static func statement(_ generator: inout PredicateGenerator) -> (sql: String, values: [StorageValue]) {
@@ -68,9 +68,11 @@ enum RandomRows {
         default: return ("UPDATE OR REPLACE rows SET id = ? WHERE id = ?", [key(), key()])
         }
     }
+}
 
-    private static func arguments(_ values: [StorageValue]) -> StatementArguments {
-        StatementArguments(
+extension StatementArguments {
+    init(_ values: [StorageValue]) {
+        self.init(
             values.map { value -> (any DatabaseValueConvertible)? in
                 switch value {
                 case .null: nil

@@ -10,7 +10,11 @@ import Synchronization
 
 /// A store with one table of every affinity and collation, whose commits are looked at while they are made.
 enum RoutedStore {
-    static let columns = ["id"] + SQLiteTable.declared.map(\.name)
+    typealias Row = [StorageValue]
+
+    static let columns = TablePlan.standard.names
+    static let shape = TablePlan.standard.shape
+    static let form = TablePlan.standard.form
 
     /// For evaluating conditions on rows as they are read from the table.
     static let evaluated =
@@ -18,7 +22,7 @@ enum RoutedStore {
 
     /// - Parameter path: In memory where nil.
     static func open(
-        path: String? = nil, _ watch: @escaping @Sendable (Commit) throws -> Void
+        path: String? = nil, _ table: TablePlan = .standard, _ watch: @escaping @Sendable (Commit) throws -> Void
     ) async throws -> StorageEngine {
         var configuration = StorageConfiguration()
         let watcher = Watcher(watch)
@@ -26,22 +30,9 @@ enum RoutedStore {
         let engine =
             try path.map { try StorageEngine.open(path: $0, configuration: configuration) }
             ?? StorageEngine.openInMemory(configuration: configuration)
-        let declared = SQLiteTable.declared.map { "\"\($0.name)\" \($0.type) COLLATE \($0.collation.rawValue)" }
-        let sql = """
-            CREATE TABLE rows(id TEXT NOT NULL PRIMARY KEY, \(declared.joined(separator: ", ")),
-                              _position INTEGER NOT NULL DEFAULT 0)
-            """
         _ = try await engine.commit(CommitMetadata()) { writer, db in
-            try db.execute(sql: sql)
-            var entity = CatalogEntity(id: writer.catalog.nextId, name: "rows", stored: "rows", columns: [])
-            let types = ["TEXT"] + SQLiteTable.declared.map(\.type)
-            for (place, name) in columns.enumerated() {
-                entity.columns.append(
-                    CatalogColumn(
-                        id: entity.id + 1 + UInt32(place), name: name, type: types[place], keyPlace: place == 0 ? 1 : 0,
-                        required: place == 0))
-            }
-            writer.record(entity)
+            try db.execute(sql: table.sql)
+            writer.record(table.entity(id: writer.catalog.nextId))
             try writer.schemaChanged()
         }
         return engine

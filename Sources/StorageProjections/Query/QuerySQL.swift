@@ -41,7 +41,9 @@ package struct QuerySQL {
     package var totalOrder: [RowOrdering] {
         let direction = request.orderings.last?.order ?? .ascending
         let keys = table.key.map { table.columns[$0].name }
-        let missing = keys.filter { key in !request.orderings.contains { $0.column == key } }
+        // A collation may take two keys for one: then the keys themselves have to decide.
+        let decisive = request.orderings.filter { $0.collation == nil || $0.collation == .binary }
+        let missing = keys.filter { key in !decisive.contains { $0.column == key } }
         return request.orderings + missing.map { RowOrdering($0, direction) }
     }
 

@@ -4,26 +4,18 @@ internal import StorageProjections
 
 /// A search in the texts of columns, without an index: every word must be in one of them.
 struct FieldSearch<Entity: RegisteredEntity> {
-    let text: String
-    let fields: [String]
-    let isCaseSensitive: Bool
-    let isExact: Bool
+    let sought: FieldWords
     let condition: RowPredicate?
     let orderings: [RowOrdering]
     let limit: Int
     /// What is put before and behind what was found, where it is shown.
     let marks: (start: String, end: String)?
 
-    private var words: [String] {
-        isExact ? [text] : text.split(whereSeparator: \.isWhitespace).map(String.init)
-    }
-
     /// - Throws: `invalid-name` for a column that isn't there.
     func spec() throws -> ListSpec<SearchResult<Entity>> {
         let shape = EntityTables.of(Entity.Record.self).shape
-        var parts = [condition].compactMap { $0 }
-        for word in words { parts.append(.any(try fields.map { try predicate($0, word, shape) })) }
-        let places = fields.compactMap { shape.place(of: $0) }
+        let parts = [condition].compactMap { $0 } + (try sought.conditions(on: shape))
+        let places = sought.fields.compactMap { shape.place(of: $0) }
         let mark = mark
         let form = RowForm<SearchResult<Entity>>(table: shape) { statement in
             let row = RowReader(statement: statement)
@@ -38,20 +30,11 @@ struct FieldSearch<Entity: RegisteredEntity> {
             form, RowRequest(predicate: .all(parts), orderings: orderings, limit: limit), counts: true)
     }
 
-    private func predicate(_ field: String, _ word: String, _ shape: TableShape) throws -> RowPredicate {
-        let column = try shape.column(named: field)
-        if isExact {
-            return .comparison(
-                column: field, .equal, .value(.text(word)), collation: isCaseSensitive ? .binary : .noCase)
-        }
-        return isCaseSensitive ? .sql("instr(\(column), ?) > 0", [.text(word)]) : .contains(field, word)
-    }
-
     /// Marks every place where a word stands; nil for a text that has none.
     private var mark: (@Sendable (String) -> String?)? {
         guard let marks else { return nil }
-        let isCaseSensitive = isCaseSensitive
-        let words = words.map { $0.utf8.map { isCaseSensitive ? $0 : Self.folded($0) } }.filter { !$0.isEmpty }
+        let isCaseSensitive = sought.isCaseSensitive
+        let words = sought.words.map { $0.utf8.map { isCaseSensitive ? $0 : Self.folded($0) } }.filter { !$0.isEmpty }
         return { text in
             let original = Array(text.utf8)
             let bytes = isCaseSensitive ? original : original.map(Self.folded)

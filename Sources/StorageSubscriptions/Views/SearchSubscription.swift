@@ -211,9 +211,11 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         _ outlet: Outlet<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
     ) throws -> LiveHandle {
         guard configuration.searchFields.isEmpty else {
-            let search = FieldSearch<Entity>(
+            let sought = FieldWords(
                 text: text, fields: configuration.searchFields, isCaseSensitive: configuration.caseSensitive,
-                isExact: configuration.exactMatch, condition: request.predicate, orderings: request.orderings,
+                isExact: configuration.exactMatch)
+            let search = FieldSearch<Entity>(
+                sought: sought, condition: request.predicate, orderings: request.orderings,
                 limit: configuration.maxResults, marks: configuration.highlightMatches ? ("<b>", "</b>") : nil)
             return try engine.add(ListNode(search.spec()), outlet)
         }
