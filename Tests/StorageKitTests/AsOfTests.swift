@@ -12,6 +12,7 @@ import Testing
         configuration.segmentLength = 16
         let storage = try StorageKit.inMemory(configuration: configuration) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.addFullTextSearch(table: "notes", columns: ["text"])
         }.facade
         var states: [(position: Int64, commit: Int64, time: Date, notes: [Note])] = []
         for round in 0..<60 {
@@ -42,6 +43,9 @@ import Testing
                 #expect(try await past.all(Note.self) == state.notes)
                 #expect(try await past.count(Note.self) == state.notes.count)
                 for note in state.notes { #expect(try await past.get(Note.self, id: note.id) == note) }
+                guard let text = state.notes.first?.text else { continue }
+                let found = try await past.search(Note.self, query: "\"\(text)\"").map(\.entity.id)
+                #expect(found.sorted() == state.notes.filter { $0.text == text }.map(\.id).sorted())
             }
         }
         #expect(try await storage.asOf(.head).all(Note.self) == states.last?.notes)

@@ -110,10 +110,15 @@ import Testing
         let newest = SingleQuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending))
         var snapshots = newest.snapshots.makeAsyncIterator()
         #expect(try #require(await snapshots.next()) == nil)
+        var differences = newest.differences.makeAsyncIterator()
+        var rows: [Mark] = []
+        try #require(await differences.next()).apply(to: &rows)
         // 10,000 where the suite runs at twenty times its everyday size.
         for number in 1...max(100, Int(500 * testScale)) {
             try writer.ask(for: 1)
             #expect(try #require(await snapshots.next())?.number == number)
+            try #require(await differences.next()).apply(to: &rows)
+            #expect(rows.map(\.number) == [number])
         }
         try await storage.close()
         #expect(await snapshots.next() == nil)

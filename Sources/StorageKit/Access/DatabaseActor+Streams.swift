@@ -1,5 +1,5 @@
 public import GRDB
-public import StorageCore
+internal import StorageCore
 internal import StorageLog
 
 extension DatabaseActor {

@@ -38,4 +38,9 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
     public var snapshots: SubscriptionSequence<Entity?> {
         state.readSnapshots(of: self, refreshCount > 0).map { $0.first }
     }
+
+    /// The row now, and then what leads from each state to the next, as a list of one row or none.
+    public var differences: SubscriptionSequence<ListDifference<Entity>> {
+        state.readDifferences(of: self, at: position, refreshCount > 0)
+    }
 }
