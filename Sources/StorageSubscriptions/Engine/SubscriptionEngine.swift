@@ -35,6 +35,8 @@ package actor SubscriptionEngine {
     private var fullTexts: [UInt32: FullTextIndex] = [:]
     private var schemaVersion: Int64 = -1
     private var isClosed = false
+    /// Whether what was committed couldn't be taken in.
+    private var isBehind = false
     /// Nodes that have put something off.
     private var postponed: Set<Int> = []
     /// What nodes reflect.
@@ -200,15 +202,19 @@ extension SubscriptionEngine {
     ///
     /// - Parameter isUrgent: Whether nodes do at once what they would put off.
     package func catchUp(isUrgent: Bool = false) {
-        guard !slots.isEmpty else { return }
+        guard !slots.isEmpty, mayHaveNews || isUrgent && !postponed.isEmpty else { return }
         do {
             try step(isUrgent: isUrgent) { snapshot in
                 isUrgent ? postponed.sorted().map { settle($0, snapshot) } : []
             }
         } catch {
+            isBehind = true
             fail(Array(slots.keys), error)
         }
     }
+
+    /// Whether the store may be ahead of what was taken in. Commits of this process are told before they return.
+    private var mayHaveNews: Bool { !source.tellsEvents || isBehind || inbox?.isAwake ?? true }
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
     private func step(
@@ -227,6 +233,7 @@ extension SubscriptionEngine {
             deliveries += try body(snapshot)
             return deliveries
         }
+        isBehind = false
         // Not while a state is held: what a consumer does may take long.
         stage.post(deliveries.compactMap(\.self))
     }

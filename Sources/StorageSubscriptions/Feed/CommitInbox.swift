@@ -28,6 +28,9 @@ package final class CommitInbox: Sendable {
     /// - Parameter wake: Called when there is news, and not again before somebody has taken it.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
+    /// Whether something was committed since it was looked at last.
+    var isAwake: Bool { state.withLock { $0.isAwake } }
+
     func want(_ entities: Set<UInt32>) { state.withLock { $0.wanted = entities } }
 
     /// Takes in a transaction of this process, on the writer's queue.
