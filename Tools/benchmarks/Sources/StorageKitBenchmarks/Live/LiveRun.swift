@@ -7,9 +7,14 @@ struct LiveRun: Sendable {
     /// What it took until all views had their first value.
     let subscribing: Duration
     let memoryBytes: Double
+    /// The first commit that is measured.
+    private var first = 0
+    private let watch: Task<Void, any Error>
 
-    /// Fewer commits have no percentiles.
-    private static let leastCommits = 5
+    /// A run that takes so much longer than it should isn't going on.
+    private static let patienceSeconds = 300.0
+    /// Fewer commits have no percentiles, and may take longer.
+    private static let fewCommits = 5
 
     init(_ store: any LiveStore, _ workload: LiveWorkload) async throws {
         (self.store, self.workload) = (store, workload)
@@ -17,12 +22,22 @@ struct LiveRun: Sendable {
         self.arrivals = arrivals
         let before = ResidentMemory.restartPeak() ?? 0
         let start = ContinuousClock.now
+        watch = Task {
+            try await Task.sleep(for: .seconds(Self.patienceSeconds + workload.limitSeconds))
+            arrivals.giveUp()
+        }
         arrivals.expect(.anything, of: .everybody)
         followers = try await store.follow(workload.questions, arrivals)
         _ = try await arrivals.last()
         subscribing = .now - start
         memoryBytes = (ResidentMemory.restartPeak() ?? 0) - before
-        for number in 0..<workload.warmUps { _ = try await commit(number) }
+        let ready = ContinuousClock.now
+        var warmUps = 0
+        while warmUps < workload.warmUps, ContinuousClock.now - ready < .seconds(workload.limitSeconds) {
+            _ = try await commit(warmUps)
+            warmUps += 1
+        }
+        first = warmUps
     }
 
     private struct Times {
@@ -41,14 +56,16 @@ struct LiveRun: Sendable {
     }
 
     func measure() async throws -> [Metric] {
+        defer { watch.cancel() }
         var times: [Times] = []
         let told = arrivals.count
         let cpu = ProcessTime.cpuSeconds()
         let start = ContinuousClock.now
-        for number in workload.warmUps..<workload.warmUps + workload.commits {
+        for number in first..<first + workload.commits {
             times.append(try await commit(number))
-            let isLate = ContinuousClock.now - start > .seconds(workload.limitSeconds)
-            if isLate, times.count >= Self.leastCommits { break }
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            let limit = times.count < Self.fewCommits ? 5 * workload.limitSeconds : workload.limitSeconds
+            if seconds > limit { break }
         }
         let cpuSeconds = ProcessTime.cpuSeconds() - cpu
         var metrics = [Metric(name: LiveMetric.commits, value: Double(times.count))]
