@@ -122,7 +122,16 @@ import Testing
             steps: [
                 .commit([Scenario.Operation("INSERT INTO rows(k, m) VALUES ('A', 0), ('A', 2)")]),
                 .move(view: "list", offset: 6),
-            ])
+            ]),
+        // A row that moves to the place right before the first one of an anchored window.
+        Scenario(
+            table: TablePlan([TablePlan.Column("k", "INTEGER"), TablePlan.Column("c", "REAL")]),
+            filling: [Scenario.Operation("INSERT INTO rows(k, c) VALUES (1, 0), (2, 1), (4, 1), (3, 2)")],
+            views: [
+                Scenario.View(
+                    name: "list", orderings: [RowOrdering("c")], limit: 2, offset: 2, kind: .list(isAnchored: true))
+            ],
+            steps: [.commit([Scenario.Operation("UPDATE rows SET c = 1 WHERE k = 3")]), .look]),
     ]
 
     @Test(arguments: known)

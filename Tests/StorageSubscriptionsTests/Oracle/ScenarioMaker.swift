@@ -23,8 +23,11 @@ struct ScenarioMaker {
         var generator = PredicateGenerator(seed: seed)
         table = Self.table(&generator)
         self.generator = PredicateGenerator(seed: generator.next(), columns: table.names)
-        words = (0..<4).map { _ in generator.pick(["a", "A", "ab", "AB", "a b", "b a ", "b", "é", "5", "5.0", "%", ""])
-        }
+        // Texts that are the same for one collation and not for the other.
+        let word = generator.pick(["a", "ab", "b", "a b", "5", "5.0", "%", "é", ""])
+        words = [
+            word, word.uppercased(), generator.pick([word + " ", " " + word]), generator.pick(["a", "Ab", "b a", "5"]),
+        ]
         let favourites = (0..<3).map { _ in generator.value() } + [.text(words[0])]
         self.generator.favourites = favourites
         operations = OperationMaker(table, words: words, favourites: favourites + [.null], seed: generator.next())
@@ -42,7 +45,7 @@ struct ScenarioMaker {
             TablePlan.Column(
                 "c\(number)",
                 number == 0 ? "TEXT" : generator.pick(["", "INTEGER", "REAL", "TEXT", "BLOB", "NUMERIC"]),
-                generator.chance(60) ? .binary : generator.pick([.noCase, .trimmed]))
+                generator.pick([.binary, .binary, .noCase, .trimmed]))
         }
         return TablePlan(key + contents, keyCount: key.count)
     }
