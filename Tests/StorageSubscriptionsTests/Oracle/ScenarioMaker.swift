@@ -54,9 +54,13 @@ struct ScenarioMaker {
         let main = view("main", traits)
         var scenario = Scenario(table: table, views: [main], readsLog: generator.chance(25))
         relate(main, &scenario)
-        // Of many rows, whatever the traits are, so that something happens in each scenario.
-        scenario.views.append(view("other", anyTraits { _ in true }))
-        scenario.views.append(view("list", anyTraits { $0[3] == 0 && $0[4] == 0 && $0[2] > 0 }))
+        // Whatever the traits are, something happens in each scenario: in a window, in groups or in aggregates.
+        scenario.views.append(view("list", lively(generator.pick([.limit, .offset, .anchored]), .plain, .plain)))
+        let other =
+            generator.chance(50)
+            ? lively(.plain, generator.pick([.plain, .column]), generator.pick(ViewTraits.Aggregate.allCases))
+            : lively(.plain, generator.pick(ViewTraits.Group.allCases), .plain)
+        scenario.views.append(view("other", other))
         scenario.filling = (0..<generator.number(10...16)).flatMap { _ in operations.make(.insert) }
         let lists = scenario.views.filter { if case .list = $0.kind { $0.limit != nil } else { false } }
         let movable = lists.map(\.name).filter { !$0.hasPrefix("page") }
@@ -89,11 +93,15 @@ struct ScenarioMaker {
 
     // MARK: Views
 
-    private mutating func anyTraits(_ isWanted: ([Int]) -> Bool) -> ViewTraits {
-        var row = generator.pick(ViewTraits.rows.filter(isWanted))
-        if generator.chance(60) { row[0] = 0 }
-        if generator.chance(80) { row[5] = 0 }
-        return ViewTraits(row)
+    /// Traits of a view that most rows belong to.
+    private mutating func lively(
+        _ window: ViewTraits.Window, _ group: ViewTraits.Group, _ aggregate: ViewTraits.Aggregate
+    ) -> ViewTraits {
+        ViewTraits(
+            filter: generator.chance(60) ? .plain : generator.pick(ViewTraits.Filter.allCases),
+            order: generator.pick(ViewTraits.Order.allCases), window: window, group: group, aggregate: aggregate,
+            search: generator.chance(80) ? .plain : generator.pick(ViewTraits.Search.allCases),
+            operation: traits.operation)
     }
 
     private mutating func view(_ name: String, _ traits: ViewTraits) -> Scenario.View {
