@@ -1,3 +1,4 @@
+import Foundation
 import PredicateTestSupport
 
 @testable import StorageCore
@@ -245,6 +246,13 @@ struct ScenarioMaker {
             (view.name, view.filter) = (name, filter)
             scenario.views.append(view)
         }
+        if let search = main.search, generator.chance(50) {
+            var view = whole
+            (view.name, view.search) = ("words", nil)
+            view.filter = main.filter.map { $0 && search.inOtherWords } ?? search.inOtherWords
+            scenario.views.append(view)
+            scenario.relations.append(.same(whole.name, "words"))
+        }
         switch main.filter {
         case .among(let column, let values)?:
             add("same", .any(values.map { .comparison(column: column, .equal, .value($0)) }), &scenario)
@@ -273,5 +281,23 @@ struct ScenarioMaker {
                 scenario.relations.append(.same(whole.name, "same"))
             }
         }
+    }
+}
+
+extension FieldWords {
+    /// The same search as SQL that is made without it.
+    fileprivate var inOtherWords: RowPredicate {
+        let words = isExact ? [text] : text.components(separatedBy: .whitespaces).filter { !$0.isEmpty }
+        let names = fields.map(quoted)
+        let one =
+            if isExact {
+                names.map { "\($0) COLLATE \(isCaseSensitive ? "BINARY" : "NOCASE") = ?" }
+            } else if isCaseSensitive {
+                names.map { "instr(\($0), ?)" }
+            } else {
+                names.map { "typeof(\($0)) <> 'blob' AND instr(lower(\($0)), lower(?))" }
+            }
+        let all = words.map { _ in "(\(one.joined(separator: " OR ")))" }.joined(separator: " AND ")
+        return .sql(words.isEmpty ? "1" : all, words.flatMap { word in names.map { _ in .text(word) } })
     }
 }

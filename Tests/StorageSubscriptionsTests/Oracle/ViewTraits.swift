@@ -1,4 +1,7 @@
 /// What a view is like, and what is done to its rows: one value of each dimension, `plain` where there is nothing to it.
+///
+/// The search is one in columns. A full-text search takes an entity that is compiled, with an index beside its table:
+/// `LiveSearchTests` hold it to the index.
 struct ViewTraits: Sendable, Hashable {
     enum Filter: String, CaseIterable { case plain, equality, range, prefix, among, null, or, not, tree, sql }
     enum Order: String, CaseIterable { case plain, ascending, descending, twoColumns, collated }
