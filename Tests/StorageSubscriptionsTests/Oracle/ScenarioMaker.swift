@@ -184,10 +184,11 @@ struct ScenarioMaker {
     private mutating func search(_ search: ViewTraits.Search) -> FieldWords? {
         guard search != .plain else { return nil }
         let fields = generator.chance(50) ? [text()] : [text(), content()]
-        let known = words.filter { !$0.isEmpty }
-        let word = known.isEmpty ? "a" : generator.pick(known)
+        let known = words.filter { !$0.isEmpty } + ["a"]
+        let (first, second) = (generator.pick(known), generator.pick(known))
+        let text = generator.pick([first, String(first.prefix(1)), "\(first.prefix(1)) \(second)"])
         return FieldWords(
-            text: search == .exact || generator.chance(50) ? word : String(word.prefix(1)), fields: fields,
+            text: search == .exact ? first : text, fields: fields,
             isCaseSensitive: search == .caseSensitive || search == .exact && generator.chance(50),
             isExact: search == .exact)
     }
