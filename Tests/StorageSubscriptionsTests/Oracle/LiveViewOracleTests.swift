@@ -10,7 +10,7 @@ import Testing
 /// Whatever views there are and whatever happens to their rows: each view is what SQLite answers at its position, and
 /// what it tells leads from what was there before to what is there now.
 ///
-/// Each scenario comes from one seed. At scale 1 each row of ``ViewTraits/rows`` is run once, at scale 30 thirty times with
+/// Each scenario comes from one seed. At scale 1 each row of ``ViewTraits/rows`` is run once, at scale 20 twenty times with
 /// other tables, views and transactions. A scenario that fails is made as small as it can be and told as Swift source:
 /// once its fault is mended, it belongs among the known ones.
 @Suite struct LiveViewOracleTests {
