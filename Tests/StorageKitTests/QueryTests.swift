@@ -213,6 +213,18 @@ struct Sample: Equatable {
         await #expect(throws: StorageError.self) { try await storage.query(Sample.self).page(size: 0) }
     }
 
+    @StorageEntity struct Word: Equatable { var id: String }
+
+    /// The order takes both spellings for one, and a page that ends between them loses neither.
+    @Test func pagesByAKeyUnderAnotherCollationHaveEveryRow() async throws {
+        let storage = try StorageKit.inMemory { $0.autoSchema(WordRecord.self) }.facade
+        try await storage.save(["a", "A", "b"].map(Word.init))
+        let query = storage.query(Word.self).orderBy(\.id, collation: .noCase)
+        let first = try await query.page(size: 1)
+        let rest = try await query.page(after: first.next, size: 2)
+        #expect((first.items + rest.items).map(\.id) == ["A", "a", "b"])
+    }
+
     @Test func updatesChangeWhatFitsAndNothingElse() async throws {
         let (storage, all) = try await open()
         let head = storage.head

@@ -64,9 +64,9 @@ import Testing
         let small = try await work(views: 100, rows: 1_000)
         // Three of the ten commits update a row that isn't there any more.
         #expect(small.steps == 7 && small.rehydrations == 0 && small.wakes >= 5 && small.statements <= 20)
-        // 100,000 and 1,000,000 where the suite runs at thirty times its everyday size.
+        // 100,000 and 1,000,000 where the suite runs at twenty times its everyday size.
         let scale = max(1, RouterSettings.scale)
-        #expect(try await work(views: min(100_000, Int(4_000 * scale)), rows: 1_000) == small)
-        #expect(try await work(views: 100, rows: min(1_000_000, Int(40_000 * scale))) == small)
+        #expect(try await work(views: min(100_000, Int(5_000 * scale)), rows: 1_000) == small)
+        #expect(try await work(views: 100, rows: min(1_000_000, Int(50_000 * scale))) == small)
     }
 }

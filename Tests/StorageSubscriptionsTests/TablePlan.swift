@@ -7,7 +7,8 @@ import StorageProjections
 @testable import StorageLog
 @testable import StorageSubscriptions
 
-/// A table `rows` as data: its columns, of which the first ones are its key.
+/// A table `rows` as data: its columns, of which the first ones are its key. A table `WITHOUT ROWID` has no history, so it
+/// isn't among those that can be.
 struct TablePlan: Sendable, Equatable {
     struct Column: Sendable, Equatable {
         let name: String

@@ -225,7 +225,9 @@ extension ListNode {
         if to > from { to -= 1 }
         let isInside = (to > 0 || start == 0) && (to < rows.count - 1 || reachesEnd)
         let visible = visible
-        if isInside, visible.contains(from), visible.contains(to) {
+        // A row that comes right before the first one is a row before the window, wherever it comes from.
+        let comesBefore = spec.isAnchored && offset > 0 && to == visible.lowerBound && to < from
+        if isInside, !comesBefore, visible.contains(from), visible.contains(to) {
             let row = Row(sort: new, item: try item())
             rows.remove(at: from)
             rows.insert(row, at: to)

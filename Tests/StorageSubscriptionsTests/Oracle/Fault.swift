@@ -9,7 +9,7 @@ struct Fault: Sendable, CustomStringConvertible {
     /// An error, whose message may quote statements.
     init(thrown error: any Error) {
         let parts = "\(error)".split(separator: "`", omittingEmptySubsequences: false).enumerated()
-        kind = "error" + parts.filter { $0.offset % 2 == 0 }.map(\.element).joined()
+        kind = "error: " + parts.filter { $0.offset % 2 == 0 }.map(\.element).joined()
         text = "\(error)"
     }
 

@@ -1,6 +1,7 @@
 import GRDB
 import StorageCore
 import StorageProjections
+import Synchronization
 
 @testable import StorageSubscriptions
 
@@ -10,6 +11,12 @@ struct ListOracle: ViewOracle {
 
     let spec: ListSpec<Row>
     private let node: FollowedNode<ListNode<Row>>
+    private let anchor = Anchor()
+
+    /// Where the list began when it was looked at last.
+    private final class Anchor: Sendable {
+        let state = Mutex<(first: Row, offset: Int, wholes: Int)?>(nil)
+    }
 
     init(_ spec: ListSpec<Row>, _ engine: SubscriptionEngine, _ table: TablePlan = .standard) throws {
         self.spec = spec
@@ -32,6 +39,20 @@ struct ListOracle: ViewOracle {
         }
     }
 
+    /// A window that is anchored stays at its first row, as long as there are rows before it and the row doesn't change.
+    private func anchorFault(_ state: FollowedNode<ListNode<Row>>.State, _ all: [Row]) -> Fault? {
+        guard spec.isAnchored else { return nil }
+        let offset = state.last?.offset ?? 0
+        return anchor.state.withLock { before in
+            let known = before
+            before = state.value.first.map { ($0, offset, state.wholes) }
+            guard let known, known.wholes == state.wholes, known.offset > 0, offset > 0, all.contains(known.first),
+                known.first != state.value.first
+            else { return nil }
+            return Fault("list anchor", "\(state.value) and not from \(known.first) on, of \(all): \(spec.request)")
+        }
+    }
+
     func fault(_ db: GRDB.Database) throws -> Fault? {
         let state = node.state
         if let fault = state.fault { return fault }
@@ -43,6 +64,7 @@ struct ListOracle: ViewOracle {
         if state.value != wanted {
             return Fault("list rows", "\(state.value) and not \(wanted) of \(all.count): \(spec.request)")
         }
+        if let fault = anchorFault(state, all) { return fault }
         guard spec.counts, state.last?.total != all.count else { return nil }
         return Fault("list total", "\(state.last?.total ?? -1) and not \(all.count): \(spec.request)")
     }

@@ -1,3 +1,4 @@
+import Foundation
 import PredicateTestSupport
 
 @testable import StorageCore
@@ -23,8 +24,11 @@ struct ScenarioMaker {
         var generator = PredicateGenerator(seed: seed)
         table = Self.table(&generator)
         self.generator = PredicateGenerator(seed: generator.next(), columns: table.names)
-        words = (0..<4).map { _ in generator.pick(["a", "A", "ab", "AB", "a b", "b a ", "b", "é", "5", "5.0", "%", ""])
-        }
+        // Texts that are the same for one collation and not for the other.
+        let word = generator.pick(["a", "ab", "b", "a b", "5", "5.0", "%", "é", ""])
+        words = [
+            word, word.uppercased(), generator.pick([word + " ", " " + word]), generator.pick(["a", "Ab", "b a", "5"]),
+        ]
         let favourites = (0..<3).map { _ in generator.value() } + [.text(words[0])]
         self.generator.favourites = favourites
         operations = OperationMaker(table, words: words, favourites: favourites + [.null], seed: generator.next())
@@ -42,7 +46,7 @@ struct ScenarioMaker {
             TablePlan.Column(
                 "c\(number)",
                 number == 0 ? "TEXT" : generator.pick(["", "INTEGER", "REAL", "TEXT", "BLOB", "NUMERIC"]),
-                generator.chance(60) ? .binary : generator.pick([.noCase, .trimmed]))
+                generator.pick([.binary, .binary, .noCase, .trimmed]))
         }
         return TablePlan(key + contents, keyCount: key.count)
     }
@@ -51,9 +55,13 @@ struct ScenarioMaker {
         let main = view("main", traits)
         var scenario = Scenario(table: table, views: [main], readsLog: generator.chance(25))
         relate(main, &scenario)
-        // Of many rows, whatever the traits are, so that something happens in each scenario.
-        scenario.views.append(view("other", anyTraits { _ in true }))
-        scenario.views.append(view("list", anyTraits { $0[3] == 0 && $0[4] == 0 && $0[2] > 0 }))
+        // Whatever the traits are, something happens in each scenario: in a window, in groups or in aggregates.
+        scenario.views.append(view("list", lively(generator.pick([.limit, .offset, .anchored]), .plain, .plain)))
+        let other =
+            generator.chance(50)
+            ? lively(.plain, generator.pick([.plain, .column]), generator.pick(ViewTraits.Aggregate.allCases))
+            : lively(.plain, generator.pick(ViewTraits.Group.allCases), .plain)
+        scenario.views.append(view("other", other))
         scenario.filling = (0..<generator.number(10...16)).flatMap { _ in operations.make(.insert) }
         let lists = scenario.views.filter { if case .list = $0.kind { $0.limit != nil } else { false } }
         let movable = lists.map(\.name).filter { !$0.hasPrefix("page") }
@@ -86,11 +94,15 @@ struct ScenarioMaker {
 
     // MARK: Views
 
-    private mutating func anyTraits(_ isWanted: ([Int]) -> Bool) -> ViewTraits {
-        var row = generator.pick(ViewTraits.rows.filter(isWanted))
-        if generator.chance(60) { row[0] = 0 }
-        if generator.chance(80) { row[5] = 0 }
-        return ViewTraits(row)
+    /// Traits of a view that most rows belong to.
+    private mutating func lively(
+        _ window: ViewTraits.Window, _ group: ViewTraits.Group, _ aggregate: ViewTraits.Aggregate
+    ) -> ViewTraits {
+        ViewTraits(
+            filter: generator.chance(60) ? .plain : generator.pick(ViewTraits.Filter.allCases),
+            order: generator.pick(ViewTraits.Order.allCases), window: window, group: group, aggregate: aggregate,
+            search: generator.chance(80) ? .plain : generator.pick(ViewTraits.Search.allCases),
+            operation: traits.operation)
     }
 
     private mutating func view(_ name: String, _ traits: ViewTraits) -> Scenario.View {
@@ -172,10 +184,11 @@ struct ScenarioMaker {
     private mutating func search(_ search: ViewTraits.Search) -> FieldWords? {
         guard search != .plain else { return nil }
         let fields = generator.chance(50) ? [text()] : [text(), content()]
-        let known = words.filter { !$0.isEmpty }
-        let word = known.isEmpty ? "a" : generator.pick(known)
+        let known = words.filter { !$0.isEmpty } + ["a"]
+        let (first, second) = (generator.pick(known), generator.pick(known))
+        let text = generator.pick([first, String(first.prefix(1)), "\(first.prefix(1)) \(second)"])
         return FieldWords(
-            text: search == .exact || generator.chance(50) ? word : String(word.prefix(1)), fields: fields,
+            text: search == .exact ? first : text, fields: fields,
             isCaseSensitive: search == .caseSensitive || search == .exact && generator.chance(50),
             isExact: search == .exact)
     }
@@ -234,6 +247,13 @@ struct ScenarioMaker {
             (view.name, view.filter) = (name, filter)
             scenario.views.append(view)
         }
+        if let search = main.search, generator.chance(50) {
+            var view = whole
+            (view.name, view.search) = ("words", nil)
+            view.filter = main.filter.map { $0 && search.inOtherWords } ?? search.inOtherWords
+            scenario.views.append(view)
+            scenario.relations.append(.same(whole.name, "words"))
+        }
         switch main.filter {
         case .among(let column, let values)?:
             add("same", .any(values.map { .comparison(column: column, .equal, .value($0)) }), &scenario)
@@ -262,5 +282,23 @@ struct ScenarioMaker {
                 scenario.relations.append(.same(whole.name, "same"))
             }
         }
+    }
+}
+
+extension FieldWords {
+    /// The same search as SQL that is made without it.
+    fileprivate var inOtherWords: RowPredicate {
+        let words = isExact ? [text] : text.components(separatedBy: .whitespaces).filter { !$0.isEmpty }
+        let names = fields.map(quoted)
+        let one =
+            if isExact {
+                names.map { "\($0) COLLATE \(isCaseSensitive ? "BINARY" : "NOCASE") = ?" }
+            } else if isCaseSensitive {
+                names.map { "instr(\($0), ?)" }
+            } else {
+                names.map { "typeof(\($0)) <> 'blob' AND instr(lower(\($0)), lower(?))" }
+            }
+        let all = words.map { _ in "(\(one.joined(separator: " OR ")))" }.joined(separator: " AND ")
+        return .sql(words.isEmpty ? "1" : all, words.flatMap { word in names.map { _ in .text(word) } })
     }
 }

@@ -1,4 +1,7 @@
 /// What a view is like, and what is done to its rows: one value of each dimension, `plain` where there is nothing to it.
+///
+/// The search is one in columns. A full-text search takes an entity that is compiled, with an index beside its table:
+/// `LiveSearchTests` hold it to the index.
 struct ViewTraits: Sendable, Hashable {
     enum Filter: String, CaseIterable { case plain, equality, range, prefix, among, null, or, not, tree, sql }
     enum Order: String, CaseIterable { case plain, ascending, descending, twoColumns, collated }
@@ -29,17 +32,6 @@ struct ViewTraits: Sendable, Hashable {
         ("operation", Operation.allCases.map(\.rawValue)),
     ]
 
-    /// - Parameter row: The values' places in the dimensions.
-    init(_ row: [Int]) {
-        filter = Filter.allCases[row[0]]
-        order = Order.allCases[row[1]]
-        window = Window.allCases[row[2]]
-        group = Group.allCases[row[3]]
-        aggregate = Aggregate.allCases[row[4]]
-        search = Search.allCases[row[5]]
-        operation = Operation.allCases[row[6]]
-    }
-
     static let pairwise = Pairwise(counts: dimensions.map(\.values.count)) { row in
         isPossible(
             row[2].map { Window.allCases[$0] }, row[3].map { Group.allCases[$0] }, row[4].map { Aggregate.allCases[$0] }
@@ -61,6 +53,14 @@ struct ViewTraits: Sendable, Hashable {
 }
 
 extension ViewTraits {
+    /// - Parameter row: The values' places in the dimensions.
+    init(_ row: [Int]) {
+        self.init(
+            filter: Filter.allCases[row[0]], order: Order.allCases[row[1]], window: Window.allCases[row[2]],
+            group: Group.allCases[row[3]], aggregate: Aggregate.allCases[row[4]], search: Search.allCases[row[5]],
+            operation: Operation.allCases[row[6]])
+    }
+
     /// The values' names, in the dimensions' order.
     var names: [String] {
         [
