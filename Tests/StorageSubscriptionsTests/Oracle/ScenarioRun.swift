@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import GRDB
 import StorageCore
 
@@ -67,10 +67,10 @@ struct ScenarioRun {
         for step in scenario.steps where outcome.fault == nil {
             switch step {
             case .commit(let operations):
-                hold()
+                await hold()
                 try await Self.commit(operations, to: store)
             case .rollBack(let operations):
-                hold()
+                await hold()
                 try await Self.commit(operations, to: store, isUndone: true)
             case .look:
                 letGo()
@@ -91,7 +91,7 @@ struct ScenarioRun {
     }
 
     /// Commits come together until somebody looks, and always in the same way.
-    private mutating func hold() { if pause == nil { pause = EnginePause(engine) } }
+    private mutating func hold() async { if pause == nil { pause = await EnginePause(engine) } }
 
     private mutating func letGo() {
         pause?.end()
@@ -174,18 +174,20 @@ extension Scenario.Relation {
 }
 
 /// Keeps an engine from looking at anything.
-private final class EnginePause: Sendable {
+private struct EnginePause: Sendable {
     private let gate = DispatchSemaphore(value: 0)
 
-    init(_ engine: SubscriptionEngine) {
-        let (gate, begun) = (gate, DispatchSemaphore(value: 0))
-        DispatchQueue.global().async {
-            engine.now { _ in
-                begun.signal()
-                gate.wait()
+    init(_ engine: SubscriptionEngine) async {
+        let gate = gate
+        await withCheckedContinuation { begun in
+            // A thread of its own: those of tasks may all be waiting.
+            Thread.detachNewThread {
+                engine.now { _ in
+                    begun.resume()
+                    gate.wait()
+                }
             }
         }
-        begun.wait()
     }
 
     /// To be called once.
