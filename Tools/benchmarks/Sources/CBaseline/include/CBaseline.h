@@ -70,6 +70,22 @@ bool cb_store_create_history_tables(cb_store *store, const cb_history *history);
 /// `tx` after `operations_per_transaction` operations.
 bool cb_store_apply_history(cb_store *store, const cb_history *history, size_t operations_per_transaction);
 
+// MARK: Tables of a store
+
+/// All rows of the users' tables of a StorageKit store, in memory in the order of their column `id`.
+typedef struct cb_rows cb_rows;
+
+/// The result is never null; `cb_store_error` says whether it is usable.
+cb_rows *cb_rows_read(cb_store *store);
+void cb_rows_free(cb_rows *_Nullable rows);
+size_t cb_rows_count(const cb_rows *rows);
+
+/// Creates the tables as they were, without indexes of their own.
+bool cb_store_create_tables(cb_store *store, const cb_rows *rows);
+
+/// Plain INSERT of every row in one transaction: a bulk load.
+bool cb_store_insert_rows(cb_store *store, const cb_rows *rows);
+
 // MARK: The process
 
 /// The version of the SQLite library in use.

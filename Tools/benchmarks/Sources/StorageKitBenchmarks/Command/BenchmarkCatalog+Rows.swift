@@ -132,4 +132,50 @@ extension BenchmarkCatalog {
                 contenders: CContenders.bulkLoad(people) + StorageKitContenders.rebuild(people))
         }
     }
+
+    var rebuildVersions: Benchmark {
+        let log = workload.versionedLog
+        return Benchmark(
+            id: "rebuild-versions",
+            title: "Rebuild an entity table of \(Format.count(log.rows)) rows with \(log.versions) versions each",
+            method: """
+                From a log of \(Format.count(log.events)) events, in which some versions of a row lie side by side and \
+                others \(Format.count(log.longestDelay * log.versions)) events apart; the C bulk load is plain inserts of \
+                the newest versions alone, in key order, one transaction.
+                """,
+            budgets: [
+                Budget(
+                    title: "Rebuild an entity table with \(log.versions) versions a row, against a C bulk load",
+                    quantity: .wallRatio(to: ContenderName.cBulkLoad), limit: .atMost, must: 2, aim: 1.2)
+            ]
+        ) { workspace in
+            let path = try await StorageKitStore.versionedLogPath(log, in: workspace)
+            return Contest(
+                operations: log.rows,
+                contenders: CContenders.bulkLoad(rowsOf: path) + StorageKitContenders.rebuild(storeAt: path))
+        }
+    }
+
+    func rebuildHistory(_ history: HistoryFile) -> Benchmark {
+        Benchmark(
+            id: "rebuild-" + history.name,
+            title: "Rebuild the tables of the history `\(history.name)`",
+            method: """
+                From the log that `storagekit import` made of it; the C bulk load is plain inserts of the rows that are \
+                there at the end, in key order, one transaction.
+                """,
+            budgets: [
+                Budget(
+                    title: "Rebuild the tables of `\(history.name)`, against a C bulk load",
+                    quantity: .wallRatio(to: ContenderName.cBulkLoad), limit: .atMost, must: 2, aim: 1.2)
+            ]
+        ) { workspace in
+            guard let path = try await StorageKitTool.importedStore(of: history, in: workspace) else {
+                return Contest(operations: 1, contenders: [])
+            }
+            return Contest(
+                operations: try CStore(path).rows().count,
+                contenders: CContenders.bulkLoad(rowsOf: path) + StorageKitContenders.rebuild(storeAt: path))
+        }
+    }
 }

@@ -10,6 +10,7 @@ struct BenchmarkCatalog {
     var benchmarks: [Benchmark] {
         [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
             + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
-            + [rebuild, replay, logSize, rowHistory, open, peakMemory, asOf, livePage, liveMany]
+            + [rebuild, rebuildVersions] + histories.map(rebuildHistory)
+            + [replay, logSize, rowHistory, open, peakMemory, asOf, livePage, liveMany]
     }
 }

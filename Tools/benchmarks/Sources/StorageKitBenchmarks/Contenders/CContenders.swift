@@ -23,6 +23,24 @@ enum CContenders {
         ]
     }
 
+    /// - Parameter store: Where the rows are taken from, before the time begins.
+    static func bulkLoad(rowsOf store: String) -> [Contender] {
+        [
+            Contender(
+                ContenderName.cBulkLoad,
+                prepare: { workspace in
+                    let rows = try CStore(store).rows()
+                    let target = try CStore(workspace.path("c.sqlite"))
+                    try target.createTables(of: rows)
+                    return (target, rows)
+                },
+                run: { target, rows in
+                    try target.insert(rows)
+                    return []
+                })
+        ]
+    }
+
     static func readAll(_ people: [Person]) -> [Contender] {
         let rows = CPeople(people)
         return [

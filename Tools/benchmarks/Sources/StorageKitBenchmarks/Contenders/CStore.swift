@@ -42,6 +42,21 @@ final class CStore {
         try check(cb_store_apply_history(pointer, history.pointer, operationsPerTransaction))
     }
 
+    func createTables(of rows: CRows) throws {
+        try check(cb_store_create_tables(pointer, rows.pointer))
+    }
+
+    func insert(_ rows: CRows) throws {
+        try check(cb_store_insert_rows(pointer, rows.pointer))
+    }
+
+    /// All rows of the users' tables.
+    func rows() throws -> CRows {
+        let rows = CRows(cb_rows_read(pointer))
+        try check(cb_store_error(pointer) == nil)
+        return rows
+    }
+
     private func check(_ succeeded: Bool) throws {
         if succeeded { return }
         let reason = cb_store_error(pointer).map { String(cString: $0) } ?? "unknown"

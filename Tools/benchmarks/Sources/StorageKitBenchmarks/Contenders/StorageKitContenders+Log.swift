@@ -117,6 +117,16 @@ extension StorageKitStore {
         guard counter.value >= events else { throw BenchmarkError("The log has \(counter.value) events only.") }
     }
 
+    static func versionedLogPath(_ log: VersionedLog, in workspace: Workspace) async throws -> String {
+        let folder = try await workspace.sharedDirectory("versioned-log-\(log.events)-\(log.versions)") { folder in
+            let store = try StorageKitStore(folder.appendingPathComponent("storage.sqlite").path)
+            try await log.forEachCommit { people in try await store.storage.save(people.map(StoredPerson.init)) }
+            try await store.storage.seal()
+            try await store.close()
+        }
+        return folder.appendingPathComponent("storage.sqlite").path
+    }
+
     init(largeLog log: LargeLog, in workspace: Workspace) async throws {
         try await self.init(Self.largeLogPath(log, in: workspace))
     }

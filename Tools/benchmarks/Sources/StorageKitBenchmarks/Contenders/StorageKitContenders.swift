@@ -71,6 +71,23 @@ enum StorageKitContenders {
         ]
     }
 
+    /// - Parameter path: A store that is copied, so that each round begins with the same file.
+    static func rebuild(storeAt path: String) -> [Contender] {
+        [
+            Contender(
+                ContenderName.storageKit,
+                prepare: { workspace in
+                    let copy = workspace.path("storage.sqlite")
+                    try FileManager.default.copyItem(atPath: path, toPath: copy)
+                    return try StorageKit.start(at: URL(fileURLWithPath: copy)).facade
+                },
+                run: { storage in
+                    try await storage.rebuild()
+                    return []
+                }, cleanup: { try await $0.close() })
+        ]
+    }
+
     static func rebuild(_ people: [Person]) -> [Contender] {
         [
             Contender(

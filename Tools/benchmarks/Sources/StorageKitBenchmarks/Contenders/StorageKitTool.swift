@@ -11,6 +11,16 @@ struct StorageKitTool {
         return StorageKitTool(url: URL(fileURLWithPath: path))
     }
 
+    /// A store with a history in it; nil where there is no tool to import it.
+    static func importedStore(of history: HistoryFile, in workspace: Workspace) async throws -> String? {
+        guard let tool = found else { return nil }
+        let folder = try await workspace.sharedDirectory("history-\(history.name)") { folder in
+            let store = folder.appendingPathComponent("storage.sqlite").path
+            try tool.run(["import", "--quiet", "-s", store, history.source.path])
+        }
+        return folder.appendingPathComponent("storage.sqlite").path
+    }
+
     func run(_ arguments: [String]) throws {
         let process = Process()
         process.executableURL = url

@@ -7,6 +7,7 @@ struct Workload {
     var updates = 100_000
     var updatedRows = 10_000
     var largeLog = LargeLog(events: 10_000_000)
+    var versionedLog = VersionedLog(rows: 40_000)
     /// Look-ups of one row's history in the large log.
     var historyLookUps = 1_000
     /// Look-ups of rows by their key among `savedRows`.
@@ -24,8 +25,8 @@ struct Workload {
     static var quick: Workload {
         Workload(
             savedRows: 2_000, concurrentSaves: 50, consecutiveSaves: 20, updates: 2_000, updatedRows: 200,
-            largeLog: LargeLog(events: 20_000), historyLookUps: 50, lookUps: 200, queries: 50,
-            documents: 500, documentsPerCommit: 100, searches: 50, asOfRows: 100, asOfEvents: 5_000, liveCommits: 50,
-            liveViews: 20)
+            largeLog: LargeLog(events: 20_000), versionedLog: VersionedLog(rows: 1_000), historyLookUps: 50,
+            lookUps: 200, queries: 50, documents: 500, documentsPerCommit: 100, searches: 50, asOfRows: 100,
+            asOfEvents: 5_000, liveCommits: 50, liveViews: 20)
     }
 }
