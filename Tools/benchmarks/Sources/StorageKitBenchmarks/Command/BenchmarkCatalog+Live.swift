@@ -1,54 +1,261 @@
-/// Benchmarks of views that follow a store.
+/// Benchmarks of views that follow a store: the workloads W1 to W12.
 extension BenchmarkCatalog {
-    var livePage: Benchmark {
-        Benchmark(
-            id: "live-page",
-            title:
-                "\(Format.count(workload.liveCommits)) edits in a live page of 50 among \(Format.count(workload.savedRows)) rows",
-            method: """
-                Each commit changes one row of the page, which is sorted by its key, and is waited for until the page shows \
-                it. The GRDB observation fetches the page again (`ValueObservation.tracking`, on the pool). Both are also \
-                run with nobody looking; what the page adds is the difference.
-                """,
-            budgets: Self.liveBudgets("What a live page adds to a commit")
-        ) { _ in
-            let people = generator.people(workload.savedRows)
-            return Contest(
-                operations: workload.liveCommits,
-                contenders: GRDBContenders.livePage(people, commits: workload.liveCommits)
-                    + StorageKitContenders.livePage(people, commits: workload.liveCommits))
-        }
-    }
-
-    var liveMany: Benchmark {
-        Benchmark(
-            id: "live-many",
-            title: """
-                \(Format.count(workload.liveCommits)) commits among \(Format.count(workload.liveViews)) live views of one \
-                row each
-                """,
-            method: """
-                Each commit changes the row of one view, and is waited for until that view shows it. Each GRDB observation \
-                fetches its row again after every commit.
-                """,
-            budgets: Self.liveBudgets("What many live rows add to a commit")
-        ) { _ in
-            let people = generator.people(max(workload.liveViews, 1_000))
-            return Contest(
-                operations: workload.liveCommits,
-                contenders: GRDBContenders.liveMany(people, views: workload.liveViews, commits: workload.liveCommits)
-                    + StorageKitContenders.liveMany(people, views: workload.liveViews, commits: workload.liveCommits))
-        }
-    }
-
-    private static func liveBudgets(_ what: String) -> [Budget] {
+    var live: [Benchmark] {
         [
-            Budget(
-                title: "\(what), against a GRDB observation",
-                quantity: .addedWallRatio(
-                    over: ContenderName.unwatched, to: ContenderName.observation,
-                    overPlain: ContenderName.unobserved),
-                limit: .atMost, must: 1, aim: 0.5)
+            liveEquality, liveKey, liveRange, liveAmong, livePrefix, livePart, liveUnconcerned, liveFanOut, livePage,
+            liveLargePage, liveScroll, liveTotals, liveSearch, liveImport, liveSlowReader, liveStorm, liveProcesses,
         ]
+    }
+
+    private var people: String { Format.count(workload.liveRows) + " people" }
+
+    // MARK: W1 and W2: many views, a commit that concerns one
+
+    private var liveEquality: Benchmark {
+        var benchmark = curve(
+            "live-equality", "W1: commits among views of one address each", "one address, which has an index",
+            sizes: workload.liveSizes, peers: 10_000, rows: workload.liveRows
+        ) { .email($0) }
+        let (least, most) = (workload.liveSizes.first ?? 1, workload.liveSizes.last ?? 1)
+        benchmark.budgets = [
+            Budget(
+                title: "A commit that concerns one of \(Format.count(most)) views, against one of \(Format.count(least))",
+                quantity: .metricRatio(
+                    LiveMetric.shownMedian, of: ContenderName.storageKit + views(most),
+                    to: ContenderName.storageKit + views(least)), limit: .atMost, must: 1.25, aim: 1.05),
+            Budget(
+                title: """
+                    CPU that routing among \(Format.count(most)) views adds to a commit, over \(Format.count(least))
+                    """,
+                quantity: .metricAdded(
+                    LiveMetric.cpu, of: ContenderName.storageKit + views(most),
+                    over: ContenderName.storageKit + views(least)), limit: .atMost, must: 10, aim: 2),
+        ]
+        return benchmark
+    }
+
+    private var liveKey: Benchmark {
+        curve(
+            "live-key", "W2: commits among views of one key each", "one key; GRDB asks for the row id, by which it also tells changes apart",
+            sizes: workload.liveFewerSizes, peers: 1_000, rows: workload.liveRows
+        ) { .key($0) }
+    }
+
+    private var liveRange: Benchmark {
+        curve(
+            "live-range", "W2: commits among views of a range of ages each", "ten ages of its own",
+            sizes: workload.liveFewerSizes, peers: 100, rows: workload.liveRows, spacing: 10
+        ) { .ages(Int64($0 * 10)...Int64($0 * 10 + 9)) }
+    }
+
+    private var liveAmong: Benchmark {
+        curve(
+            "live-in", "W2: commits among views of three addresses each", "three addresses (`IN`)",
+            sizes: workload.liveFewerSizes, peers: 100, rows: workload.liveRows, spacing: 10
+        ) { .emails([$0 * 10, $0 * 10 + 1, $0 * 10 + 2]) }
+    }
+
+    private var livePrefix: Benchmark {
+        curve(
+            "live-prefix", "W2: commits among views of names that begin alike", "one beginning of names, without an index",
+            sizes: workload.liveFewSizes, peers: 100, rows: workload.liveFewRows, spacing: 10
+        ) { .namePrefix($0 * 10) }
+    }
+
+    private var livePart: Benchmark {
+        curve(
+            "live-text", "W2: commits among views of names with a text in them", "one text within names",
+            sizes: workload.liveFewSizes, peers: 100, rows: workload.liveFewRows, spacing: 10
+        ) { .namePart($0 * 10) }
+    }
+
+    /// - Parameter spacing: The view with number `n` shows the person at place `n` times this, and no other does.
+    private func curve(
+        _ id: String, _ title: String, _ question: String, sizes: [Int], peers: Int, rows: Int, spacing: Int = 1,
+        asking: @escaping @Sendable (Int) -> LiveQuestion
+    ) -> Benchmark {
+        Benchmark(
+            id: id, title: title,
+            method: """
+                Among \(Format.count(rows)) people. Each view asks for \(question). Each commit changes one person whom \
+                one view shows, and is waited for until that view shows it.
+                """,
+            layout: .curve
+        ) { _ in
+            let contenders = sizes.flatMap { size in
+                let live = LiveWorkload(
+                    rows: rows, questions: (0..<size).map(asking), commits: workload.liveCommits
+                ) { number in
+                    let view = number % size
+                    // Of the same place, now so and now otherwise: it stays in ranges of ages.
+                    var person = LivePeople.person(view * spacing)
+                    person.active = (number / size).isMultiple(of: 2)
+                    return LiveCommit(saved: [person], audience: .view(view), sign: .person(person))
+                }
+                let cast: LiveContenders.Cast = size <= peers ? [.storageKit, .observations] : .storageKit
+                let unwatched =
+                    size == sizes.first ? LiveContenders.contenders(live, cast: .unwatched) : []
+                return unwatched + LiveContenders.contenders(live, views(size), cast: cast)
+            }
+            return Contest(operations: workload.liveCommits, contenders: contenders)
+        }
+    }
+
+    private func views(_ count: Int) -> String { ", \(Format.count(count)) view\(count == 1 ? "" : "s")" }
+
+    // MARK: W3: commits that concern nobody
+
+    private var liveUnconcerned: Benchmark {
+        let (few, many) = (1, workload.liveRows / 2)
+        return Benchmark(
+            id: "live-unconcerned", title: "W3: commits that concern no view",
+            method: """
+                One person in each commit, of a table that views look at, but not of those that any view shows. One \
+                commit after another. The budget is the time of the commit itself; the CPU is that of the whole process.
+                """,
+            budgets: [
+                Budget(
+                    title: "What \(Format.count(many)) views add to a commit that concerns none",
+                    quantity: .metricAdded(
+                        LiveMetric.committed, of: ContenderName.storageKit + views(many),
+                        over: ContenderName.unwatched), limit: .atMost, must: 5, aim: 1)
+            ], layout: .curve
+        ) { _ in
+            let sizes = [few, 1_000, many]
+            let contenders = sizes.flatMap { size in
+                let live = LiveWorkload(
+                    rows: workload.liveRows, questions: (0..<size).map { .email($0) }, commits: 5 * workload.liveCommits
+                ) { number in
+                    LiveCommit(saved: [LivePeople.person(many + number % (workload.liveRows - many), after: number)])
+                }
+                let cast: LiveContenders.Cast = size <= 1_000 ? [.storageKit, .observations] : .storageKit
+                return (size == few ? LiveContenders.contenders(live, cast: .unwatched) : [])
+                    + LiveContenders.contenders(live, views(size), cast: cast)
+            }
+            return Contest(operations: 5 * workload.liveCommits, contenders: contenders)
+        }
+    }
+
+    // MARK: W4: a commit that concerns everybody
+
+    private var liveFanOut: Benchmark {
+        Benchmark(
+            id: "live-fan-out", title: "W4: commits that concern all views",
+            method: "All views show the same person, whom each commit changes; until the last view shows it.",
+            layout: .curve
+        ) { _ in
+            let contenders = workload.liveSizes.filter { $0 <= 10_000 }.flatMap { size in
+                let live = LiveWorkload(
+                    rows: workload.liveFewRows, questions: Array(repeating: .key(0), count: size),
+                    commits: workload.liveCommits
+                ) { number in
+                    let person = LivePeople.person(0, after: number)
+                    return LiveCommit(saved: [person], audience: .everybody, sign: .person(person))
+                }
+                return LiveContenders.contenders(
+                    live, views(size), cast: size <= 1_000 ? [.storageKit, .observations] : .storageKit)
+            }
+            return Contest(operations: workload.liveCommits, contenders: contenders)
+        }
+    }
+
+    // MARK: W9: an import while views look
+
+    private var liveImport: Benchmark {
+        let (cities, commits) = (LivePeople.cityCount, workload.liveImportCommits)
+        let perCommit = 1_000
+        return Benchmark(
+            id: "live-import",
+            title: "W9: \(Format.count(commits * perCommit)) people imported while \(cities) views look",
+            method: """
+                \(Format.count(perCommit)) a commit, one after another, into an empty table; each view shows the people of \
+                one city, ten of each commit. Until all views show all people.
+                """,
+            budgets: [
+                Budget(
+                    title: "An import with \(cities) views, against one with none",
+                    quantity: .wallRatio(to: ContenderName.unwatched), limit: .atMost, must: 1.3, aim: 1.1),
+                Budget(
+                    title: "An import with \(cities) views, against GRDB observations",
+                    quantity: .wallRatio(to: ContenderName.observation), limit: .atMost, must: 1, aim: 0.5),
+            ]
+        ) { _ in
+            var live = LiveWorkload(questions: (0..<cities).map { .city($0) }, commits: commits) { number in
+                let first = number * perCommit
+                let people = (first..<first + perCommit).map { LivePeople.person($0) }
+                let isLast = number == commits - 1
+                return LiveCommit(
+                    saved: people, audience: isLast ? .everybody : .nobody, sign: .rows(commits * perCommit / cities))
+            }
+            live.warmUps = 0
+            live.limitSeconds = .infinity
+            return Contest(operations: commits * perCommit, contenders: LiveContenders.contenders(live))
+        }
+    }
+
+    // MARK: W11: views that come and go
+
+    private var liveStorm: Benchmark {
+        let count = workload.liveCommits * 5
+        return Benchmark(
+            id: "live-storm", title: "W11: \(Format.count(count)) views that come and go",
+            method: """
+                One after another: a view of one person by the key is made, has its first value, and is given up. Among \
+                \(people).
+                """,
+            budgets: [
+                Budget(
+                    title: "A view that comes and goes, against a GRDB observation",
+                    quantity: .wallRatio(to: ContenderName.observation), limit: .atMost, must: 1, aim: 0.5)
+            ]
+        ) { _ in
+            let live = LiveWorkload(rows: workload.liveRows, questions: (0..<count).map { .key($0) }) { _ in LiveCommit() }
+            return Contest(operations: count, contenders: LiveContenders.storm(live))
+        }
+    }
+
+    // MARK: W10: who reads slowly
+
+    private var liveSlowReader: Benchmark {
+        let commits = workload.liveSlowCommits
+        return Benchmark(
+            id: "live-slow-reader",
+            title: "W10: \(Format.count(commits)) commits while a reader of a page takes a second for each value",
+            method: """
+                One row of the page in each commit, one commit after another. Afterwards until the reader has the last \
+                state, or \(Format.number(LiveSlowReader.patienceSeconds)) seconds. GRDB's sequence of values keeps all \
+                of them unless told to keep the newest.
+                """,
+            budgets: [
+                Budget(
+                    title: "Seconds until a slow reader has the last state",
+                    quantity: .metric(LiveSlowReader.behindMetric), limit: .atMost, must: 3, aim: 2)
+            ]
+        ) { _ in Contest(operations: commits, contenders: LiveSlowReader.contenders(commits: commits)) }
+    }
+
+    // MARK: W12: two processes
+
+    private var liveProcesses: Benchmark {
+        let commits = workload.liveCommits * 5
+        return Benchmark(
+            id: "live-processes",
+            title: "W12: \(Format.count(commits)) commits of one process that a view of another shows",
+            method: """
+                From when the commit has returned until the other process has the value; each is waited for, and a pause \
+                of up to three milliseconds follows. A wake is lost where the view shows it later than half a second \
+                afterwards.
+                """,
+            budgets: [ContenderName.storageKit, LiveProcesses.normalName].flatMap { name in
+                [
+                    Budget(
+                        title: "\(name): wake-up of another process, p99",
+                        quantity: .metricOf(LiveProcesses.lateMetric, name), limit: .atMost, must: 2_000, aim: 1_000),
+                    Budget(
+                        title: "\(name): lost wakes", quantity: .metricOf(LiveProcesses.lostMetric, name),
+                        limit: .atMost, must: 0, aim: 0),
+                ]
+            }, layout: .curve
+        ) { _ in Contest(operations: commits, contenders: LiveProcesses.contenders(commits: commits)) }
     }
 }

@@ -11,6 +11,6 @@ struct BenchmarkCatalog {
         [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
             + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
             + [rebuild, rebuildVersions] + histories.map(rebuildHistory)
-            + [replay, logSize, rowHistory, open, peakMemory, asOf, livePage, liveMany]
+            + [replay, logSize, rowHistory, open, peakMemory, asOf] + live
     }
 }

@@ -8,7 +8,8 @@ struct BenchmarkCommand: AsyncParsableCommand {
         abstract: "Measures StorageKit against GRDB and against plain SQLite in C, on this machine.",
         discussion: """
             Build with -c release. Contenders run in interleaved rounds, so that their ratios hold on a busy machine too.
-            """)
+            """,
+        subcommands: [FollowCommand.self])
 
     @Option(help: "Run only benchmarks whose name contains this text. May be given several times.")
     var filter: [String] = []

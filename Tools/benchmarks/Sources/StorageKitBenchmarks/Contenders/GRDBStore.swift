@@ -38,14 +38,16 @@ enum GRDBStore {
 
     /// Writes rows in one transaction the fastest way GRDB has.
     static func upsertWithCachedStatement(_ people: [Person], into pool: DatabasePool) async throws {
-        try await pool.write { db in
-            let statement = try db.cachedStatement(sql: upsertSQL)
-            for person in people {
-                try statement.execute(arguments: [
-                    person.id, person.name, person.email, person.age, person.city, person.active, person.score,
-                    person.updatedAt,
-                ])
-            }
+        try await pool.write { try upsertWithCachedStatement(people, $0) }
+    }
+
+    static func upsertWithCachedStatement(_ people: [Person], _ db: Database) throws {
+        let statement = try db.cachedStatement(sql: upsertSQL)
+        for person in people {
+            try statement.execute(arguments: [
+                person.id, person.name, person.email, person.age, person.city, person.active, person.score,
+                person.updatedAt,
+            ])
         }
     }
 }

@@ -27,3 +27,10 @@ struct HandwrittenPerson: FetchableRecord, PersistableRecord, Sendable {
         container["updatedAt"] = person.updatedAt
     }
 }
+
+extension HandwrittenPerson: LivePerson {
+    var id: String { person.id }
+    var age: Int64 { person.age }
+    var active: Bool { person.active }
+    var score: Double { person.score }
+}

@@ -26,8 +26,11 @@ struct StorageKitStore: Sendable {
     let storage: Storage
 
     /// - Parameter extend: What the schema has beside the table.
-    init(_ path: String, extend: (inout Schema) -> Void = { _ in }) throws {
-        storage = try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
+    init(
+        _ path: String, configuration: StorageConfiguration = StorageConfiguration(),
+        extend: (inout Schema) -> Void = { _ in }
+    ) throws {
+        storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) { schema in
             schema.autoSchema(StoredPersonRecord.self)
             extend(&schema)
         }.facade

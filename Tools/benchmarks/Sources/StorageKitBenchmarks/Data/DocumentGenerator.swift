@@ -3,6 +3,8 @@
 struct DocumentGenerator: Sendable {
     let seed: UInt64
     private let words: [String]
+    /// All words, the commonest first.
+    var vocabulary: [String] { words }
     /// The weights of all words up to each, to pick a word by bisection.
     private let weights: [Double]
 

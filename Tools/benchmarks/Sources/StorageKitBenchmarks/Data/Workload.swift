@@ -18,8 +18,18 @@ struct Workload {
     var searches = 1_000
     var asOfRows = 5_000
     var asOfEvents = 1_000_000
-    var liveCommits = 500
-    var liveViews = 500
+    /// People in the tables that views look at, usually, in small ones and in large ones.
+    var liveRows = 100_000
+    var liveFewRows = 10_000
+    var liveManyRows = 1_000_000
+    var liveCommits = 200
+    /// How many views there are, one run each: where an index finds what they ask for first, and where none does.
+    var liveSizes = [1, 10, 100, 1_000, 10_000, 100_000]
+    var liveFewerSizes = [1, 100, 1_000, 10_000]
+    var liveFewSizes = [1, 100, 1_000]
+    var livePages = 200
+    var liveImportCommits = 100
+    var liveSlowCommits = 10_000
 
     /// Enough to see that everything works; the numbers mean nothing.
     static var quick: Workload {
@@ -27,6 +37,8 @@ struct Workload {
             savedRows: 2_000, concurrentSaves: 50, consecutiveSaves: 20, updates: 2_000, updatedRows: 200,
             largeLog: LargeLog(events: 20_000), versionedLog: VersionedLog(rows: 1_000), historyLookUps: 50,
             lookUps: 200, queries: 50, documents: 500, documentsPerCommit: 100, searches: 50, asOfRows: 100,
-            asOfEvents: 5_000, liveCommits: 50, liveViews: 20)
+            asOfEvents: 5_000, liveRows: 2_000, liveFewRows: 1_000, liveManyRows: 3_000, liveCommits: 20,
+            liveSizes: [1, 10, 100], liveFewerSizes: [1, 100], liveFewSizes: [1, 10], livePages: 10,
+            liveImportCommits: 3, liveSlowCommits: 100)
     }
 }

@@ -11,8 +11,29 @@ enum Quantity {
     case millisecondsPerOperation
     case peakGrowthMegabytes
     case metric(String)
+    /// What a contender has found out, whichever it is; by what another has; and less that.
+    case metricOf(String, String)
+    case metricRatio(String, of: String, to: String)
+    case metricAdded(String, of: String, over: String)
 
     func values(in result: BenchmarkResult) -> [Double] {
+        switch self {
+        case .metricOf(let name, let subject):
+            return metric(name, of: subject, in: result)
+        case .metricRatio(let name, let subject, let reference):
+            return BenchmarkResult.ratios(
+                metric(name, of: subject, in: result), to: metric(name, of: reference, in: result))
+        case .metricAdded(let name, let subject, let plain):
+            return zip(metric(name, of: subject, in: result), metric(name, of: plain, in: result)).map { $0 - $1 }
+        default: return valuesOfStorageKit(in: result)
+        }
+    }
+
+    private func metric(_ name: String, of contender: String, in result: BenchmarkResult) -> [Double] {
+        result.contender(contender)?.metric(name) ?? []
+    }
+
+    private func valuesOfStorageKit(in result: BenchmarkResult) -> [Double] {
         guard let subject = result.contender(ContenderName.storageKit) else { return [] }
         let operations = Double(result.operations)
         switch self {
@@ -34,6 +55,8 @@ enum Quantity {
             return subject.peakGrowthBytes.map { $0 / 1_000_000 }
         case .metric(let name):
             return subject.metric(name)
+        case .metricOf, .metricRatio, .metricAdded:
+            return []
         }
     }
 
@@ -49,7 +72,9 @@ enum Quantity {
         case .operationsPerSecond: "/s"
         case .millisecondsPerOperation: "ms"
         case .peakGrowthMegabytes: "MB"
-        case .metric(let name): name
+        case .metric(let name), .metricOf(let name, _): name
+        case .metricRatio: "×"
+        case .metricAdded: "µs"
         }
     }
 }

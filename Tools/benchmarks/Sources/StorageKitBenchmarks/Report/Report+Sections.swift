@@ -23,6 +23,8 @@ extension Report {
         var parts = ["### \(result.benchmark.title)", result.benchmark.method]
         if result.contenders.isEmpty {
             parts.append("No contender.")
+        } else if result.benchmark.layout == .curve {
+            return (parts + [curve(result)]).joined(separator: "\n\n")
         } else {
             parts.append(times(result))
         }
@@ -32,6 +34,16 @@ extension Report {
         }
         if let metrics = metrics(result) { parts.append(metrics) }
         return parts.joined(separator: "\n\n")
+    }
+
+    private func curve(_ result: BenchmarkResult) -> String {
+        var names: [String] = []
+        for name in result.contenders.flatMap(\.metricNames) where !names.contains(name) { names.append(name) }
+        var table = MarkdownTable(header: ["Contender"] + names)
+        for contender in result.contenders {
+            table.rows.append([contender.name] + names.map { Format.spread(contender.metric($0)) })
+        }
+        return table.text
     }
 
     private func times(_ result: BenchmarkResult) -> String {

@@ -1,0 +1,95 @@
+/// A store with the views of a workload, ready for its commits.
+struct LiveRun: Sendable {
+    let store: any LiveStore
+    let workload: LiveWorkload
+    let arrivals: LiveArrivals
+    let followers: [LiveFollower]
+    /// What it took until all views had their first value.
+    let subscribing: Duration
+    let memoryBytes: Double
+
+    /// Fewer commits have no percentiles.
+    private static let leastCommits = 5
+
+    init(_ store: any LiveStore, _ workload: LiveWorkload) async throws {
+        (self.store, self.workload) = (store, workload)
+        let arrivals = LiveArrivals(views: workload.questions.count)
+        self.arrivals = arrivals
+        let before = ResidentMemory.restartPeak() ?? 0
+        let start = ContinuousClock.now
+        arrivals.expect(.anything, of: .everybody)
+        followers = try await store.follow(workload.questions, arrivals)
+        _ = try await arrivals.last()
+        subscribing = .now - start
+        memoryBytes = (ResidentMemory.restartPeak() ?? 0) - before
+        for number in 0..<workload.warmUps { _ = try await commit(number) }
+    }
+
+    private struct Times {
+        let committed: Duration
+        /// Nil where nobody was to show it.
+        let shown: Duration?
+    }
+
+    private func commit(_ number: Int) async throws -> Times {
+        let commit = workload.commit(number)
+        arrivals.expect(commit.sign, of: workload.questions.isEmpty ? .nobody : commit.audience)
+        let start = ContinuousClock.now
+        try await store.write(commit)
+        let committed = ContinuousClock.now - start
+        return Times(committed: committed, shown: try await arrivals.last().map { $0 - start })
+    }
+
+    func measure() async throws -> [Metric] {
+        var times: [Times] = []
+        let told = arrivals.count
+        let cpu = ProcessTime.cpuSeconds()
+        let start = ContinuousClock.now
+        for number in workload.warmUps..<workload.warmUps + workload.commits {
+            times.append(try await commit(number))
+            let isLate = ContinuousClock.now - start > .seconds(workload.limitSeconds)
+            if isLate, times.count >= Self.leastCommits { break }
+        }
+        let cpuSeconds = ProcessTime.cpuSeconds() - cpu
+        var metrics = [Metric(name: LiveMetric.commits, value: Double(times.count))]
+        let shown = times.compactMap(\.shown)
+        if !shown.isEmpty {
+            metrics.append(Metric(name: LiveMetric.shownMedian, value: shown.microseconds(percentile: 50)))
+            metrics.append(Metric(name: LiveMetric.shownLate, value: shown.microseconds(percentile: 99)))
+        }
+        metrics.append(Metric(name: LiveMetric.committed, value: times.map(\.committed).microseconds(percentile: 50)))
+        metrics.append(Metric(name: LiveMetric.cpu, value: cpuSeconds * 1_000_000 / Double(times.count)))
+        metrics.append(Metric(name: LiveMetric.values, value: Double(arrivals.count - told) / Double(times.count)))
+        let views = Double(followers.count)
+        if views > 0 {
+            metrics.append(
+                Metric(name: LiveMetric.subscribing, value: subscribing / .microseconds(1) / views))
+            // Of a few views the system's pages tell nothing.
+            if views >= 1_000 {
+                metrics.append(Metric(name: LiveMetric.memory, value: memoryBytes / views))
+            }
+        }
+        return metrics
+    }
+}
+
+/// What live benchmarks find out.
+enum LiveMetric {
+    static let commits = "commits"
+    static let shownMedian = "write to shown µs, p50"
+    static let shownLate = "p99"
+    static let committed = "of it commit µs, p50"
+    static let cpu = "CPU µs a commit"
+    static let values = "values told a commit"
+    static let subscribing = "subscribing µs a view"
+    static let memory = "memory B a view"
+}
+
+extension [Duration] {
+    /// The least value that so many per cent don't exceed.
+    func microseconds(percentile: Int) -> Double {
+        let sorted = sorted()
+        guard !sorted.isEmpty else { return 0 }
+        return sorted[Swift.min(count - 1, count * percentile / 100)] / .microseconds(1)
+    }
+}
