@@ -183,10 +183,7 @@ extension SubscriptionEngine {
     }
 
     private func want(_ entity: UInt32) {
-        var wanted = Set(slots.values.map(\.entity))
-        wanted.insert(entity)
-        wanted.insert(CatalogEntity.catalog.id)
-        inbox?.want(wanted)
+        inbox?.want(router.entities.union([entity, CatalogEntity.catalog.id]))
     }
 
     /// Takes in what has been committed, and hands it to the views.
@@ -379,10 +376,11 @@ extension SubscriptionEngine {
     }
 
     private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
+        if let known = router.layout(of: entity.id) { return known }
         guard let connection = snapshot.rows.sqliteConnection else { throw StorageError.closed() }
         let layout = RowLayout(entity, in: connection)
         router.add(layout)
-        return router.layout(of: entity.id) ?? layout
+        return layout
     }
 
     /// Lays out the rows anew of entities that have changed.

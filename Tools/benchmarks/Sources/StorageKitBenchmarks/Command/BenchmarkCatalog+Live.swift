@@ -1,4 +1,7 @@
 /// Benchmarks of views that follow a store: the workloads W1 to W12.
+///
+/// All stores write with the durability that doesn't wait for the disk at each commit (`synchronous` NORMAL), because
+/// the disk would hide what views cost.
 extension BenchmarkCatalog {
     var live: [Benchmark] {
         [
@@ -121,14 +124,14 @@ extension BenchmarkCatalog {
                         over: ContenderName.unwatched), limit: .atMost, must: 5, aim: 1)
             ], layout: .curve
         ) { _ in
-            let sizes = [few, 1_000, many]
+            let sizes = [few, workload.liveFewSizes.last ?? few, many]
             let contenders = sizes.flatMap { size in
                 let live = LiveWorkload(
                     rows: workload.liveRows, questions: (0..<size).map { .email($0) }, commits: 5 * workload.liveCommits
                 ) { number in
                     LiveCommit(saved: [LivePeople.person(many + number % (workload.liveRows - many), after: number)])
                 }
-                let cast: LiveContenders.Cast = size <= 1_000 ? [.storageKit, .observations] : .storageKit
+                let cast: LiveContenders.Cast = size < many ? [.storageKit, .observations] : .storageKit
                 return (size == few ? LiveContenders.contenders(live, cast: .unwatched) : [])
                     + LiveContenders.contenders(live, views(size), cast: cast)
             }
@@ -188,7 +191,7 @@ extension BenchmarkCatalog {
                     saved: people, audience: isLast ? .everybody : .nobody, sign: .rows(commits * perCommit / cities))
             }
             live.warmUps = 0
-            live.limitSeconds = .infinity
+            live.limitSeconds = 600
             return Contest(operations: commits * perCommit, contenders: LiveContenders.contenders(live))
         }
     }
@@ -246,7 +249,7 @@ extension BenchmarkCatalog {
                 of up to three milliseconds follows. A wake is lost where the view shows it later than half a second \
                 afterwards.
                 """,
-            budgets: [ContenderName.storageKit, LiveProcesses.normalName].flatMap { name in
+            budgets: [ContenderName.storageKit, LiveProcesses.fullName].flatMap { name in
                 [
                     Budget(
                         title: "\(name): wake-up of another process, p99",

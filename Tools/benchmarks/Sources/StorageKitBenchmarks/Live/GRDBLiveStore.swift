@@ -121,6 +121,7 @@ extension GRDBLiveStore {
         }
         let path = workspace.path("grdb.sqlite")
         try FileManager.default.copyItem(atPath: folder.appendingPathComponent("grdb.sqlite").path, toPath: path)
-        self.init(pool: try GRDBStore.open(path), tracking: tracking)
+        // A pool's own level of `synchronous` is NORMAL.
+        self.init(pool: try DatabasePool(path: path), tracking: tracking)
     }
 }

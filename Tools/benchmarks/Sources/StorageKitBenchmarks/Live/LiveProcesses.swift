@@ -6,7 +6,7 @@ import StorageKit
 enum LiveProcesses {
     static let lateMetric = "commit to shown µs, p99"
     static let lostMetric = "lost wakes"
-    static let normalName = ContenderName.storageKit + ", durability normal"
+    static let fullName = ContenderName.storageKit + ", durability full"
 
     private struct Pair {
         let store: StorageKitLiveStore
@@ -16,22 +16,19 @@ enum LiveProcesses {
 
     static func contenders(commits: Int) -> [Contender] {
         [
-            contender(ContenderName.storageKit, .full, commits: commits),
-            contender(normalName, .normal, commits: commits),
+            contender(fullName, .full, commits: commits),
+            contender(ContenderName.storageKit, .normal, commits: commits),
         ]
     }
 
     private static func contender(
         _ name: String, _ durability: StorageConfiguration.Durability, commits: Int
     ) -> Contender {
-        var configuration = StorageConfiguration()
-        configuration.durability = durability
-        let chosen = configuration
-        return Contender(
+        Contender(
             name,
             prepare: { workspace in
                 let workload = LiveWorkload(rows: 1_000) { _ in LiveCommit() }
-                let store = try await StorageKitLiveStore(workload, configuration: chosen, in: workspace)
+                let store = try await StorageKitLiveStore(workload, durability: durability, in: workspace)
                 return try start(store, following: workspace.path("storage.sqlite"))
             },
             run: { pair in try await run(pair, commits: commits) },

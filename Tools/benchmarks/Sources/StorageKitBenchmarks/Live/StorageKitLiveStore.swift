@@ -108,7 +108,7 @@ struct StorageKitLiveStore: LiveStore {
 extension StorageKitLiveStore {
     /// A store with what a workload begins with: a copy of one that is made the first time.
     init(
-        _ workload: LiveWorkload, configuration: StorageConfiguration = StorageConfiguration(), in workspace: Workspace
+        _ workload: LiveWorkload, durability: StorageConfiguration.Durability = .normal, in workspace: Workspace
     ) async throws {
         let name = "live-storagekit-\(workload.rows)-\(workload.documents)"
         let folder = try await workspace.sharedDirectory(name) { folder in
@@ -121,6 +121,8 @@ extension StorageKitLiveStore {
         }
         let path = workspace.path("storage.sqlite")
         try FileManager.default.copyItem(atPath: folder.appendingPathComponent("storage.sqlite").path, toPath: path)
+        var configuration = StorageConfiguration()
+        configuration.durability = durability
         self.init(store: try StorageKitStore(live: path, configuration: configuration))
     }
 }
