@@ -25,10 +25,10 @@ import Testing
 
         init(seed: UInt64) { generator = PredicateGenerator(seed: seed) }
 
-        func prepare(_ writer: LogWriter) throws {
+        func prepare(_ writer: LogWriter, _ db: GRDB.Database) throws {
             let layout = try RoutedStore.layout(writer)
             self.layout = layout
-            rows = CurrentRows(writer.database)
+            rows = CurrentRows(db)
             router.add(layout)
             for _ in 0..<60 { try register() }
         }
@@ -93,7 +93,7 @@ import Testing
     func everybodyConcernedIsToldAndNobodyElse(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { try shared.run.look($0) }
-        try await engine.withWriter { writer, _ in try shared.run.prepare(writer) }
+        try await engine.withWriter { try shared.run.prepare($0, $1) }
         for _ in 0..<40 {
             _ = try await engine.commit(CommitMetadata()) { _, db in
                 for _ in 0..<Int.random(in: 1...4, using: &shared.run.generator) {
@@ -112,7 +112,7 @@ import Testing
     func manyCommitsAreOneChangeForEachRow(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { _ in }
-        try await engine.withWriter { writer, _ in try shared.run.prepare(writer) }
+        try await engine.withWriter { try shared.run.prepare($0, $1) }
         for _ in 0..<6 {
             let from = try await engine.withWriter { writer, _ in writer.head.position }
             for _ in 0..<8 {
@@ -146,7 +146,7 @@ import Testing
     func comingAndGoingLeavesNothingBehind(seed: UInt64) async throws {
         let shared = Shared(Run(seed: seed))
         let engine = try await RoutedStore.open { try shared.run.look($0) }
-        try await engine.withWriter { writer, _ in try shared.run.prepare(writer) }
+        try await engine.withWriter { try shared.run.prepare($0, $1) }
         for _ in 0..<15 {
             _ = try await engine.commit(CommitMetadata()) { _, db in
                 let run = shared.run

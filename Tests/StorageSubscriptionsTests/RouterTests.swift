@@ -165,10 +165,10 @@ import Testing
             try db.execute(sql: "UPDATE rows SET t = 'b'")
             try db.execute(sql: "UPDATE rows SET n = 3")
         }
-        try await engine.withWriter { writer, _ in
+        try await engine.withWriter { writer, db in
             let layout = try RoutedStore.layout(writer)
             let router = Router()
-            let rows = CurrentRows(writer.database)
+            let rows = CurrentRows(db)
             let changes = FoldedChanges()
             router.add(layout)
             let batch = try #require(try LogReader(writer.database).batch(containing: writer.head.position))

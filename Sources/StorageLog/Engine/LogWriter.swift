@@ -99,9 +99,16 @@ package struct LogHead: Sendable, Equatable {
         self.time = time
     }
 
+    private static let select = "SELECT last, last_commit, last_time FROM storage_log ORDER BY position DESC LIMIT 1"
+
+    /// The same as of a connection's pointer, without preparing the statement each time.
+    package static func load(_ database: GRDB.Database) throws -> LogHead {
+        guard let row = try GRDB.Row.fetchOne(database.cachedStatement(sql: select)) else { return LogHead() }
+        return LogHead(position: row[0], commit: row[1], time: row[2])
+    }
+
     package static func load(_ database: OpaquePointer) throws -> LogHead {
-        let select = try Statement(
-            database, "SELECT last, last_commit, last_time FROM storage_log ORDER BY position DESC LIMIT 1")
+        let select = try Statement(database, select)
         guard try select.step() else { return LogHead() }
         return LogHead(position: select.integer(0), commit: select.integer(1), time: select.integer(2))
     }

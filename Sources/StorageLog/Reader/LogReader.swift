@@ -7,7 +7,8 @@ package import StorageCore
 /// Not `Sendable`: it belongs to its connection's thread, and sees the state that the connection's transaction sees.
 package final class LogReader {
     package let database: OpaquePointer
-    private let decoder = SegmentDecoder()
+    /// Costs more to make than a look at the head does.
+    private lazy var decoder = SegmentDecoder()
     private var containing: Statement?
     /// The batches that were asked for last: the versions of a row often lie close together.
     private var recent: [EventBatch] = []

@@ -22,6 +22,8 @@ package final class RowLayout {
     package let keyPlaces: [Int]
     /// The table's name in SQLite.
     let table: String
+    /// Reads the row with a key, and behind its columns the position of its last event.
+    let selectByKey: String
     /// What rows hold in columns that are younger than they are.
     let fallbacks: [storage_value]
     private let fallbackBytes: ValueMemory
@@ -52,7 +54,11 @@ package final class RowLayout {
         name = entity.name
         table = entity.stored
         let ids = columns.map(\.id)
-        keyPlaces = entity.key.compactMap { key in ids.firstIndex(of: key.id) }
+        let keyPlaces = entity.key.compactMap { key in ids.firstIndex(of: key.id) }
+        self.keyPlaces = keyPlaces
+        let names = (columns.map(\.stored) + ["_position"]).map(quoted).joined(separator: ", ")
+        let key = condition(binding: keyPlaces.map { columns[$0].stored })
+        selectByKey = "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(key)"
         let first = ids.min() ?? 0
         var places = [Int32](repeating: -1, count: Int((ids.max() ?? 0) - first) + 1)
         for (place, id) in ids.enumerated() { places[Int(id - first)] = Int32(place) }

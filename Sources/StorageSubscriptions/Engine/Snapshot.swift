@@ -26,12 +26,11 @@ package final class Snapshot {
         var byChange: [Int: Item] = [:]
     }
 
-    init(_ state: FeedState, isUrgent: Bool) throws {
+    init(_ state: FeedState, isUrgent: Bool) {
         self.isUrgent = isUrgent
         rows = state.rows
         position = state.position
-        guard let connection = state.rows.sqliteConnection else { throw StorageError.closed() }
-        current = CurrentRows(connection)
+        current = CurrentRows(state.rows)
     }
 
     /// Runs a statement over a form's columns.

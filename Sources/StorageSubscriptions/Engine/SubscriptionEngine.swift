@@ -209,7 +209,7 @@ extension SubscriptionEngine {
         counters.steps += 1
         let interests = source.needsInterests ? slots.values.map(\.node.interest) + [interest].compactMap { $0 } : []
         let deliveries = try source.read(interests) { state in
-            let snapshot = try Snapshot(state, isUrgent: isUrgent)
+            let snapshot = Snapshot(state, isUrgent: isUrgent)
             defer {
                 counters.statements += snapshot.statementCount
                 counters.rowReads += snapshot.current.reads

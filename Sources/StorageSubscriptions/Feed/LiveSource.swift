@@ -17,7 +17,7 @@ package final class LiveSource: FeedSource {
     package func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
         try engine.readNow { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            return try body(FeedState(rows: db, log: connection, position: try LogReader(connection).head().position))
+            return try body(FeedState(rows: db, log: connection, position: try LogHead.load(db).position))
         }
     }
 

@@ -22,7 +22,9 @@ extension BenchmarkCatalog {
         let (least, most) = (workload.liveSizes.first ?? 1, workload.liveSizes.last ?? 1)
         benchmark.budgets = [
             Budget(
-                title: "A commit that concerns one of \(Format.count(most)) views, against one of \(Format.count(least))",
+                title: """
+                    A commit that concerns one of \(Format.count(most)) views, against one of \(Format.count(least))
+                    """,
                 quantity: .metricRatio(
                     LiveMetric.shownMedian, of: ContenderName.storageKit + views(most),
                     to: ContenderName.storageKit + views(least)), limit: .atMost, must: 1.25, aim: 1.05),
@@ -39,7 +41,10 @@ extension BenchmarkCatalog {
 
     private var liveKey: Benchmark {
         curve(
-            "live-key", "W2: commits among views of one key each", "one key; GRDB asks for the row id, by which it also tells changes apart",
+            "live-key", "W2: commits among views of one key each",
+            """
+            one key; GRDB asks for the row id, by which it also tells changes apart
+            """,
             sizes: workload.liveFewerSizes, peers: 1_000, rows: workload.liveRows
         ) { .key($0) }
     }
@@ -60,7 +65,8 @@ extension BenchmarkCatalog {
 
     private var livePrefix: Benchmark {
         curve(
-            "live-prefix", "W2: commits among views of names that begin alike", "one beginning of names, without an index",
+            "live-prefix", "W2: commits among views of names that begin alike",
+            "one beginning of names, without an index",
             sizes: workload.liveFewSizes, peers: 100, rows: workload.liveFewRows, spacing: 10
         ) { .namePrefix($0 * 10) }
     }
@@ -212,7 +218,8 @@ extension BenchmarkCatalog {
                     quantity: .wallRatio(to: ContenderName.observation), limit: .atMost, must: 1, aim: 0.5)
             ]
         ) { _ in
-            let live = LiveWorkload(rows: workload.liveRows, questions: (0..<count).map { .key($0) }) { _ in LiveCommit() }
+            let questions = (0..<count).map { LiveQuestion.key($0) }
+            let live = LiveWorkload(rows: workload.liveRows, questions: questions) { _ in LiveCommit() }
             return Contest(operations: count, contenders: LiveContenders.storm(live))
         }
     }

@@ -13,7 +13,7 @@ extension BenchmarkCatalog {
         let budgets = ["edit inside", "edit outside", "insert at the top", "delete", "move over the end"].map { edit in
             let label = edit == "move over the end" ? ", by score, " + edit : ", by key, " + edit
             return Budget(
-                title: "\(edit.prefix(1).uppercased() + edit.dropFirst()) of a live page, CPU against a GRDB observation",
+                title: "A live page: \(edit), CPU against a GRDB observation",
                 quantity: .metricRatio(
                     LiveMetric.cpu, of: ContenderName.storageKit + label, to: ContenderName.observation + label),
                 limit: .atMost, must: 1, aim: 0.5)

@@ -14,6 +14,9 @@ struct BenchmarkCommand: AsyncParsableCommand {
     @Option(help: "Run only benchmarks whose name contains this text. May be given several times.")
     var filter: [String] = []
 
+    @Option(help: "Run only contenders whose name contains this text. May be given several times.")
+    var contender: [String] = []
+
     @Option(help: "How often each contender runs. (default: 5, with --quick 2)")
     var rounds: Int?
 
@@ -73,7 +76,7 @@ struct BenchmarkCommand: AsyncParsableCommand {
 
     /// The report is written after every benchmark: a long run that is interrupted leaves what it has found.
     private func measure(_ benchmarks: [Benchmark], in root: URL) async throws {
-        let runner = Runner(rounds: rounds ?? (quick ? 2 : 5), root: root) { line in
+        let runner = Runner(rounds: rounds ?? (quick ? 2 : 5), root: root, names: contender) { line in
             FileHandle.standardError.write(Data((line + "\n").utf8))
         }
         let machine = Machine(directory: root)

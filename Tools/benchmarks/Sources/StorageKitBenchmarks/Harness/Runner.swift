@@ -4,6 +4,8 @@ import Foundation
 struct Runner {
     let rounds: Int
     let root: URL
+    /// Parts of the names of those who run; everybody where there is none.
+    let names: [String]
     /// Told what is going on, one line at a time.
     let progress: (String) -> Void
 
@@ -11,9 +13,12 @@ struct Runner {
 
     func run(_ benchmark: Benchmark) async throws -> BenchmarkResult {
         let contest = try await inFreshDirectory { try await benchmark.contest($0) }
-        var samples = [[Sample]](repeating: [], count: contest.contenders.count)
+        let contenders = contest.contenders.filter { contender in
+            names.isEmpty || names.contains { contender.name.contains($0) }
+        }
+        var samples = [[Sample]](repeating: [], count: contenders.count)
         for round in 1...rounds {
-            for (index, contender) in contest.contenders.enumerated() {
+            for (index, contender) in contenders.enumerated() {
                 let sample = try await inFreshDirectory { try await measure(contender, in: $0) }
                 samples[index].append(sample)
                 let milliseconds = Format.number(sample.wallSeconds * 1_000)
@@ -23,7 +28,7 @@ struct Runner {
         return BenchmarkResult(
             benchmark: benchmark,
             operations: contest.operations,
-            contenders: zip(contest.contenders, samples).map { ContenderResult(name: $0.name, samples: $1) })
+            contenders: zip(contenders, samples).map { ContenderResult(name: $0.name, samples: $1) })
     }
 
     private func measure(_ contender: Contender, in workspace: Workspace) async throws -> Sample {

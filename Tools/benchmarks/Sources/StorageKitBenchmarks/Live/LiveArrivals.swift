@@ -51,13 +51,8 @@ final class LiveArrivals: Sendable {
     /// Waits for everybody who is expected.
     ///
     /// - Returns: When the last of them showed it; nil where nobody was to.
-    /// - Throws: Where somebody doesn't show it in time.
-    func last(within timeLimit: Duration = .seconds(120)) async throws -> ContinuousClock.Instant? {
-        let watch = Task {
-            try await Task.sleep(for: timeLimit)
-            state.withLock { $0.waiting.take() }?.resume()
-        }
-        defer { watch.cancel() }
+    /// - Throws: Where somebody doesn't show it before ``giveUp()`` is called.
+    func last() async throws -> ContinuousClock.Instant? {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.missing > 0 { state.waiting = continuation }
@@ -70,4 +65,7 @@ final class LiveArrivals: Sendable {
             return state.last
         }
     }
+
+    /// Ends the waiting.
+    func giveUp() { state.withLock { $0.waiting.take() }?.resume() }
 }

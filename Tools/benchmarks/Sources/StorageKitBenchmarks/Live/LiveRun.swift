@@ -7,7 +7,10 @@ struct LiveRun: Sendable {
     /// What it took until all views had their first value.
     let subscribing: Duration
     let memoryBytes: Double
+    private let watch: Task<Void, any Error>
 
+    /// A run that takes so much longer than it should isn't going on.
+    private static let patienceSeconds = 300.0
     /// Fewer commits have no percentiles.
     private static let leastCommits = 5
 
@@ -17,6 +20,10 @@ struct LiveRun: Sendable {
         self.arrivals = arrivals
         let before = ResidentMemory.restartPeak() ?? 0
         let start = ContinuousClock.now
+        watch = Task {
+            try await Task.sleep(for: .seconds(Self.patienceSeconds + workload.limitSeconds))
+            arrivals.giveUp()
+        }
         arrivals.expect(.anything, of: .everybody)
         followers = try await store.follow(workload.questions, arrivals)
         _ = try await arrivals.last()
@@ -41,6 +48,7 @@ struct LiveRun: Sendable {
     }
 
     func measure() async throws -> [Metric] {
+        defer { watch.cancel() }
         var times: [Times] = []
         let told = arrivals.count
         let cpu = ProcessTime.cpuSeconds()

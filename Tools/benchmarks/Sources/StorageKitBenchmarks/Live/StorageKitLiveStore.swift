@@ -39,7 +39,8 @@ struct StorageKitLiveStore: LiveStore {
             }
         case .totals:
             let totals = AggregationSubscription(
-                storage.query(StoredPerson.self), .count, .sum(\.score), .average(\.score), .min(\.score), .max(\.score))
+                storage.query(StoredPerson.self), .count, .sum(\.score), .average(\.score), .min(\.score), .max(\.score)
+            )
             let snapshots = totals.snapshots
             return reading {
                 for await value in snapshots { arrivals.told(view) { $0.isShown(byGreatest: value.4) } }
