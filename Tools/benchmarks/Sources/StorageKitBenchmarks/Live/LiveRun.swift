@@ -7,12 +7,14 @@ struct LiveRun: Sendable {
     /// What it took until all views had their first value.
     let subscribing: Duration
     let memoryBytes: Double
+    /// The first commit that is measured.
+    private var first = 0
     private let watch: Task<Void, any Error>
 
     /// A run that takes so much longer than it should isn't going on.
     private static let patienceSeconds = 300.0
-    /// Fewer commits have no percentiles.
-    private static let leastCommits = 5
+    /// Fewer commits have no percentiles, and may take longer.
+    private static let fewCommits = 5
 
     init(_ store: any LiveStore, _ workload: LiveWorkload) async throws {
         (self.store, self.workload) = (store, workload)
@@ -29,7 +31,13 @@ struct LiveRun: Sendable {
         _ = try await arrivals.last()
         subscribing = .now - start
         memoryBytes = (ResidentMemory.restartPeak() ?? 0) - before
-        for number in 0..<workload.warmUps { _ = try await commit(number) }
+        let ready = ContinuousClock.now
+        var warmUps = 0
+        while warmUps < workload.warmUps, ContinuousClock.now - ready < .seconds(workload.limitSeconds) {
+            _ = try await commit(warmUps)
+            warmUps += 1
+        }
+        first = warmUps
     }
 
     private struct Times {
@@ -53,10 +61,11 @@ struct LiveRun: Sendable {
         let told = arrivals.count
         let cpu = ProcessTime.cpuSeconds()
         let start = ContinuousClock.now
-        for number in workload.warmUps..<workload.warmUps + workload.commits {
+        for number in first..<first + workload.commits {
             times.append(try await commit(number))
-            let isLate = ContinuousClock.now - start > .seconds(workload.limitSeconds)
-            if isLate, times.count >= Self.leastCommits { break }
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            let limit = times.count < Self.fewCommits ? 5 * workload.limitSeconds : workload.limitSeconds
+            if seconds > limit { break }
         }
         let cpuSeconds = ProcessTime.cpuSeconds() - cpu
         var metrics = [Metric(name: LiveMetric.commits, value: Double(times.count))]
