@@ -35,7 +35,8 @@ struct Report {
         \(rounds) interleaved rounds: in each round every contender runs once, in the order of the table, in a fresh \
         directory. Preparing (making rows, opening, creating tables) and cleaning up aren't counted; file systems are \
         synced before each run. Wall time is monotonic; CPU is user and system time of the whole process, background \
-        threads and children included. All write in WAL mode with `synchronous` FULL, read back after opening. Cells \
+        threads and children included. All write in WAL mode with `synchronous` FULL, read back after opening; those of \
+        live views with NORMAL, so that the disk doesn't hide what views cost. Cells \
         are the median, then minimum and maximum. Ratios are taken within each round, then their median; compare them \
         and CPU rather than wall times, which follow what else the machine does. Rows come from a fixed seed.
         """
