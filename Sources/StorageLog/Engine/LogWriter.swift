@@ -119,8 +119,11 @@ package struct LogHead: Sendable, Equatable {
 extension LogWriter {
     /// Runs one SQLite transaction that holds any number of commits. Each is there wholly or not at all; the
     /// transaction is durable, or not there, when this returns or throws.
-    package func group<Result>(_ db: GRDB.Database, sealing: Bool = false, _ body: () throws -> Result) throws -> Result
-    {
+    ///
+    /// - Parameter rings: Whether those who follow the store are woken before this returns; if not, ``ring()`` does it.
+    package func group<Result>(
+        _ db: GRDB.Database, sealing: Bool = false, rings: Bool = true, _ body: () throws -> Result
+    ) throws -> Result {
         try db.beginTransaction(.immediate)
         isInGroup = true
         storage_capture_set_in_group(capture, 1)
@@ -140,8 +143,7 @@ extension LogWriter {
             head = pending
             catalogIsDirty = false
             if !observers.isEmpty, !open.isEmpty { observers.tell(committedEvents) }
-            observers.ring()
-            if !open.isEmpty { doorbell?.ring() }
+            if rings { ring() }
             for projection in projections { projection.committed(in: self) }
             storage_capture_reset(capture)
             return result
@@ -155,6 +157,12 @@ extension LogWriter {
             catalogIsDirty = false
             throw StorageError.wrapping(error)
         }
+    }
+
+    /// Wakes those who follow the store, here and in other processes.
+    func ring() {
+        observers.ring()
+        if !open.isEmpty { doorbell?.ring() }
     }
 
     /// How many events wait in the transaction under way.

@@ -128,7 +128,7 @@ extension StorageEngine {
         do {
             guard let writer else { throw StorageError.closed() }
             if let failure = state.withLock({ $0.failure }) { throw failure }
-            try writer.group(db) {
+            try writer.group(db, rings: false) {
                 for (index, job) in jobs.enumerated() { outcomes[index] = try outcome(of: job, writer, db) }
             }
             let head = writer.head
@@ -143,6 +143,8 @@ extension StorageEngine {
             }
         }
         for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome ?? .failure(CancellationError())) }
+        // Those who wait for their commits go first.
+        writer?.ring()
         sealIfIdle()
     }
 

@@ -214,7 +214,7 @@ extension SubscriptionEngine {
     }
 
     /// Whether the store may be ahead of what was taken in. Commits of this process are told before they return.
-    private var mayHaveNews: Bool { !source.tellsEvents || isBehind || inbox?.isAwake ?? true }
+    private var mayHaveNews: Bool { !source.tellsEvents || isBehind || inbox?.hasNews ?? true }
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
     private func step(

@@ -17,7 +17,9 @@ package final class CommitInbox: Sendable {
         var parts: [Part] = []
         /// Everything that was committed in here and is wanted is among the parts.
         var known: ClosedRange<Int64>?
-        var isAwake = false
+        /// Whether something was committed since it was looked at last, and whether that was called out.
+        var hasNews = false
+        var isCalled = false
     }
 
     private let state = Mutex(State())
@@ -29,37 +31,44 @@ package final class CommitInbox: Sendable {
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     /// Whether something was committed since it was looked at last.
-    var isAwake: Bool { state.withLock { $0.isAwake } }
+    var hasNews: Bool { state.withLock { $0.hasNews } }
 
     func want(_ entities: Set<UInt32>) { state.withLock { $0.wanted = entities } }
 
-    /// Takes in a transaction of this process, on the writer's queue.
+    /// Takes in a transaction of this process, on the writer's queue. It wakes nobody: that is for when the writer has answered.
     package func take(_ events: CommittedEvents) {
-        let wakes = state.withLock { state in
-            guard events.view.count > 0 else { return false }
+        state.withLock { state in
+            guard events.view.count > 0 else { return }
             let positions = events.first...events.last
             let isNext = state.known.map { $0.upperBound + 1 == positions.lowerBound } ?? true
             if !isNext { state.parts.removeAll() }
             state.known = isNext ? (state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound : positions
-            guard events.concerns(state.wanted.contains) else { return false }
+            guard events.concerns(state.wanted.contains) else { return }
             if state.parts.count >= Self.partLimit {
                 state.parts = [.unread((state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound)]
             } else {
                 state.parts.append(
                     events.batch(where: state.wanted.contains).map { .batch($0) } ?? .unread(positions))
             }
-            return state.rouse()
+            state.hasNews = true
+        }
+    }
+
+    /// Wakes whoever looks for news, if there is any that they weren't woken for.
+    ///
+    /// - Parameter isNews: Whether something may have been committed that wasn't taken in here.
+    package func ring(isNews: Bool) {
+        let wakes = state.withLock { state in
+            if isNews { state.hasNews = true }
+            guard state.hasNews, !state.isCalled else { return false }
+            state.isCalled = true
+            return true
         }
         if wakes { wake() }
     }
 
-    /// Says that something may have been committed.
-    package func ring() {
-        if state.withLock({ $0.rouse() }) { wake() }
-    }
-
     /// To be called before looking for news: from here on, news wakes again.
-    func rest() { state.withLock { $0.isAwake = false } }
+    func rest() { state.withLock { ($0.hasNews, $0.isCalled) = (false, false) } }
 
     /// The wanted stretches of `positions`, in order, and forgets everything up to their end.
     func take(_ positions: ClosedRange<Int64>) -> [Part] {
@@ -89,13 +98,6 @@ package final class CommitInbox: Sendable {
             state.parts.removeAll()
             state.known = nil
         }
-    }
-}
-
-extension CommitInbox.State {
-    fileprivate mutating func rouse() -> Bool {
-        defer { isAwake = true }
-        return !isAwake
     }
 }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The open store as a source of changes.
 package final class LiveSource: FeedSource {
     private let engine: StorageEngine
-    private let observation = Mutex<CommitObservation?>(nil)
+    private let observations = Mutex<[CommitObservation]>([])
 
     package init(_ engine: StorageEngine) { self.engine = engine }
 
@@ -22,17 +22,19 @@ package final class LiveSource: FeedSource {
     }
 
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
-        let new =
-            if tellsEvents {
-                engine.observers.add(closed: closed) { inbox.take($0) }
-            } else {
-                // It rings when the store is closed too; whoever looks then finds it closed.
-                engine.onCommit { inbox.ring() }
-            }
-        observation.withLock { $0 = new }
+        var new: [CommitObservation] = []
+        let tellsEvents = tellsEvents
+        if tellsEvents { new.append(engine.observers.add(closed: closed) { inbox.take($0) }) }
+        // Where events aren't told, it rings when the store is closed too; whoever looks then finds it closed.
+        new.append(engine.onCommit { inbox.ring(isNews: !tellsEvents) })
+        observations.withLock { $0 = new }
     }
 
     package func stop() {
-        observation.withLock { $0.take() }?.cancel()
+        let old = observations.withLock { observations in
+            defer { observations = [] }
+            return observations
+        }
+        for observation in old { observation.cancel() }
     }
 }
