@@ -28,6 +28,16 @@ import Testing
         return storage
     }
 
+    @Test func thePresentIsShownAtOnce() async throws {
+        let storage = try await history(1)
+        let timeline = try await storage.timeline(from: .position(0))
+        let count = CountSubscription(timeline.query(Card.self))
+        #expect(count.count == 0)
+        await timeline.goLive()
+        #expect(try await count.count == storage.count(Card.self))
+        #expect(count.position == storage.head)
+    }
+
     @Test(arguments: 1...4) func viewsShowEveryMomentAsItWas(seed: UInt64) async throws {
         let storage = try await history(seed)
         let timeline = try await storage.timeline(from: .position(0))

@@ -3,6 +3,7 @@ import GRDB
 import PredicateTestSupport
 import StorageCore
 import StorageProjections
+import Synchronization
 import Testing
 
 @testable import StorageLog
@@ -46,6 +47,36 @@ import Testing
         }
         // Beginning to follow, three reads with two moments before and behind each of them.
         #expect(moments >= 12)
+    }
+
+    /// An entity that somebody looked at, and nobody when its columns changed, is looked at anew.
+    @Test func aColumnThatCameWhileNobodyLookedIsKnown() async throws {
+        let store = try await RoutedStore.open { _ in }
+        let engine = SubscriptionEngine(LiveSource(store))
+        _ = try ListOracle(ListSpec(RoutedStore.form, RowRequest()), engine)
+        while await engine.nodeCount > 0 { await Task.yield() }
+        _ = try await store.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "ALTER TABLE rows ADD COLUMN extra INTEGER")
+            try db.execute(sql: "INSERT INTO rows(id, extra) VALUES ('a', 1), ('b', 2)")
+        }
+        let entity = try await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") }
+        let form = RowForm<StorageValue>(table: TableShape(try #require(entity))) { statement in
+            RowReader(statement: statement).value(at: 0)
+        }
+        let spec = ListSpec(form, RowRequest(predicate: .comparison(column: "extra", .equal, .value(1))))
+        let told = Mutex<[StorageValue]>([])
+        let handle = try engine.now { engine in
+            try engine.add(
+                ListNode(spec), Outlet { update in told.withLock { update.difference.apply(to: &$0) } })
+        }
+        #expect(told.withLock { $0 } == ["a"])
+        _ = try await store.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "UPDATE rows SET extra = 1 WHERE id = 'b'")
+        }
+        await engine.catchUp()
+        #expect(told.withLock { $0 } == ["a", "b"])
+        #expect(await engine.counters.router.fallbacks == 0)
+        withExtendedLifetime(handle) {}
     }
 
     /// A writer that never rests, and views that come and go meanwhile.

@@ -424,6 +424,7 @@ extension SubscriptionEngine {
             stale.insert(id)
         }
         for entity in Set(stale.compactMap { slots[$0]?.entity }) { router.forget(entity) }
+        router.forgetUnused()
         for id in stale { relay(id, snapshot) }
         return stale
     }

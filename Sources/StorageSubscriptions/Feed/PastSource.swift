@@ -75,7 +75,10 @@ package final class PastSource: FeedSource {
             guard let inbox = place.inbox, let closed = place.closed else { return nil }
             return (inbox, closed)
         }
-        if let started { live.start(started.0, closed: started.1) }
+        guard let (inbox, closed) = started else { return }
+        live.start(inbox, closed: closed)
+        // What lies between the moment that was shown and now hasn't been told.
+        inbox.ring(isNews: true)
     }
 
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {

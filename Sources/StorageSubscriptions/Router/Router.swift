@@ -58,6 +58,12 @@ extension Router {
         subscribed = nil
     }
 
+    /// Forgets entities that nobody subscribes to: their columns may have changed.
+    func forgetUnused() {
+        indexes = indexes.filter { $0.value.count > 0 }
+        subscribed = nil
+    }
+
     /// - Parameters:
     ///   - entity: One that was added.
     ///   - expression: What the row's texts must be found by too, where it has a full-text index.
