@@ -14,13 +14,6 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func reader() throws -> Storage {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        configuration.heartbeat = .seconds(3_600)
-        return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
-    }
-
     /// What a reader of differences and one of events make of what they are told.
     private final class Told {
         var rows: [Mark] = []
@@ -51,7 +44,7 @@ import Testing
         let first = try Worker(store: path, mode: "hold", prefix: "x")
         #expect(try await first.waitForLines(1))
         _ = first.kill()
-        let storage = try reader()
+        let storage = try StorageKit.quietReader(at: path)
         let page = QuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending).orderBy(\.id).limit(15))
         let count = CountSubscription(storage.query(Mark.self))
         let batches = GroupedAggregationSubscription(
@@ -106,7 +99,7 @@ import Testing
     @Test func everyCommitOfAnotherProcessIsShown() async throws {
         let writer = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await writer.waitForLines(1))
-        let storage = try reader()
+        let storage = try StorageKit.quietReader(at: path)
         let newest = SingleQuerySubscription(storage.query(Mark.self).orderBy(\.number, .descending))
         var snapshots = newest.snapshots.makeAsyncIterator()
         #expect(try #require(await snapshots.next()) == nil)

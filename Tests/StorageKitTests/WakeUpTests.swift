@@ -12,13 +12,6 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func reader() throws -> Storage {
-        var configuration = StorageConfiguration()
-        configuration.isReadOnly = true
-        configuration.heartbeat = .seconds(3_600)
-        return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
-    }
-
     /// The files beside the store that aren't SQLite's.
     private func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.contains("-") }.sorted()
@@ -39,7 +32,7 @@ import Testing
     @Test func aReaderGoesOnHearingWhenTheWriterWasKilled() async throws {
         let first = try Worker(store: path, mode: "asked", prefix: "x")
         #expect(try await first.waitForLines(1))
-        let storage = try reader()
+        let storage = try StorageKit.quietReader(at: path)
         var changes = storage.changes(since: .position(storage.head)).makeAsyncIterator()
         try first.ask(for: 1)
         let number = try #require(try await changes.next()).commit.number

@@ -125,6 +125,7 @@ extension StorageEngine {
 
     private func run(_ jobs: [Job], _ db: GRDB.Database) {
         var outcomes: [Result<CommitReceipt, any Error>?] = Array(repeating: nil, count: jobs.count)
+        var isThere = false
         do {
             guard let writer else { throw StorageError.closed() }
             if let failure = state.withLock({ $0.failure }) { throw failure }
@@ -133,6 +134,7 @@ extension StorageEngine {
             }
             let head = writer.head
             state.withLock { $0.committed = head }
+            isThere = true
         } catch {
             let cause = (error as? GroupFailure)?.cause ?? error
             noteFailure(cause)
@@ -144,7 +146,7 @@ extension StorageEngine {
         }
         for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome ?? .failure(CancellationError())) }
         // Those who wait for their commits go first.
-        writer?.ring()
+        if isThere { writer?.ring() }
         sealIfIdle()
     }
 

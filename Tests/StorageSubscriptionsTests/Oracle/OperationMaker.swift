@@ -9,14 +9,9 @@ struct OperationMaker {
     private let words: [String]
     private var generator: PredicateGenerator
 
-    /// - Parameters:
-    ///   - words: What most texts are.
-    ///   - favourites: What most other values are.
-    init(_ table: TablePlan, words: [String], favourites: [StorageValue], seed: UInt64) {
-        self.table = table
-        self.words = words
-        generator = PredicateGenerator(seed: seed, columns: table.names)
-        generator.favourites = favourites
+    /// - Parameter words: What most texts are.
+    init(_ table: TablePlan, words: [String], _ generator: PredicateGenerator) {
+        (self.table, self.words, self.generator) = (table, words, generator)
     }
 
     /// Any kind that is a matter of statements alone.

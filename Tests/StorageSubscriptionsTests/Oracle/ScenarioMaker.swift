@@ -26,8 +26,13 @@ struct ScenarioMaker {
             word, word.uppercased(), generator.pick([word + " ", " " + word]), generator.pick(["a", "Ab", "b a", "5"]),
         ]
         let favourites = (0..<3).map { _ in generator.value() } + [.text(word)]
-        views = ViewMaker(table, words: words, favourites: favourites, seed: generator.next())
-        operations = OperationMaker(table, words: words, favourites: favourites + [.null], seed: generator.next())
+        // Of the values that come, most are these.
+        var values = PredicateGenerator(seed: generator.next(), columns: table.names)
+        values.favourites = favourites
+        views = ViewMaker(table, words: words, values)
+        values = PredicateGenerator(seed: generator.next(), columns: table.names)
+        values.favourites = favourites + [.null]
+        operations = OperationMaker(table, words: words, values)
         self.generator = generator
     }
 

@@ -11,14 +11,9 @@ struct ViewMaker {
     private let words: [String]
     private var generator: PredicateGenerator
 
-    /// - Parameters:
-    ///   - words: What most texts are, so that conditions on texts find some.
-    ///   - favourites: What most other values are.
-    init(_ table: TablePlan, words: [String], favourites: [StorageValue], seed: UInt64) {
-        self.table = table
-        self.words = words
-        generator = PredicateGenerator(seed: seed, columns: table.names)
-        generator.favourites = favourites
+    /// - Parameter words: What most texts are, so that conditions on texts find some.
+    init(_ table: TablePlan, words: [String], _ generator: PredicateGenerator) {
+        (self.table, self.words, self.generator) = (table, words, generator)
     }
 
     /// A view that most rows belong to.

@@ -83,15 +83,24 @@ struct WatchCommand: AsyncParsableCommand {
         }
         let timeline = start.map { StorageTimeline(engine, at: $0) }
         let subscriptions = timeline?.subscriptions ?? SubscriptionEngine(LiveSource(engine))
-        let (updates, continuation) = AsyncStream<ListUpdate<[StorageValue]>>.makeStream()
+        let (updates, continuation) = AsyncThrowingStream<ListUpdate<[StorageValue]>, any Error>.makeStream()
         let handle = try await subscriptions.open {
             try rows.open($0, take: { continuation.yield($0) }, finish: { continuation.finish() })
         }
         // It takes the page through what happened since the point, and then lets it follow the store.
-        let film = timeline.map { timeline in Task { try await timeline.play(.commitsPerSecond(pace)) } }
+        let film = timeline.map { timeline in
+            Task {
+                do {
+                    try await timeline.play(.commitsPerSecond(pace))
+                } catch {
+                    // Where the command ends before the film does, nobody listens any more.
+                    continuation.finish(throwing: error)
+                }
+            }
+        }
         let watchman = Watchman.start(for: seconds) { continuation.finish() }
         let printer = WatchPrinter(rows, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
-        for await update in updates { try printer.show(update) }
+        for try await update in updates { try printer.show(update) }
         try printer.finish()
         watchman.cancel()
         film?.cancel()

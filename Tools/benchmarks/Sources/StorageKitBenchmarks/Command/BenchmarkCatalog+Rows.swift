@@ -115,16 +115,24 @@ extension BenchmarkCatalog {
         }
     }
 
+    private func rebuildBudget(_ what: String) -> Budget {
+        Budget(
+            title: what + ", against a C bulk load", quantity: .wallRatio(to: ContenderName.cBulkLoad), limit: .atMost,
+            must: 2, aim: 1.2)
+    }
+
+    private func rebuildContest(_ rows: Int, _ path: String) -> Contest {
+        Contest(
+            operations: rows,
+            contenders: CContenders.bulkLoad(rowsOf: path) + StorageKitContenders.rebuild(storeAt: path))
+    }
+
     var rebuild: Benchmark {
         Benchmark(
             id: "rebuild",
             title: "Rebuild an entity table of \(Format.count(workload.savedRows)) rows",
             method: "From the log; the C bulk load is plain inserts of the same rows in key order, one transaction.",
-            budgets: [
-                Budget(
-                    title: "Rebuild an entity table, against a C bulk load",
-                    quantity: .wallRatio(to: ContenderName.cBulkLoad), limit: .atMost, must: 2, aim: 1.2)
-            ]
+            budgets: [rebuildBudget("Rebuild an entity table")]
         ) { _ in
             let people = generator.people(workload.savedRows)
             return Contest(
@@ -143,16 +151,10 @@ extension BenchmarkCatalog {
                 others \(Format.count(log.longestDelay * log.versions)) events apart; the C bulk load is plain inserts of \
                 the newest versions alone, in key order, one transaction.
                 """,
-            budgets: [
-                Budget(
-                    title: "Rebuild an entity table with \(log.versions) versions a row, against a C bulk load",
-                    quantity: .wallRatio(to: ContenderName.cBulkLoad), limit: .atMost, must: 2, aim: 1.2)
-            ]
+            budgets: [rebuildBudget("Rebuild an entity table with \(log.versions) versions a row")]
         ) { workspace in
             let path = try await StorageKitStore.versionedLogPath(log, in: workspace)
-            return Contest(
-                operations: log.rows,
-                contenders: CContenders.bulkLoad(rowsOf: path) + StorageKitContenders.rebuild(storeAt: path))
+            return rebuildContest(log.rows, path)
         }
     }
 
@@ -164,18 +166,12 @@ extension BenchmarkCatalog {
                 From the log that `storagekit import` made of it; the C bulk load is plain inserts of the rows that are \
                 there at the end, in key order, one transaction.
                 """,
-            budgets: [
-                Budget(
-                    title: "Rebuild the tables of `\(history.name)`, against a C bulk load",
-                    quantity: .wallRatio(to: ContenderName.cBulkLoad), limit: .atMost, must: 2, aim: 1.2)
-            ]
+            budgets: [rebuildBudget("Rebuild the tables of `\(history.name)`")]
         ) { workspace in
             guard let path = try await StorageKitTool.importedStore(of: history, in: workspace) else {
                 return Contest(operations: 1, contenders: [])
             }
-            return Contest(
-                operations: try CStore(path).rows().count,
-                contenders: CContenders.bulkLoad(rowsOf: path) + StorageKitContenders.rebuild(storeAt: path))
+            return rebuildContest(try CStore(path).rows().count, path)
         }
     }
 }

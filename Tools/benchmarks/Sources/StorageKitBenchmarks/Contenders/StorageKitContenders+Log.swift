@@ -118,13 +118,9 @@ extension StorageKitStore {
     }
 
     static func versionedLogPath(_ log: VersionedLog, in workspace: Workspace) async throws -> String {
-        let folder = try await workspace.sharedDirectory("versioned-log-\(log.events)-\(log.versions)") { folder in
-            let store = try StorageKitStore(folder.appendingPathComponent("storage.sqlite").path)
+        try await sharedPath("versioned-log-\(log.events)-\(log.versions)", in: workspace) { store in
             try await log.forEachCommit { people in try await store.storage.save(people.map(StoredPerson.init)) }
-            try await store.storage.seal()
-            try await store.close()
         }
-        return folder.appendingPathComponent("storage.sqlite").path
     }
 
     init(largeLog log: LargeLog, in workspace: Workspace) async throws {
@@ -132,9 +128,18 @@ extension StorageKitStore {
     }
 
     static func largeLogPath(_ log: LargeLog, in workspace: Workspace) async throws -> String {
-        let folder = try await workspace.sharedDirectory("large-log-\(log.events)-\(log.versions)") { folder in
-            let store = try StorageKitStore(folder.appendingPathComponent("storage.sqlite").path)
+        try await sharedPath("large-log-\(log.events)-\(log.versions)", in: workspace) { store in
             try await log.forEachBatch { people in try await store.storage.save(people.map(StoredPerson.init)) }
+        }
+    }
+
+    /// The path of a sealed store that is filled once for all runs.
+    private static func sharedPath(
+        _ name: String, in workspace: Workspace, fill: (StorageKitStore) async throws -> Void
+    ) async throws -> String {
+        let folder = try await workspace.sharedDirectory(name) { folder in
+            let store = try StorageKitStore(folder.appendingPathComponent("storage.sqlite").path)
+            try await fill(store)
             try await store.storage.seal()
             try await store.close()
         }

@@ -74,7 +74,7 @@ struct GRDBLiveStore: LiveStore {
             case .constantRegion: ValueObservation.trackingConstantRegion(fetch)
             }
         let cancellable = observation.start(
-            in: pool, scheduling: .async(onQueue: .main), onError: { print("An observation has ended: \($0)") },
+            in: pool, scheduling: .async(onQueue: .main), onError: { fatalError("An observation has ended: \($0)") },
             onChange: told)
         return LiveFollower { cancellable.cancel() }
     }
