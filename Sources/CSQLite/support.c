@@ -1,5 +1,8 @@
 #include "include/support.h"
 
+#include <stdint.h>
+#include <sys/mman.h>
+
 int storage_bind_text(sqlite3_stmt *statement, int index, const void *bytes, size_t size) {
     return sqlite3_bind_text64(statement, index, bytes, size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -32,4 +35,14 @@ int storage_set_triggers_enabled(sqlite3 *database, int enabled) {
 
 int storage_set_trusted_schema(sqlite3 *database, int trusted) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusted, (int *)0);
+}
+
+void storage_use_large_pages(void *memory, size_t size) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t large = 2 << 20;
+    uintptr_t start = ((uintptr_t)memory + large - 1) & ~(large - 1);
+    uintptr_t end = ((uintptr_t)memory + size) & ~(large - 1);
+    // Advice only: where it isn't taken, pages are small.
+    if (memory && start < end) madvise((void *)start, end - start, MADV_HUGEPAGE);
+#endif
 }

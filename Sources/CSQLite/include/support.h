@@ -23,4 +23,10 @@ int storage_disable_checkpoint_on_close(sqlite3 *database);
 int storage_set_triggers_enabled(sqlite3 *database, int enabled);
 int storage_set_trusted_schema(sqlite3 *database, int trusted);
 
+// Asks the system to give this memory in large pages, once it is touched: a page at a time costs more than filling it.
+void storage_use_large_pages(void *memory, size_t size);
+
+// Says that memory is going to be read soon.
+static inline void storage_prefetch(const void *memory) { __builtin_prefetch(memory); }
+
 #endif

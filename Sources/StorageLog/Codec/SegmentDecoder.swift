@@ -24,6 +24,15 @@ final class SegmentDecoder {
         try parse(decompress(body, size: size), size: size)
     }
 
+    /// Decodes the body of a row, and makes sure that the row's columns say what its body says.
+    func decode(body: UnsafeRawBufferPointer, of header: SegmentHeader) throws -> EventBatch {
+        let batch = try decode(body: body, size: header.size)
+        guard batch.header == header else {
+            throw StorageError.corruptLog("the columns of row @\(header.first) contradict its body")
+        }
+        return batch
+    }
+
     private func decompress(_ body: UnsafeRawBufferPointer, size: Int) throws -> UnsafeMutablePointer<UInt8> {
         guard size > 0, size <= Limits.segmentBytes else {
             throw StorageError.corruptLog("a row says that its body is \(size) bytes long")

@@ -16,19 +16,45 @@ extension NetWindow {
         _ table: Int, to name: String, tombstones: String, _ database: OpaquePointer, check: () throws -> Void
     ) throws {
         let writer = try NetWriter(tables[table], name, tombstones, database)
-        try bytes.withUnsafeBufferPointer { bytes in
+        // What goes makes room for what comes.
+        for places in [tables[table].gone, tables[table].present] {
+            try forEachRow(at: places, width: writer.width) { count, row, values, bytes in
+                if count % 64 == 0 { try check() }
+                try writer.write(row, values, bytes)
+            }
+        }
+    }
+
+    /// Hands over rows with their values. In memory they lie in the order of the log, so each is fetched ahead.
+    private func forEachRow(
+        at places: [Int32], width: Int,
+        _ body: (Int, Row, UnsafePointer<storage_value>, UnsafePointer<UInt8>) throws -> Void
+    ) throws {
+        try rows.withUnsafeBufferPointer { rows in
             try values.withUnsafeBufferPointer { values in
-                // Neither is empty once there is a row.
-                guard let start = bytes.baseAddress, let first = values.baseAddress else { return }
-                // What goes makes room for what comes.
-                for isThere in [false, true] {
-                    for (count, place) in tables[table].order.enumerated() {
-                        if count % 64 == 0 { try check() }
+                try bytes.withUnsafeBufferPointer { bytes in
+                    // None is empty once there is a row.
+                    guard let rows = rows.baseAddress, let values = values.baseAddress, let bytes = bytes.baseAddress
+                    else { return }
+                    for (count, place) in places.enumerated() {
+                        if count + 16 < places.count { storage_prefetch(rows + Int(places[count + 16])) }
+                        if count + 8 < places.count {
+                            storage_prefetch(values + rows[Int(places[count + 8])].values)
+                        }
+                        if count + 4 < places.count { prefetch(rows[Int(places[count + 4])], width, values, bytes) }
                         let row = rows[Int(place)]
-                        if row.isThere == isThere { try writer.write(row, first + row.values, start) }
+                        try body(count, row, values + row.values, bytes)
                     }
                 }
             }
+        }
+    }
+
+    private func prefetch(
+        _ row: Row, _ width: Int, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>
+    ) {
+        for place in row.values..<row.values + width where Self.hasBytes(values[place]) {
+            storage_prefetch(bytes + Int(values[place].bits))
         }
     }
 }
@@ -36,6 +62,11 @@ extension NetWindow {
 /// Writes net changes of rows to a table. Not `Sendable`: it belongs to its connection's thread.
 private final class NetWriter {
     private let table: NetWindow.Table
+    private let keyCount: Int
+    private let columnCount: Int
+    var width: Int { keyCount + columnCount }
+    /// What stands in columns that no event tells: their defaults, as for rows from before they were added.
+    private let fallbacks: [StorageValue]
     private let name: String
     private let database: OpaquePointer
     private let condition: String
@@ -48,6 +79,9 @@ private final class NetWriter {
 
     init(_ table: NetWindow.Table, _ name: String, _ tombstones: String, _ database: OpaquePointer) throws {
         self.table = table
+        keyCount = table.key.count
+        columnCount = table.columns.count
+        fallbacks = table.columns.map(\.fallback)
         self.name = name
         self.database = database
         let keys = table.key.map { quoted($0.stored) }
@@ -64,17 +98,15 @@ private final class NetWriter {
     func write(_ row: NetWindow.Row, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>) throws {
         switch (row.wasThere, row.isThere) {
         case (false, true):
-            for place in table.key.indices { insert.bind(values[place], bytes: bytes, at: Int32(place + 1)) }
-            for (place, column) in table.columns.enumerated() {
-                try bind(values[table.key.count + place], bytes, column, to: insert, at: table.key.count + place + 1)
-            }
-            insert.bind(row.position, at: Int32(table.key.count + table.columns.count + 1))
+            bindKey(values, bytes, to: insert, at: 1)
+            for column in 0..<columnCount { try bind(column, values, bytes, to: insert, at: keyCount + column + 1) }
+            insert.bind(row.position, at: Int32(keyCount + columnCount + 1))
             try insert.execute()
             if row.wasDeleted { try run(takeTombstone, values, bytes, nil) }
         case (true, true): try update(row, values, bytes)
         case (_, false):
             if row.wasThere {
-                for place in table.key.indices { delete.bind(values[place], bytes: bytes, at: Int32(place + 1)) }
+                bindKey(values, bytes, to: delete, at: 1)
                 try delete.execute()
                 try checkChange(delete, row)
             }
@@ -86,29 +118,37 @@ private final class NetWriter {
         _ row: NetWindow.Row, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>
     ) throws {
         var mask: UInt64 = 0
-        for place in table.columns.indices where row.isWhole || values[table.key.count + place].type != 0 {
-            mask |= 1 << UInt64(place)
+        for column in 0..<columnCount where row.isWhole || values[keyCount + column].type != 0 {
+            mask |= 1 << UInt64(column)
         }
         let update = try statement(setting: mask)
         var parameter = 1
-        for (place, column) in table.columns.enumerated() where mask & 1 << UInt64(place) != 0 {
-            try bind(values[table.key.count + place], bytes, column, to: update, at: parameter)
+        for column in 0..<columnCount where mask & 1 << UInt64(column) != 0 {
+            try bind(column, values, bytes, to: update, at: parameter)
             parameter += 1
         }
         update.bind(row.position, at: Int32(parameter))
-        for place in table.key.indices { update.bind(values[place], bytes: bytes, at: Int32(parameter + place + 1)) }
+        bindKey(values, bytes, to: update, at: parameter + 1)
         try update.execute()
         try checkChange(update, row)
     }
 
-    /// A column that no event tells stands with its default, as for rows from before it was added.
+    @inline(__always)
+    private func bindKey(
+        _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>, to statement: Statement,
+        at parameter: Int
+    ) {
+        for place in 0..<keyCount { statement.bind(values[place], bytes: bytes, at: Int32(parameter + place)) }
+    }
+
     @inline(__always)
     private func bind(
-        _ value: storage_value, _ bytes: UnsafePointer<UInt8>, _ column: CatalogColumn, to statement: Statement,
-        at parameter: Int
+        _ column: Int, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>,
+        to statement: Statement, at parameter: Int
     ) throws {
+        let value = values[keyCount + column]
         if value.type == 0 {
-            try statement.writer.bind(column.fallback, at: Int32(parameter))
+            try statement.writer.bind(fallbacks[column], at: Int32(parameter))
         } else {
             statement.bind(value, bytes: bytes, at: Int32(parameter))
         }
@@ -130,7 +170,7 @@ private final class NetWriter {
         _ position: Int64?
     ) throws {
         statement.bind(Int64(table.entity.id), at: 1)
-        statement.bind(blob: KeyCoding.encode(values, count: table.key.count, bytes: bytes), at: 2)
+        statement.bind(blob: KeyCoding.encode(values, count: keyCount, bytes: bytes), at: 2)
         if let position { statement.bind(position, at: 3) }
         try statement.execute()
     }

@@ -31,8 +31,10 @@ struct NetWindow: Sendable {
         /// The columns besides the key.
         let columns: [CatalogColumn]
         let placeOfColumn: [UInt32: Int]
-        /// The rows in the order of their keys; there once the stretch is whole.
-        var order: [Int32] = []
+        /// The rows that are gone behind the stretch, and those that are there, both in the order of their keys; known once
+        /// the stretch is whole.
+        var gone: [Int32] = []
+        var present: [Int32] = []
 
         init(_ entity: CatalogEntity) {
             self.entity = entity
@@ -91,15 +93,20 @@ struct NetWindow: Sendable {
     init(_ entities: [CatalogEntity], after position: Int64, limit: Int) {
         self.limit = limit
         // Growing would copy everything; what isn't used is never given by the system.
-        bytes.reserveCapacity(limit * 11)
-        values.reserveCapacity(limit * 4 / MemoryLayout<storage_value>.stride)
+        Self.reserve(&bytes, limit * 11)
+        Self.reserve(&values, limit * 4)
+        Self.reserve(&rows, limit * 4)
+        Self.reserve(&rowOfEvent, limit * 2)
         tables = entities.map(Table.init)
         for (place, entity) in entities.enumerated() { tableOfEntity[entity.id] = place }
         first = position + 1
         last = position
     }
 
-    func wants(_ header: SegmentHeader) -> Bool { header.entities.contains { tableOfEntity[$0] != nil } }
+    private static func reserve<Element>(_ array: inout [Element], _ size: Int) {
+        array.reserveCapacity(size / MemoryLayout<Element>.stride)
+        array.withUnsafeMutableBufferPointer { storage_use_large_pages($0.baseAddress, size) }
+    }
 
     /// The memory that it takes, about.
     var memory: Int {
@@ -111,7 +118,7 @@ struct NetWindow: Sendable {
     mutating func makeRoom() -> Bool {
         let limit = events > rows.count + rows.count / 4 ? limit * 10 : limit
         guard memory >= limit else { return true }
-        guard wasted > bytes.count / 2 else { return false }
+        guard wasted > bytes.count / 4 else { return false }
         dropWaste()
         return memory < limit
     }
@@ -294,7 +301,7 @@ extension NetWindow {
 
     private mutating func dropWaste() {
         var kept: [UInt8] = []
-        kept.reserveCapacity(bytes.capacity)
+        Self.reserve(&kept, bytes.capacity)
         bytes.withUnsafeBufferPointer { bytes in
             for place in values.indices where Self.hasBytes(values[place]) {
                 let offset = Int(values[place].bits)
@@ -312,54 +319,15 @@ extension NetWindow {
 extension NetWindow {
     private mutating func sort() {
         for table in tables.indices {
-            tables[table].order = values.withUnsafeBufferPointer { values in
+            let places = rows.indices.filter { rows[$0].table == table }
+            let order = values.withUnsafeBufferPointer { values in
                 bytes.withUnsafeBufferPointer { bytes in
-                    let keys = KeyOrder(values: values, bytes: bytes, parts: tables[table].key.count)
-                    var places: [(prefix: UInt64, row: Int32, values: Int)] = []
-                    for (place, row) in rows.enumerated() where row.table == table {
-                        places.append((keys.prefix(row.values), Int32(place), row.values))
-                    }
-                    places.sort { one, other in
-                        one.prefix == other.prefix
-                            ? keys.isBefore(one.values, other.values) : one.prefix < other.prefix
-                    }
-                    return places.map(\.row)
+                    KeyOrder(values: values, bytes: bytes, parts: tables[table].key.count)
+                        .sorted(places.map { (row: Int32($0), values: rows[$0].values) })
                 }
             }
+            tables[table].gone = order.filter { !rows[Int($0)].isThere }
+            tables[table].present = order.filter { rows[Int($0)].isThere }
         }
-    }
-}
-
-/// The order in which rows are loaded quickest: nearly that of their keys in the table.
-private struct KeyOrder {
-    let values: UnsafeBufferPointer<storage_value>
-    let bytes: UnsafeBufferPointer<UInt8>
-    let parts: Int
-
-    /// A number that rises with the key's first part, as far as 8 bytes tell.
-    func prefix(_ place: Int) -> UInt64 {
-        let value = values[place]
-        guard NetWindow.hasBytes(value) else { return value.bits ^ (1 << 63) }
-        var prefix: UInt64 = 0
-        for offset in 0..<min(8, Int(value.size)) {
-            prefix |= UInt64(bytes[Int(value.bits) + offset]) << UInt64(56 - 8 * offset)
-        }
-        return prefix
-    }
-
-    func isBefore(_ one: Int, _ other: Int) -> Bool {
-        for part in 0..<parts {
-            let (a, b) = (values[one + part], values[other + part])
-            if a.type != b.type { return a.type < b.type }
-            guard NetWindow.hasBytes(a) else {
-                if a.bits != b.bits { return a.bits ^ (1 << 63) < b.bits ^ (1 << 63) }
-                continue
-            }
-            // Not empty: there is a byte behind the last text.
-            let start = bytes.baseAddress!
-            let order = memcmp(start + Int(a.bits), start + Int(b.bits), Int(min(a.size, b.size)))
-            if order != 0 || a.size != b.size { return order != 0 ? order < 0 : a.size < b.size }
-        }
-        return false
     }
 }

@@ -61,8 +61,8 @@ package struct Rebuild: Sendable {
                 }
                 let entities = Set(positions.keys)
                 meter.start(positions, head: engine.committed.position)
-                try await load(positions, meter)
-                try await follow(entities, meter)
+                let loaded = try await load(positions, meter)
+                if lag(loaded) > 0 { try await follow(entities, meter) }
                 if options.compares { report.differences = try await compare(entities, &report, meter) }
                 guard options.swaps else {
                     try await engine.withWriter { try ShadowTables(writer: $0, db: $1).abandon(entities) }
@@ -101,8 +101,10 @@ package struct Rebuild: Sendable {
     }
 
     /// Fills the shadows stretch by stretch of the log: while the writer takes one in, the next is read.
-    private func load(_ begun: [UInt32: Int64], _ meter: RebuildMeter) async throws {
-        guard pace.collects else { return }
+    ///
+    /// - Returns: How far each shadow is.
+    private func load(_ begun: [UInt32: Int64], _ meter: RebuildMeter) async throws -> [UInt32: Int64] {
+        guard pace.collects else { return begun }
         // What is committed meanwhile is followed later.
         let goal = engine.committed.position
         var (positions, memory, unmoved) = (begun, pace.memory, 0)
@@ -135,6 +137,13 @@ package struct Rebuild: Sendable {
                 upcoming = try await self.window(after: positions, through: goal, memory)
             }
         }
+        return positions
+    }
+
+    /// Events that shadows still lack, counted for each.
+    private func lag(_ positions: [UInt32: Int64]) -> Int64 {
+        let head = engine.committed.position
+        return positions.values.reduce(0) { $0 + max(head - $1, 0) }
     }
 
     /// Reads the next stretch of the log for the shadows that are furthest behind.
@@ -153,7 +162,10 @@ package struct Rebuild: Sendable {
             guard NetWindow.takes(entities) else { return nil }
             var window = NetWindow(entities, after: low, limit: memory)
             var reached = end
-            try LogReader(connection).forEachBatch(in: low + 1...end, where: window.wants) { batch in
+            // Asking the window itself would hold a copy of it, so that filling it would copy all that is in it.
+            let wanted = Set(entities.map(\.id))
+            let wants = { (header: SegmentHeader) in header.entities.contains(where: wanted.contains) }
+            try LogReader(connection).forEachBatch(in: low + 1...end, where: wants) { batch in
                 try Task.checkCancellation()
                 try window.add(batch, through: end)
                 if window.makeRoom(), window.events < limit { return true }
@@ -185,9 +197,7 @@ package struct Rebuild: Sendable {
         var stalls = 0
         while stalls < 16 {
             try Task.checkCancellation()
-            let positions = try await advance(entities, meter)
-            let head = engine.committed.position
-            let gap = positions.values.reduce(0) { $0 + max(head - $1, 0) }
+            let gap = lag(try await advance(entities, meter))
             if gap == 0 { return }
             stalls = gap < nearest ? 0 : stalls + 1
             nearest = min(nearest, gap)

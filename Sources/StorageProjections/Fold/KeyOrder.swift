@@ -1,0 +1,79 @@
+internal import CSQLite
+internal import Foundation
+
+/// The order in which rows are loaded quickest: nearly that of their keys in the table.
+struct KeyOrder {
+    let values: UnsafeBufferPointer<storage_value>
+    /// Not empty where there is a text: a byte stands behind the last one.
+    let bytes: UnsafeBufferPointer<UInt8>
+    /// Values in a key.
+    let parts: Int
+
+    /// What tells most keys apart, so that their bytes, which lie anywhere in memory, needn't be looked at.
+    private struct Prefix {
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+    }
+
+    /// Rows in the order of their keys.
+    ///
+    /// - Parameter rows: A row and the place of its key's first value, each.
+    func sorted(_ rows: [(row: Int32, values: Int)]) -> [Int32] {
+        let start = commonLength(rows)
+        var sorted = rows.map { (prefix: prefix($0.values, from: start), row: $0.row, values: $0.values) }
+        sorted.sort { one, other in
+            if one.prefix.high != other.prefix.high { return one.prefix.high < other.prefix.high }
+            if one.prefix.low != other.prefix.low { return one.prefix.low < other.prefix.low }
+            return isBefore(one.values, other.values)
+        }
+        return sorted.map(\.row)
+    }
+
+    /// With how many bytes all first parts of keys begin that are texts: those of paths, say.
+    private func commonLength(_ rows: [(row: Int32, values: Int)]) -> Int {
+        guard let first = rows.first.map({ values[$0.values] }), NetWindow.hasBytes(first) else { return 0 }
+        var length = Int(first.size)
+        for row in rows {
+            let value = values[row.values]
+            guard NetWindow.hasBytes(value) else { continue }
+            length = min(length, Int(value.size))
+            while !isSame(first, value, length) { length -= 1 }
+        }
+        return length
+    }
+
+    private func isSame(_ one: storage_value, _ other: storage_value, _ length: Int) -> Bool {
+        length == 0 || memcmp(bytes.baseAddress! + Int(one.bits), bytes.baseAddress! + Int(other.bits), length) == 0
+    }
+
+    /// A number that rises with the key's first part, as far as 16 bytes tell.
+    private func prefix(_ place: Int, from start: Int) -> Prefix {
+        let value = values[place]
+        guard NetWindow.hasBytes(value) else { return Prefix(high: value.bits ^ (1 << 63)) }
+        var prefix = Prefix()
+        for offset in 0..<min(16, max(Int(value.size) - start, 0)) {
+            let byte = UInt64(bytes[Int(value.bits) + start + offset])
+            if offset < 8 {
+                prefix.high |= byte << UInt64(56 - 8 * offset)
+            } else {
+                prefix.low |= byte << UInt64(120 - 8 * offset)
+            }
+        }
+        return prefix
+    }
+
+    private func isBefore(_ one: Int, _ other: Int) -> Bool {
+        for part in 0..<parts {
+            let (a, b) = (values[one + part], values[other + part])
+            if a.type != b.type { return a.type < b.type }
+            guard NetWindow.hasBytes(a) else {
+                if a.bits != b.bits { return a.bits ^ (1 << 63) < b.bits ^ (1 << 63) }
+                continue
+            }
+            let start = bytes.baseAddress!
+            let order = memcmp(start + Int(a.bits), start + Int(b.bits), Int(min(a.size, b.size)))
+            if order != 0 || a.size != b.size { return order != 0 ? order < 0 : a.size < b.size }
+        }
+        return false
+    }
+}
