@@ -57,7 +57,7 @@ struct BatchFill: ~Copyable {
         guard !damaged, !links.failed, links.remaining == 0 else {
             throw StorageError.corruptLog("the values of row @\(first) don't add up")
         }
-        try attachEdits()
+        attachEdits()
     }
 
     @inline(__always)
@@ -177,12 +177,8 @@ struct BatchFill: ~Copyable {
     }
 
     /// Moves the edited texts behind the body, where their offsets say they are.
-    private mutating func attachEdits() throws {
+    private func attachEdits() {
         guard edits.count > 0 else { return }
-        guard let moved = realloc(batch.bytes, bodySize + edits.count) else {
-            throw StorageError.corruptLog("there is no memory for \(edits.count) bytes of text")
-        }
-        batch.bytes = moved.assumingMemoryBound(to: UInt8.self)
-        (batch.bytes + bodySize).update(from: edits.base, count: edits.count)
+        batch.append(edits.bytes, behind: bodySize)
     }
 }

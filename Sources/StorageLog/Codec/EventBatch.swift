@@ -11,21 +11,29 @@ public final class EventBatch: @unchecked Sendable {
     let slices: [CommitSlice]
 
     let events: UnsafeMutablePointer<storage_event>
-    var values: UnsafeMutablePointer<storage_value>
-    var bytes: UnsafeMutablePointer<UInt8>
+    let values: UnsafeMutablePointer<storage_value>
     let shapes: UnsafeMutablePointer<storage_shape>
     let shapeCount: Int
     private let columns: UnsafeMutablePointer<UInt32>
+    private let pool: MemoryPool
+    private let eventMemory: MemoryPool.Piece
+    private let valueMemory: MemoryPool.Piece
+    private var byteMemory: MemoryPool.Piece
 
+    /// - Parameters:
+    ///   - bytes: Taken from the pool; it goes back there with the batch.
     init(
         header: SegmentHeader, slices: [CommitSlice], shapes list: [DecodedShape], valueCount: Int,
-        bytes: UnsafeMutablePointer<UInt8>
+        bytes: MemoryPool.Piece, pool: MemoryPool
     ) {
         self.header = header
         self.slices = slices
-        self.bytes = bytes
-        events = .allocate(capacity: max(header.count, 1))
-        values = .allocate(capacity: max(valueCount, 1))
+        self.pool = pool
+        byteMemory = bytes
+        eventMemory = pool.take(header.count * MemoryLayout<storage_event>.stride)
+        valueMemory = pool.take(valueCount * MemoryLayout<storage_value>.stride)
+        events = eventMemory.bound(to: storage_event.self)
+        values = valueMemory.bound(to: storage_value.self)
         shapes = .allocate(capacity: max(list.count, 1))
         shapeCount = list.count
         columns = .allocate(capacity: max(list.reduce(0) { $0 + $1.columns.count }, 1))
@@ -42,11 +50,27 @@ public final class EventBatch: @unchecked Sendable {
     }
 
     deinit {
-        events.deallocate()
-        values.deallocate()
-        free(bytes)
+        pool.give(eventMemory)
+        pool.give(valueMemory)
+        pool.give(byteMemory)
         shapes.deallocate()
         columns.deallocate()
+    }
+
+    /// Texts and blobs.
+    var bytes: UnsafeMutablePointer<UInt8> { byteMemory.bound(to: UInt8.self) }
+
+    /// Puts bytes behind the first `count` ones; only while the batch is being filled.
+    func append(_ more: UnsafeRawBufferPointer, behind count: Int) {
+        let size = count + more.count
+        if size > byteMemory.capacity {
+            let larger = pool.take(size)
+            larger.start.copyMemory(from: byteMemory.start, byteCount: count)
+            pool.give(byteMemory)
+            byteMemory = larger
+        }
+        guard let start = more.baseAddress else { return }
+        (byteMemory.start + count).copyMemory(from: start, byteCount: more.count)
     }
 
     public var count: Int { header.count }

@@ -10,6 +10,7 @@ internal import StorageCore
 final class SegmentDecoder {
     private let context: OpaquePointer
     private var known = KnownValues()
+    private let pool = MemoryPool()
 
     init() {
         // Creation fails only when memory is exhausted, which Swift can't survive either.
@@ -33,43 +34,41 @@ final class SegmentDecoder {
         return batch
     }
 
-    private func decompress(_ body: UnsafeRawBufferPointer, size: Int) throws -> UnsafeMutablePointer<UInt8> {
+    private func decompress(_ body: UnsafeRawBufferPointer, size: Int) throws -> MemoryPool.Piece {
         guard size > 0, size <= Limits.segmentBytes else {
             throw StorageError.corruptLog("a row says that its body is \(size) bytes long")
         }
-        // malloc rather than Swift's allocator: the buffer grows by realloc when edits are put together.
-        guard let bytes = malloc(size)?.assumingMemoryBound(to: UInt8.self) else {
-            throw StorageError.corruptLog("there is no memory for a body of \(size) bytes")
-        }
-        let written = ZSTD_decompressDCtx(context, bytes, size, body.baseAddress, body.count)
+        let memory = pool.take(size)
+        let written = ZSTD_decompressDCtx(context, memory.start, size, body.baseAddress, body.count)
         guard ZSTD_isError(written) == 0, written == size else {
-            free(bytes)
+            pool.give(memory)
             let name = ZSTD_isError(written) == 0 ? "wrong length" : String(cString: ZSTD_getErrorName(written))
             throw StorageError.corruptLog("a body doesn't decompress (\(name))")
         }
-        return bytes
+        return memory
     }
 
-    private func parse(_ bytes: UnsafeMutablePointer<UInt8>, size: Int) throws -> EventBatch {
-        // The batch frees the bytes, whether or not the rest of them makes sense.
-        var reader = ByteReader(bytes, count: size)
+    private func parse(_ memory: MemoryPool.Piece, size: Int) throws -> EventBatch {
+        // The batch gives the memory back, whether or not the rest of it makes sense.
+        var reader = ByteReader(memory.bound(to: UInt8.self), count: size)
         let header = SegmentHeader(from: &reader).with(size: size)
         guard !reader.failed, header.first > 0, header.last >= header.first,
             header.count <= min(size, Limits.segmentEvents)
         else {
-            free(bytes)
+            pool.give(memory)
             throw StorageError.corruptLog("the head of a row makes no sense")
         }
         let parts: Parts
         do {
             parts = try readParts(&reader, header: header)
         } catch {
-            free(bytes)
+            pool.give(memory)
             throw error
         }
         let valueCount = parts.indexes.reduce(0) { $0 + parts.shapes[$1].valueCount }
         let batch = EventBatch(
-            header: header, slices: parts.slices, shapes: parts.shapes, valueCount: valueCount, bytes: bytes)
+            header: header, slices: parts.slices, shapes: parts.shapes, valueCount: valueCount, bytes: memory,
+            pool: pool)
         var fill = BatchFill(batch: batch, shapes: parts.shapes, streams: parts.streams, known: known)
         try fill.run(indexes: parts.indexes, links: parts.links)
         return batch

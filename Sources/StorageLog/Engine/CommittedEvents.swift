@@ -94,12 +94,12 @@ extension EventBatch {
             lastCommit: infos.last?.number ?? 0, firstTime: infos.first?.time ?? 0, lastTime: infos.last?.time ?? 0,
             entities: entities.sorted())
         let (valueCount, byteCount) = (events.valueCount, events.byteCount)
-        // The batch gives it back by `free`, as it does with what the decoder has allocated.
-        let bytes = malloc(max(byteCount, 1))!.assumingMemoryBound(to: UInt8.self)
-        bytes.update(from: view.bytes, count: byteCount)
+        let pool = MemoryPool()
+        let bytes = pool.take(byteCount)
+        bytes.start.copyMemory(from: view.bytes, byteCount: byteCount)
         self.init(
             header: header, slices: events.commits.map { CommitSlice(info: $0.info, eventCount: $0.events.count) },
-            shapes: shapes, valueCount: valueCount, bytes: bytes)
+            shapes: shapes, valueCount: valueCount, bytes: bytes, pool: pool)
         values.update(from: view.values, count: valueCount)
         for index in 0..<view.count {
             self.events[index] = view.events[index]
