@@ -25,6 +25,8 @@ package final class LogWriter {
     var catalogMoved = false
     var renumbered: Set<UInt32> = []
     package let observers = CommitObservers()
+    /// Up to which change capture knows what observers ask for.
+    private var knownAsked = 0
     /// By which other processes hear of commits; nil where there are none.
     private let doorbell: Doorbell?
     package private(set) var projections: [any InlineProjection] = []
@@ -136,6 +138,7 @@ extension LogWriter {
             try checkEpoch()
             open.removeAll(keepingCapacity: true)
             pending = head
+            attachAskedColumns()
             let result = try body()
             try appendOpenCommits(sealing: sealing)
             storage_capture_set_logged(capture, 1)
@@ -172,7 +175,22 @@ extension LogWriter {
     private var committedEvents: CommittedEvents {
         let view = captured
         return CommittedEvents(
-            view: view, first: head.position - Int64(view.count) + 1, commits: open, catalog: catalog)
+            view: view, first: head.position - Int64(view.count) + 1, commits: open, catalog: catalog,
+            attached: attached)
+    }
+
+    /// What was attached to the captured events; valid until the next change is captured.
+    var attached: AttachedValues {
+        AttachedValues(
+            values: UnsafeBufferPointer(
+                start: storage_capture_attachments(capture), count: storage_capture_attachment_count(capture)),
+            bytes: storage_capture_attached_bytes(capture))
+    }
+
+    /// Lets capture attach to updates what observers ask for.
+    private func attachAskedColumns() {
+        guard let columns = observers.asked.all(since: &knownAsked) else { return }
+        columns.withUnsafeBufferPointer { storage_capture_attach(capture, $0.baseAddress, $0.count) }
     }
 
     /// How many events were captured before the commit under way.
