@@ -99,12 +99,17 @@ extension Router {
 extension Router {
     /// Empties `changes`, lets `body` add events, and leaves the changes of those entities that somebody subscribed to.
     package func fill(_ changes: FoldedChanges, _ body: (FoldedChanges) throws -> Void) rethrows {
+        empty(changes)
+        try body(changes)
+        changes.finish()
+    }
+
+    /// Empties `changes` and makes them ready for the events of those entities that somebody subscribed to.
+    func empty(_ changes: FoldedChanges) {
         changes.removeAll()
         let layouts = subscribed ?? indexes.values.filter { $0.count > 0 }.map(\.layout)
         subscribed = layouts
         changes.use(layouts)
-        try body(changes)
-        changes.finish()
     }
 
     /// Says whom the changes concern, in the order of the changes.
@@ -117,5 +122,21 @@ extension Router {
             indexes[change.entity]?.route(place, of: changes, rows, &counters, into: &results)
         }
         return results
+    }
+
+    /// Whether the changes may concern anybody, told from what is known of them, in little time and without being counted.
+    /// Where that doesn't suffice they may.
+    func mayConcern(_ changes: FoldedChanges) -> Bool {
+        changes.changes.indices.contains { place in
+            indexes[changes.changes[place].entity]?.mayConcern(place, of: changes) ?? true
+        }
+    }
+
+    /// Whether anybody has subscribed to an entity.
+    func hasSubscriptions(to entity: UInt32) -> Bool { indexes[entity].map { $0.count > 0 } ?? false }
+
+    /// The columns, by their ids, that conditions of subscriptions look at, or have looked at before.
+    var columnsOfConditions: Set<UInt32> {
+        Set(indexes.values.lazy.filter { $0.count > 0 }.flatMap(\.columnsOfConditions))
     }
 }
