@@ -105,8 +105,18 @@ package struct LogHead: Sendable, Equatable {
 
     /// The same as of a connection's pointer, without preparing the statement each time.
     package static func load(_ database: GRDB.Database) throws -> LogHead {
-        guard let row = try GRDB.Row.fetchOne(database.cachedStatement(sql: select)) else { return LogHead() }
-        return LogHead(position: row[0], commit: row[1], time: row[2])
+        // Read without GRDB's rows: each look at the store begins with this.
+        let select = try database.cachedStatement(sql: select).sqliteStatement
+        defer { sqlite3_reset(select) }
+        let code = sqlite3_step(select)
+        guard code == SQLITE_ROW else {
+            if code == SQLITE_DONE { return LogHead() }
+            throw StorageError.sqlite(
+                code: code, message: String(cString: sqlite3_errmsg(database.sqliteConnection)), sql: nil)
+        }
+        return LogHead(
+            position: sqlite3_column_int64(select, 0), commit: sqlite3_column_int64(select, 1),
+            time: sqlite3_column_int64(select, 2))
     }
 
     package static func load(_ database: OpaquePointer) throws -> LogHead {

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Dispatch
 package import GRDB
 internal import StorageCore
@@ -310,10 +311,7 @@ extension SubscriptionEngine {
     /// - Returns: Whether there is more than is worth being taken in change by change.
     private func fill(_ positions: ClosedRange<Int64>, _ log: LogReader, _ batches: inout [EventBatch]) throws -> Bool {
         var count = 0
-        let wanted = sieve.withRouter { router in
-            router.empty(changes)
-            return router.entities
-        }
+        sieve.withRouter { $0.empty(changes) }
         let parts = source.tellsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
         for part in parts where count <= Self.eventLimit {
             switch part {
@@ -322,6 +320,7 @@ extension SubscriptionEngine {
                 batches.append(batch)
                 batch.withView { changes.add($0, 0..<$0.count, first: batch.header.first) }
             case .unread(let positions):
+                let wanted = sieve.withRouter { $0.entities }
                 try log.forEachBatch(
                     in: positions, where: { $0.entities.contains { wanted.contains($0) } }
                 ) { batch in
@@ -498,6 +497,13 @@ extension SubscriptionEngine {
     }
 
     private static func schemaVersion(_ db: GRDB.Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version")) ?? 0
+        let select = try db.cachedStatement(sql: "PRAGMA schema_version").sqliteStatement
+        defer { sqlite3_reset(select) }
+        let code = sqlite3_step(select)
+        guard code == SQLITE_ROW else {
+            throw StorageError.sqlite(
+                code: code, message: String(cString: sqlite3_errmsg(db.sqliteConnection)), sql: nil)
+        }
+        return sqlite3_column_int64(select, 0)
     }
 }

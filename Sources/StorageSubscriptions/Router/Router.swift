@@ -16,8 +16,8 @@ internal import StorageLog
 /// had, a column that isn't known, SQL that only the database can answer, all come out as
 /// ``RoutedChange/Effect/uncertain``.
 ///
-/// Isolation: not `Sendable`. It belongs to whatever follows the log, one actor or one queue, because views are changed
-/// in the same order and the same place: a lock of its own would be taken for each change and guard nothing more.
+/// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitSieve``, whose lock
+/// guards what is done with it as a whole.
 package final class Router {
     private var indexes: [UInt32: PredicateIndex] = [:]
     private var results: [RoutedChange] = []
