@@ -117,9 +117,10 @@ import Testing
         try await atEachMoment(
             opens: nil,
             first: """
-                ALTER TABLE rows DROP COLUMN i; ALTER TABLE rows ADD COLUMN i TEXT;
+                ALTER TABLE rows RENAME COLUMN i TO v; ALTER TABLE rows RENAME COLUMN u TO i;
+                ALTER TABLE rows RENAME COLUMN v TO u;
                 """,
-            interruption: "UPDATE rows SET i = '0' WHERE id = 'c'", moments: 4)
+            interruption: "UPDATE rows SET i = 3 WHERE id = 'c'", moments: 4)
     }
 
     private func atEachMoment(
@@ -208,6 +209,31 @@ import Testing
         #expect(counters.rehydrations == 0 && counters.dismissed == 0)
         let fault = try await store.read { db in try list.fault(db) }
         #expect(fault == nil)
+    }
+
+    /// A view of the past isn't told of commits; it holds none back before it has come to the present.
+    @Test func aPastThatIsLetGoMissesNothing() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try await RoutedStore.open(path: folder.appendingPathComponent("s.sqlite").path) { _ in }
+        try await Self.run(Self.filling, on: store)
+        let source = PastSource(store, at: store.committed.position)
+        let engine = SubscriptionEngine(source)
+        let list = try Self.list(Self.id("a"), engine)
+        try await Self.run("UPDATE rows SET t = 'later' WHERE id = 'a'", on: store)
+        try await Self.run("UPDATE rows SET t = 'later' WHERE id = 'b'", on: store)
+        source.goLive()
+        try await Self.run("UPDATE rows SET t = 'meanwhile' WHERE id = 'a'", on: store)
+        await engine.catchUp()
+        #expect(try await store.read { try list.fault($0) } == nil)
+        #expect(await engine.counters.dismissed == 0)
+        try await Self.run("UPDATE rows SET t = 'last' WHERE id = 'b'", on: store)
+        #expect(await engine.counters.dismissed == 1)
+        try await Self.run("UPDATE rows SET t = 'last' WHERE id = 'a'", on: store)
+        await engine.catchUp()
+        #expect(try await store.read { try list.fault($0) } == nil)
+        try await store.close()
     }
 
     /// A store that somebody else writes to tells no events.
