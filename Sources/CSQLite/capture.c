@@ -12,6 +12,7 @@ static void free_tables(storage_capture *capture) {
         free(table->reals);
         free(table->fallbacks);
         free(table->key_columns);
+        free(table->attached);
     }
     free(capture->tables);
     capture->tables = 0;
@@ -67,6 +68,9 @@ void storage_capture_destroy(storage_capture *capture) {
     free(capture->bytes);
     free(capture->touches);
     free(capture->shapes);
+    free(capture->asked);
+    free(capture->attachments);
+    free(capture->attached_bytes);
     free(capture->marks);
     free(capture->mask);
     free(capture->old_values);
@@ -114,6 +118,7 @@ int storage_capture_define(storage_capture *capture, const storage_table *tables
     for (size_t i = 0; i < count; i++) {
         capture->table_count = i + 1;
         if (!define_table(&capture->tables[i], &tables[i])) return SQLITE_NOMEM;
+        capture_find_attached(capture, &capture->tables[i]);
         if (tables[i].column_count > widest) widest = tables[i].column_count;
     }
     if (widest > capture->scratch_columns) {
@@ -182,7 +187,8 @@ int storage_capture_error(const storage_capture *capture, uint32_t *entity, uint
 enum { RETAINED_BYTES = 32 << 20, RETAINED_SHAPES = 4096 };
 
 void storage_capture_reset(storage_capture *capture) {
-    truncate_buffer(capture, (buffer_mark){0, 0, 0, 0});
+    truncate_buffer(capture, (buffer_mark){0});
+    capture->attaches_no_more = 0;
     capture->error = STORAGE_CAPTURE_OK;
     capture->logged = 0;
     capture->mark_count = 0;

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 typedef struct {
-    size_t events, values, bytes, touches;
+    size_t events, values, bytes, touches, attachments, attached_bytes;
 } buffer_mark;
 
 // The shape of updates that change one set of columns; the set is the key of a small hash table per entity table.
@@ -32,6 +32,8 @@ typedef struct {
     storage_value *fallbacks;
     // Column indexes of the key, in key order.
     uint32_t *key_columns;
+    // The columns whose values are attached to updates, null where there are none.
+    uint64_t *attached;
     uint32_t insert_shape, delete_shape;
     update_shape *updates;
     size_t update_count, update_capacity;
@@ -54,6 +56,15 @@ struct storage_capture {
     size_t touch_count, touch_capacity;
     storage_shape *shapes;
     size_t shape_count, shape_capacity;
+
+    // What is asked for beside the events, and what was attached of it.
+    uint32_t *asked;
+    size_t asked_count;
+    storage_attachment *attachments;
+    size_t attachment_count, attachment_capacity;
+    uint8_t *attached_bytes;
+    size_t attached_byte_count, attached_byte_capacity;
+    int attaches_no_more;
 
     buffer_mark *marks;
     int mark_count, mark_capacity;
@@ -104,6 +115,8 @@ static inline void truncate_buffer(storage_capture *capture, buffer_mark mark) {
     capture->value_count = mark.values;
     capture->byte_count = mark.bytes;
     capture->touch_count = mark.touches;
+    capture->attachment_count = mark.attachments;
+    capture->attached_byte_count = mark.attached_bytes;
     if (capture->error && capture->error_event >= mark.events) capture->error = STORAGE_CAPTURE_OK;
 }
 
@@ -158,6 +171,11 @@ int capture_add_shape(
     storage_capture *capture, const captured_table *table, uint32_t operation, const uint64_t *mask);
 // The shape of an update of the columns in the capture's own mask.
 int capture_shape_of_update(storage_capture *capture, captured_table *table);
+
+// Finds the columns of a table that are asked for.
+void capture_find_attached(const storage_capture *capture, captured_table *table);
+// Attaches to the update that is captured next what is asked for and isn't in the capture's own mask.
+void capture_attach(storage_capture *capture, const captured_table *table);
 
 // The pre-update hook.
 void capture_on_change(

@@ -127,6 +127,7 @@ static void capture_update(storage_capture *capture, captured_table *table, int6
             if (capture->mask[i / 64] >> (i % 64) & 1) keep(capture, table, i, values[i], image);
         }
     }
+    if (table->attached) capture_attach(capture, table);
     capture->event_count++;
 }
 

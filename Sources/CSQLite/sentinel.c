@@ -107,9 +107,10 @@ static int sentinel_savepoint(sqlite3_vtab *table, int number) {
         capture->mark_capacity = capacity;
     }
     // Savepoints that were open before the sentinel joined began with the transaction's first change.
-    while (capture->mark_count < number) capture->marks[capture->mark_count++] = (buffer_mark){0, 0, 0, 0};
-    capture->marks[number] =
-        (buffer_mark){capture->event_count, capture->value_count, capture->byte_count, capture->touch_count};
+    while (capture->mark_count < number) capture->marks[capture->mark_count++] = (buffer_mark){0};
+    capture->marks[number] = (buffer_mark){
+        capture->event_count, capture->value_count, capture->byte_count, capture->touch_count, capture->attachment_count,
+        capture->attached_byte_count};
     capture->mark_count = number + 1;
     return SQLITE_OK;
 }

@@ -240,6 +240,7 @@ struct Chore {
         try await pages(storage)
         let found = Task { await searches(storage) }
         try await Task.sleep(for: .milliseconds(200))
+        try await work(storage)
         try await films(storage)
         try await storage.close()
         #expect(await found.value.count == 5)
@@ -269,6 +270,13 @@ struct Chore {
         search.searchText = "wash"
         for await found in search.snapshots { results = found }
         return results
+    }
+
+    private static func work(_ storage: Storage) async throws {
+        let before = await storage.subscriptionWork
+        try await storage.save(Chore(id: 1, title: "wash 1", isDone: true))
+        let after = await storage.subscriptionWork
+        print(after.steps - before.steps, after.duration - before.duration)
     }
 
     private static func films(_ storage: Storage) async throws {

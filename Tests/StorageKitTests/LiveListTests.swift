@@ -99,6 +99,22 @@ struct Card: Hashable {
         #expect(rows == list.items && rows.count == 1_000)
     }
 
+    @Test func aStoreTellsHowBusyItIsWithItsViews() async throws {
+        let storage = try open()
+        try await storage.save(cards(0..<5))
+        #expect(await storage.subscriptionWork.steps == 0)
+        let list = QuerySubscription(storage.query(Card.self).where { $0.id > 2 })
+        let before = await storage.subscriptionWork
+        await storage.viewsSettled(after: try await storage.save(Card(id: 1, title: "other", lane: "", rank: nil)))
+        let unconcerned = await storage.subscriptionWork
+        #expect(unconcerned.steps == before.steps && unconcerned.duration == before.duration)
+        #expect(unconcerned.unconcerned == before.unconcerned + 1)
+        await storage.viewsSettled(after: try await storage.save(Card(id: 4, title: "other", lane: "", rank: nil)))
+        let after = await storage.subscriptionWork
+        #expect(after.steps == before.steps + 1 && after.duration > before.duration)
+        #expect(after.unconcerned == unconcerned.unconcerned && list.items.last?.title == "other")
+    }
+
     @Test func pagesAreTurnedAndStayRight() async throws {
         let storage = try open()
         try await storage.save(cards(0..<45))

@@ -58,6 +58,8 @@ final class InterruptedSource: FeedSource {
         return result
     }
 
+    func ask(for columns: [UInt32]) { live.ask(for: columns) }
+
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
         pass()
         live.start(inbox, closed: closed)

@@ -15,6 +15,7 @@ struct QuietSource: FeedSource {
         try live.read(interests, body)
     }
 
+    func ask(for columns: [UInt32]) {}
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {}
     func stop() {}
 }

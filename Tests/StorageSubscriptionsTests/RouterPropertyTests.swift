@@ -22,6 +22,10 @@ import Testing
         var before: [String: [StorageValue]] = [:]
         var faults: [String] = []
         var compared = 0
+        /// The same changes as they are known without reading rows, and how many commits they told to concern nobody.
+        let quick = FoldedChanges()
+        var dismissed = 0
+        private var isAsking = false
 
         init(seed: UInt64) { generator = PredicateGenerator(seed: seed) }
 
@@ -31,6 +35,23 @@ import Testing
             rows = CurrentRows(db)
             router.add(layout)
             for _ in 0..<60 { try register() }
+        }
+
+        /// A few conditions that most rows don't meet, whose columns are asked for.
+        func prepareQuick(_ writer: LogWriter, _ db: GRDB.Database) throws {
+            let layout = try RoutedStore.layout(writer)
+            self.layout = layout
+            rows = CurrentRows(db)
+            router.add(layout)
+            for _ in 0..<3 {
+                let condition =
+                    generator.predicate(depth: 1)
+                    && .comparison(column: "id", .equal, .value(.text("k\(Int.random(in: 0..<12, using: &generator))")))
+                _ = try oracle.register(
+                    try Bool.random(using: &generator) ? likely() : condition, affecting: [1], with: router, layout)
+            }
+            writer.observers.asked.ask(for: Array(router.columnsOfConditions), self)
+            isAsking = true
         }
 
         func register() throws {
@@ -66,7 +87,36 @@ import Testing
         func look(_ commit: RoutedStore.Commit) throws {
             guard rows != nil else { return }
             router.fill(changes) { $0.add(commit.view, commit.events, first: commit.first) }
+            guard isAsking else { return try compare(to: RoutedStore.rows(commit.writer.database)) }
+            router.fill(quick) {
+                $0.add(commit.view, commit.events, first: commit.first, attached: commit.writer.attached)
+            }
+            let mayConcern = router.mayConcern(quick)
+            if !mayConcern { dismissed += 1 }
+            let known = compared
             try compare(to: RoutedStore.rows(commit.writer.database))
+            if !mayConcern, compared > known { faults.append("dismissed") }
+            compareValues()
+        }
+
+        /// What is known without reading rows must be what reading them tells.
+        private func compareValues() {
+            guard quick.changes.count == changes.changes.count, let layout else {
+                return faults.append("other changes")
+            }
+            let conditions = router.columnsOfConditions
+            for (one, other) in zip(quick.changes, changes.changes) where changes.complete(other, from: rows) {
+                for place in layout.columns.indices {
+                    let images = [(quick.old(one), changes.old(other)), (quick.new(one), changes.new(other))]
+                    for (index, (fast, slow)) in images.enumerated() where index == 0 ? one.existed : one.exists {
+                        guard fast[place].isUnknown else {
+                            if !fast[place].isSame(as: slow[place]) { faults.append("another value") }
+                            continue
+                        }
+                        if conditions.contains(layout.columns[place].id) { faults.append("unknown value") }
+                    }
+                }
+            }
         }
 
         /// Routes what is in `changes` and holds it to the difference of the tables.
@@ -105,6 +155,24 @@ import Testing
         #expect(faults.isEmpty, "seed \(seed): \(faults.count) faults, \(faults.prefix(3).joined(separator: "\n"))")
         #expect(shared.run.compared > 100)
         #expect(shared.run.router.counters.fallbacks == 0)
+    }
+
+    /// What can be told on the writer's queue without reading rows: it never keeps silent where somebody is concerned.
+    @Test(arguments: RouterSettings.seeds(20, from: 500))
+    func aCommitThatIsToldToConcernNobodyConcernsNobody(seed: UInt64) async throws {
+        let shared = Shared(Run(seed: seed))
+        let engine = try await RoutedStore.open { try shared.run.look($0) }
+        try await engine.withWriter { try shared.run.prepareQuick($0, $1) }
+        for _ in 0..<40 {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                for _ in 0..<Int.random(in: 1...2, using: &shared.run.generator) {
+                    try RandomRows.run(db, &shared.run.generator)
+                }
+            }
+        }
+        let faults = shared.run.faults
+        #expect(faults.isEmpty, "seed \(seed): \(faults.count) faults, \(faults.prefix(3).joined(separator: "\n"))")
+        #expect(shared.run.dismissed > 0, "seed \(seed)")
     }
 
     /// Catching up: many commits, read from the log, are one change for each row.

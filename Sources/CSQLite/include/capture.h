@@ -52,6 +52,14 @@ typedef struct {
     uint32_t entity;
 } storage_touch;
 
+// A value that an update left alone, told beside its event because somebody asked for the column. `bits` of text and
+// blobs is an offset in the attached bytes. Attached values never reach the log.
+typedef struct {
+    uint32_t event;
+    uint32_t column;
+    storage_value value;
+} storage_attachment;
+
 // How the columns of an entity table map to the catalog. Arrays have `column_count` items.
 typedef struct {
     const char *name;
@@ -116,6 +124,15 @@ size_t storage_capture_touch_count(const storage_capture *capture);
 const storage_touch *storage_capture_touches(const storage_capture *capture);
 const storage_shape *storage_capture_shapes(const storage_capture *capture);
 size_t storage_capture_shape_count(const storage_capture *capture);
+
+// Says of which columns, by catalog id in rising order, updates tell the value also where they left it alone, from the
+// next change on. It is for those who follow commits: beyond a small bound, or when out of memory, nothing more is
+// attached until the buffer is emptied, and no change fails for it.
+void storage_capture_attach(storage_capture *capture, const uint32_t *columns, size_t count);
+// What was attached, in the order of the events. Pointers stay valid until the next captured change.
+size_t storage_capture_attachment_count(const storage_capture *capture);
+const storage_attachment *storage_capture_attachments(const storage_capture *capture);
+const uint8_t *storage_capture_attached_bytes(const storage_capture *capture);
 
 // Gives an event its back-link once it is known.
 void storage_capture_set_previous(storage_capture *capture, size_t event, int64_t position);

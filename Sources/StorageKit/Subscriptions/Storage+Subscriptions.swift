@@ -1,5 +1,5 @@
 internal import StorageLog
-internal import StorageSubscriptions
+public import StorageSubscriptions
 
 extension Storage {
     /// Waits until all live views show everything up to a commit.
@@ -15,5 +15,10 @@ extension Storage {
         // The commit is durable, so the state that is looked at now holds it.
         await subscriptions.catchUp(isUrgent: true)
         subscriptions.stage.drain()
+    }
+
+    /// How busy the store is with keeping its live views up to date. Waits for what is being taken in.
+    public var subscriptionWork: SubscriptionWork {
+        get async { SubscriptionWork(await subscriptions.counters) }
     }
 }

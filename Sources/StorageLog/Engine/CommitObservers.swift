@@ -15,6 +15,8 @@ package final class CommitObservers: Sendable {
     private let observers = Mutex<[Int: Observer]>([:])
     private let count = Atomic(0)
     private let next = Atomic(0)
+    /// What observers want to know of updated rows beside the events.
+    package let asked = AskedColumns()
     private let bells = Mutex(Bells())
     /// Nil where the store's writer rings by itself.
     let watch: CommitWatch?

@@ -12,6 +12,8 @@ package struct CommittedEvents {
     /// The transaction's commits that have events, with their events' places.
     package let commits: [(info: CommitInfo, events: Range<Int>)]
     package let catalog: Catalog
+    /// What was asked for beside the events. It isn't part of a ``batch(byteLimit:where:)``.
+    package let attached: AttachedValues
 
     /// The last position of the transaction.
     package var last: Int64 { first + Int64(view.count) - 1 }

@@ -25,6 +25,8 @@ package final class LogWriter {
     var catalogMoved = false
     var renumbered: Set<UInt32> = []
     package let observers = CommitObservers()
+    /// Up to which change capture knows what observers ask for.
+    private var knownAsked = 0
     /// By which other processes hear of commits; nil where there are none.
     private let doorbell: Doorbell?
     package private(set) var projections: [any InlineProjection] = []
@@ -103,8 +105,18 @@ package struct LogHead: Sendable, Equatable {
 
     /// The same as of a connection's pointer, without preparing the statement each time.
     package static func load(_ database: GRDB.Database) throws -> LogHead {
-        guard let row = try GRDB.Row.fetchOne(database.cachedStatement(sql: select)) else { return LogHead() }
-        return LogHead(position: row[0], commit: row[1], time: row[2])
+        // Read without GRDB's rows: each look at the store begins with this.
+        let select = try database.cachedStatement(sql: select).sqliteStatement
+        defer { sqlite3_reset(select) }
+        let code = sqlite3_step(select)
+        guard code == SQLITE_ROW else {
+            if code == SQLITE_DONE { return LogHead() }
+            throw StorageError.sqlite(
+                code: code, message: String(cString: sqlite3_errmsg(database.sqliteConnection)), sql: nil)
+        }
+        return LogHead(
+            position: sqlite3_column_int64(select, 0), commit: sqlite3_column_int64(select, 1),
+            time: sqlite3_column_int64(select, 2))
     }
 
     package static func load(_ database: OpaquePointer) throws -> LogHead {
@@ -136,6 +148,7 @@ extension LogWriter {
             try checkEpoch()
             open.removeAll(keepingCapacity: true)
             pending = head
+            attachAskedColumns()
             let result = try body()
             try appendOpenCommits(sealing: sealing)
             storage_capture_set_logged(capture, 1)
@@ -172,7 +185,22 @@ extension LogWriter {
     private var committedEvents: CommittedEvents {
         let view = captured
         return CommittedEvents(
-            view: view, first: head.position - Int64(view.count) + 1, commits: open, catalog: catalog)
+            view: view, first: head.position - Int64(view.count) + 1, commits: open, catalog: catalog,
+            attached: attached)
+    }
+
+    /// What was attached to the captured events; valid until the next change is captured.
+    var attached: AttachedValues {
+        AttachedValues(
+            values: UnsafeBufferPointer(
+                start: storage_capture_attachments(capture), count: storage_capture_attachment_count(capture)),
+            bytes: storage_capture_attached_bytes(capture))
+    }
+
+    /// Lets capture attach to updates what observers ask for.
+    private func attachAskedColumns() {
+        guard let columns = observers.asked.all(since: &knownAsked) else { return }
+        columns.withUnsafeBufferPointer { storage_capture_attach(capture, $0.baseAddress, $0.count) }
     }
 
     /// How many events were captured before the commit under way.

@@ -63,8 +63,13 @@ package final class FoldedChanges {
 extension FoldedChanges {
     /// Takes in events, in order. Several runs may follow one another.
     ///
-    /// - Parameter first: The position of the view's first event.
-    package func add(_ view: EventView, _ events: Range<Int>, first: Int64) {
+    /// - Parameters:
+    ///   - first: The position of the view's first event.
+    ///   - attached: What is known beside the events.
+    package func add(
+        _ view: EventView, _ events: Range<Int>, first: Int64, attached: AttachedValues = .none
+    ) {
+        var beside = attached.values[...]
         for event in events {
             let shape = view.shape(of: event)
             guard let layout = placeOfEntity[shape.entity] else { continue }
@@ -73,11 +78,33 @@ extension FoldedChanges {
             let position = first + Int64(event)
             guard !changes.isEmpty, let known = find(start, layout, view.events[event].rowid) else {
                 begin(event, view, shape, layout, at: start, position)
+                learn(event, changes.count - 1, &beside, attached)
                 continue
             }
             // The room is used again.
             valueCount = start
             follow(event, view, shape, known, position)
+            learn(event, known, &beside, attached)
+        }
+    }
+
+    /// Takes in what is known of an event's row beside the event, which left it alone.
+    private func learn(
+        _ event: Int, _ index: Int, _ beside: inout Slice<UnsafeBufferPointer<storage_attachment>>,
+        _ attached: AttachedValues
+    ) {
+        while let next = beside.first, Int(next.event) <= event {
+            beside = beside.dropFirst()
+            let change = changes[index]
+            guard next.event == event, let place = layouts[Int(change.layout)].place(of: next.column) else { continue }
+            var value = next.value
+            if value.hasBytes, let bytes = attached.bytes {
+                value.bits = UInt64(UInt(bitPattern: bytes + Int(value.bits)))
+            }
+            let (old, new) = (old(change), new(change))
+            if new[place].isUnknown { new[place] = value }
+            // No earlier event has changed it either, or its old value were known.
+            if change.existed, !change.isWhole, old[place].isUnknown { old[place] = value }
         }
     }
 

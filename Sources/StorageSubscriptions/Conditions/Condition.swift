@@ -54,7 +54,8 @@ extension Condition {
         case .notLike(let reading, let pattern):
             return row.key(reading, image).map { !Self.fits($0, pattern) } ?? false
         case .columns(let left, let comparison, let right): return Self.compare(row, image, left, comparison, right)
-        case .texts(let condition): return condition.isTrue(row.words(image))
+        // Taken for true where words aren't cut; there are no negations around it.
+        case .texts(let condition): return row.isQuick || condition.isTrue(row.words(image))
         case .all(let parts):
             for part in parts where !part.isTrue(row, image) { return false }
             return true

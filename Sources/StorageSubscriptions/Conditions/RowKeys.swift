@@ -34,6 +34,9 @@ final class RowKeys {
     private var isCompleted = false
     /// Whether a value was wanted that nobody knows. What was found since then is worth nothing.
     private(set) var failed = false
+    /// Whether time is short: no words are cut, no long texts converted.
+    private(set) var isQuick = false
+    private static let quickSize: UInt32 = 1 << 16
     /// The words of the row before and after, and the changes that they were cut for.
     private let wordLists = [WordList(), WordList()]
     private var wordStamps: [UInt64] = [0, 0]
@@ -51,7 +54,10 @@ final class RowKeys {
     }
 
     /// Turns to another change.
-    func begin(_ change: FoldedChange, of changes: FoldedChanges, _ rows: CurrentRows?) {
+    func begin(
+        _ change: FoldedChange, of changes: FoldedChanges, _ rows: CurrentRows?, isQuick: Bool = false
+    ) {
+        self.isQuick = isQuick
         self.changes = changes
         self.change = change
         self.rows = rows
@@ -84,6 +90,10 @@ final class RowKeys {
     /// The row's words.
     func words(_ image: Image) -> WordList {
         let words = wordLists[image.rawValue]
+        guard !isQuick else {
+            failed = true
+            return words
+        }
         guard wordStamps[image.rawValue] != stamp else { return words }
         wordStamps[image.rawValue] = stamp
         words.removeAll()
@@ -115,7 +125,7 @@ final class RowKeys {
             isCompleted = true
             if !changes.complete(change, from: rows) { failed = true }
         }
-        guard !row[place].isUnknown else {
+        guard !row[place].isUnknown, !isQuick || row[place].size <= Self.quickSize else {
             failed = true
             return nil
         }

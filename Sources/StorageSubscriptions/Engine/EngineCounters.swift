@@ -3,6 +3,10 @@
 package struct EngineCounters: Sendable, Hashable {
     /// States of the store that were looked at.
     package internal(set) var steps = 0
+    /// How long that took: from before the store is looked at until views are told.
+    package internal(set) var duration = Duration.zero
+    /// Transactions that touched entities with views, but concerned none of them, so that nobody looked.
+    package internal(set) var dismissed = 0
     /// Nodes that were told of changes.
     package internal(set) var wakes = 0
     /// Nodes that read everything anew, their first time not counted.

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Dispatch
 package import GRDB
 internal import StorageCore
@@ -26,7 +27,8 @@ package actor SubscriptionEngine {
         var retries = RetryDelay()
     }
 
-    let router = Router()
+    /// Holds the router, and transactions back that concern nobody.
+    private nonisolated let sieve = CommitSieve()
     let changes = FoldedChanges()
     private var slots: [Int: Slot] = [:]
     private var owners: [SubscriptionToken: Int] = [:]
@@ -37,11 +39,15 @@ package actor SubscriptionEngine {
     private var isClosed = false
     /// Whether what was committed couldn't be taken in.
     private var isBehind = false
+    /// What the step under way has brought, for the views.
+    private var untold: [Delivery?] = []
     /// Nodes that have put something off.
     private var postponed: Set<Int> = []
     /// What nodes reflect.
     package private(set) var position: Int64 = 0
-    package private(set) var counters = EngineCounters()
+    private var work = EngineCounters()
+    /// The columns that the source was asked for.
+    private var asked: Set<UInt32> = []
     /// Above so many events, nodes read everything anew instead of taking them in one by one.
     private static let eventLimit = 20_000
 
@@ -79,6 +85,12 @@ package actor SubscriptionEngine {
     ) throws -> Result { try source.read([interest]) { try body($0.rows) } }
 
     package var nodeCount: Int { slots.count }
+
+    package var counters: EngineCounters {
+        var counters = work
+        counters.dismissed = sieve.dismissed
+        return counters
+    }
 }
 
 // MARK: Nodes
@@ -105,13 +117,14 @@ extension SubscriptionEngine {
                 do {
                     try node.hydrate(snapshot)
                 } catch {
-                    router.remove(token)
+                    sieve.withRouter { $0.remove(token) }
                     throw error
                 }
                 slots[id] = Slot(node: node, entity: entity.id, token: token)
                 owners[token] = id
                 return [node.publish(at: snapshot.position)]
             }
+            ask()
         } catch {
             want()
             if slots.isEmpty { rest() }
@@ -123,17 +136,20 @@ extension SubscriptionEngine {
     private func register(_ node: any LiveNode, _ entity: UInt32, _ layout: RowLayout) throws -> SubscriptionToken {
         let interest = node.interest
         let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
-        return try router.register(
-            entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
+        return try sieve.withRouter { router in
+            try router.register(
+                entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
+        }
     }
 
     /// Does nothing for a node that is gone.
     func remove(_ id: Int) {
         guard let slot = slots.removeValue(forKey: id) else { return }
         owners[slot.token] = nil
-        router.remove(slot.token)
+        sieve.withRouter { $0.remove(slot.token) }
         postponed.remove(id)
         want()
+        ask()
         if slots.isEmpty { rest() }
     }
 
@@ -156,7 +172,7 @@ extension SubscriptionEngine {
     }
 
     package func explain(_ handle: LiveHandle) -> SubscriptionExplanation? {
-        slots[handle.id].flatMap { router.explain($0.token) }
+        slots[handle.id].flatMap { slot in sieve.withRouter { $0.explain(slot.token) } }
     }
 }
 
@@ -164,7 +180,7 @@ extension SubscriptionEngine {
 
 extension SubscriptionEngine {
     private func follow() {
-        let inbox = CommitInbox { [weak self] in
+        let inbox = CommitInbox(sieve) { [weak self] in
             guard let self else { return }
             perform { $0.catchUp() }
         }
@@ -179,6 +195,7 @@ extension SubscriptionEngine {
 
     /// Nobody is interested any more: commits cost nothing from here on.
     private func rest() {
+        sieve.close()
         source.stop()
         inbox = nil
         position = 0
@@ -195,7 +212,16 @@ extension SubscriptionEngine {
 
     /// Wants the events of entities that nodes look at, and of another one.
     private func want(_ entity: UInt32 = CatalogEntity.catalog.id) {
-        inbox?.want(router.entities.union([entity, CatalogEntity.catalog.id]))
+        let entities = sieve.withRouter { $0.entities }
+        inbox?.want(entities.union([entity, CatalogEntity.catalog.id]))
+    }
+
+    /// Asks for the columns that conditions look at, so that the sieve knows them.
+    private func ask() {
+        let columns = sieve.withRouter { $0.columnsOfConditions }
+        guard columns != asked else { return }
+        asked = columns
+        source.ask(for: Array(columns))
     }
 
     /// Takes in what has been committed, and hands it to the views.
@@ -208,7 +234,6 @@ extension SubscriptionEngine {
                 isUrgent ? postponed.sorted().map { settle($0, snapshot) } : []
             }
         } catch {
-            isBehind = true
             fail(Array(slots.keys), error)
         }
     }
@@ -217,25 +242,43 @@ extension SubscriptionEngine {
     private var mayHaveNews: Bool { !source.tellsEvents || isBehind || inbox?.hasNews ?? true }
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
+    ///
+    /// - Parameter interest: That of a node that registers in `body`.
     private func step(
         reading interest: Interest? = nil, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery?]
     ) throws {
+        let start = ContinuousClock.now
+        defer {
+            // Not while a state is held: what a consumer does may take long. What was brought up to date before something
+            // failed is told too.
+            stage.post(untold.compactMap(\.self))
+            untold.removeAll(keepingCapacity: true)
+            work.duration += ContinuousClock.now - start
+        }
+        // A past that is let go while it is read must not open it.
+        let tellsEvents = source.tellsEvents
+        // Before the state is looked at.
+        if interest != nil || !tellsEvents { sieve.close() }
         inbox?.rest()
-        counters.steps += 1
+        work.steps += 1
         let interests = source.needsInterests ? slots.values.map(\.node.interest) + [interest].compactMap { $0 } : []
-        let deliveries = try source.read(interests) { state in
-            let snapshot = Snapshot(state, isUrgent: isUrgent)
-            defer {
-                counters.statements += snapshot.statementCount
-                counters.rowReads += snapshot.current.reads
+        do {
+            try source.read(interests) { state in
+                let snapshot = Snapshot(state, isUrgent: isUrgent)
+                defer {
+                    work.statements += snapshot.statementCount
+                    work.rowReads += snapshot.current.reads
+                }
+                untold += try advance(to: snapshot, state)
+                untold += try body(snapshot)
             }
-            var deliveries = try advance(to: snapshot, state)
-            deliveries += try body(snapshot)
-            return deliveries
+        } catch {
+            sieve.close()
+            isBehind = true
+            throw error
         }
         isBehind = false
-        // Not while a state is held: what a consumer does may take long.
-        stage.post(deliveries.compactMap(\.self))
+        if tellsEvents, owners.count == slots.count { sieve.open(at: position) }
     }
 
     private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery?] {
@@ -247,14 +290,17 @@ extension SubscriptionEngine {
             position = snapshot.position
             return hydrate(isBack ? Set(slots.keys) : stale, snapshot)
         }
-        defer { position = snapshot.position }
         var batches: [EventBatch] = []
         let isTooMuch = try fill(before + 1...snapshot.position, LogReader(state.log), &batches)
+        // What couldn't be had is read from the log the next time.
+        position = snapshot.position
         // The changes point into the batches.
         return withExtendedLifetime(batches) {
             if isTooMuch { return hydrate(Set(slots.keys), snapshot) }
-            let routed = router.route(changes, rows: snapshot.current)
-            counters.router = router.counters
+            let routed = sieve.withRouter { router in
+                defer { work.router = router.counters }
+                return router.route(changes, rows: snapshot.current)
+            }
             let touched = apply(routed, snapshot, &stale)
             var deliveries = hydrate(stale, snapshot)
             for id in touched where !stale.contains(id) { deliveries.append(settle(id, snapshot)) }
@@ -265,31 +311,31 @@ extension SubscriptionEngine {
     /// - Returns: Whether there is more than is worth being taken in change by change.
     private func fill(_ positions: ClosedRange<Int64>, _ log: LogReader, _ batches: inout [EventBatch]) throws -> Bool {
         var count = 0
-        let wanted = router.entities
+        sieve.withRouter { $0.empty(changes) }
         let parts = source.tellsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
-        try router.fill(changes) { changes in
-            for part in parts where count <= Self.eventLimit {
-                switch part {
-                case .batch(let batch):
-                    count += batch.count
+        for part in parts where count <= Self.eventLimit {
+            switch part {
+            case .batch(let batch):
+                count += batch.count
+                batches.append(batch)
+                batch.withView { changes.add($0, 0..<$0.count, first: batch.header.first) }
+            case .unread(let positions):
+                let wanted = sieve.withRouter { $0.entities }
+                try log.forEachBatch(
+                    in: positions, where: { $0.entities.contains { wanted.contains($0) } }
+                ) { batch in
+                    let first = batch.header.first
+                    let events = positions.clamped(to: batch.positions)
+                    count += events.count
+                    guard count <= Self.eventLimit else { return false }
                     batches.append(batch)
-                    batch.withView { changes.add($0, 0..<$0.count, first: batch.header.first) }
-                case .unread(let positions):
-                    try log.forEachBatch(
-                        in: positions, where: { $0.entities.contains { wanted.contains($0) } }
-                    ) { batch in
-                        let first = batch.header.first
-                        let events = positions.clamped(to: batch.positions)
-                        count += events.count
-                        guard count <= Self.eventLimit else { return false }
-                        batches.append(batch)
-                        let range = Int(events.lowerBound - first)..<Int(events.upperBound - first) + 1
-                        batch.withView { changes.add($0, range, first: first) }
-                        return true
-                    }
+                    let range = Int(events.lowerBound - first)..<Int(events.upperBound - first) + 1
+                    batch.withView { changes.add($0, range, first: first) }
+                    return true
                 }
             }
         }
+        changes.finish()
         return count > Self.eventLimit
     }
 
@@ -309,7 +355,7 @@ extension SubscriptionEngine {
                 stale.insert(id)
             }
         }
-        counters.wakes += touched.count
+        work.wakes += touched.count
         return touched
     }
 
@@ -344,7 +390,7 @@ extension SubscriptionEngine {
 
     private func hydrate(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
-        counters.rehydrations += 1
+        work.rehydrations += 1
         do {
             try node.hydrate(snapshot)
             slots[id]?.retries = RetryDelay()
@@ -397,10 +443,10 @@ extension SubscriptionEngine {
     }
 
     private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
-        if let known = router.layout(of: entity.id) { return known }
+        if let known = sieve.withRouter({ $0.layout(of: entity.id) }) { return known }
         guard let connection = snapshot.rows.sqliteConnection else { throw StorageError.closed() }
         let layout = RowLayout(entity, in: connection, fullText: fullTexts[entity.id])
-        router.add(layout)
+        sieve.withRouter { $0.add(layout) }
         return layout
     }
 
@@ -410,10 +456,13 @@ extension SubscriptionEngine {
     private func noticeSchema(_ snapshot: Snapshot, _ state: FeedState) throws -> Set<Int> {
         let version = try Self.schemaVersion(state.rows)
         guard version != schemaVersion else { return [] }
-        schemaVersion = version
+        // Before subscriptions are taken away.
+        sieve.close()
         let (known, knownTexts) = (catalog, fullTexts)
-        catalog = try Catalog.load(state.log)
-        fullTexts = Dictionary(uniqueKeysWithValues: try FullTextIndex.load(state.log).map { ($0.entity, $0) })
+        let (new, texts) = (try Catalog.load(state.log), try FullTextIndex.load(state.log))
+        catalog = new
+        fullTexts = Dictionary(uniqueKeysWithValues: texts.map { ($0.entity, $0) })
+        schemaVersion = version
         var stale: Set<Int> = []
         for (id, slot) in slots {
             guard let entity = catalog.entity(named: slot.node.interest.entity) else {
@@ -423,9 +472,13 @@ extension SubscriptionEngine {
             if entity == known.entity(id: slot.entity), fullTexts[entity.id] == knownTexts[entity.id] { continue }
             stale.insert(id)
         }
-        for entity in Set(stale.compactMap { slots[$0]?.entity }) { router.forget(entity) }
-        router.forgetUnused()
+        let changed = Set(stale.compactMap { slots[$0]?.entity })
+        sieve.withRouter { router in
+            for entity in changed { router.forget(entity) }
+            router.forgetUnused()
+        }
         for id in stale { relay(id, snapshot) }
+        ask()
         return stale
     }
 
@@ -444,6 +497,13 @@ extension SubscriptionEngine {
     }
 
     private static func schemaVersion(_ db: GRDB.Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version")) ?? 0
+        let select = try db.cachedStatement(sql: "PRAGMA schema_version").sqliteStatement
+        defer { sqlite3_reset(select) }
+        let code = sqlite3_step(select)
+        guard code == SQLITE_ROW else {
+            throw StorageError.sqlite(
+                code: code, message: String(cString: sqlite3_errmsg(db.sqliteConnection)), sql: nil)
+        }
+        return sqlite3_column_int64(select, 0)
     }
 }

@@ -23,12 +23,18 @@ package final class CommitInbox: Sendable {
     }
 
     private let state = Mutex(State())
+    private let sieve: CommitSieve
     private let wake: @Sendable () -> Void
     /// Parts that nobody takes are read from the log instead, once there are so many.
     private static let partLimit = 256
 
-    /// - Parameter wake: Called when there is news, and not again before somebody has taken it.
-    package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+    /// - Parameters:
+    ///   - sieve: Knows which transactions concern nobody.
+    ///   - wake: Called when there is news, and not again before somebody has taken it.
+    init(_ sieve: CommitSieve, wake: @escaping @Sendable () -> Void) {
+        self.sieve = sieve
+        self.wake = wake
+    }
 
     /// Whether something was committed since it was looked at last.
     var hasNews: Bool { state.withLock { $0.hasNews } }
@@ -37,13 +43,16 @@ package final class CommitInbox: Sendable {
 
     /// Takes in a transaction of this process, on the writer's queue. It wakes nobody: that is for when the writer has answered.
     package func take(_ events: CommittedEvents) {
+        guard events.view.count > 0 else { return }
+        sieve.note(events)
         state.withLock { state in
-            guard events.view.count > 0 else { return }
             let positions = events.first...events.last
             let isNext = state.known.map { $0.upperBound + 1 == positions.lowerBound } ?? true
             if !isNext { state.parts.removeAll() }
             state.known = isNext ? (state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound : positions
             guard events.concerns(state.wanted.contains) else { return }
+            // Where something waits already nobody is woken anyhow, and what waits is read together with this.
+            guard !state.parts.isEmpty || sieve.mayConcern(events, wanted: state.wanted) else { return }
             if state.parts.count >= Self.partLimit {
                 state.parts = [.unread((state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound)]
             } else {

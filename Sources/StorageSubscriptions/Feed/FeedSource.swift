@@ -13,6 +13,9 @@ package protocol FeedSource: Sendable {
     /// - Parameter interests: What `body` may read.
     func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result
 
+    /// Asks for the values of columns, by their ids, to be told with each update, also where it leaves them alone.
+    func ask(for columns: [UInt32])
+
     /// Begins to tell of commits. Nothing is told before `stop` has been called as often as this.
     ///
     /// - Parameters:

@@ -6,7 +6,12 @@ internal import Synchronization
 /// The open store as a source of changes.
 package final class LiveSource: FeedSource {
     private let engine: StorageEngine
-    private let observations = Mutex<[CommitObservation]>([])
+    private let following = Mutex(Following())
+
+    private struct Following {
+        var observations: [CommitObservation] = []
+        var columns: [UInt32] = []
+    }
 
     package init(_ engine: StorageEngine) { self.engine = engine }
 
@@ -21,20 +26,33 @@ package final class LiveSource: FeedSource {
         }
     }
 
+    package func ask(for columns: [UInt32]) {
+        following.withLock { following in
+            following.columns = columns
+            if !following.observations.isEmpty { engine.observers.asked.ask(for: columns, self) }
+        }
+    }
+
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
         var new: [CommitObservation] = []
         let tellsEvents = tellsEvents
         if tellsEvents { new.append(engine.observers.add(closed: closed) { inbox.take($0) }) }
         // Where events aren't told, it rings when the store is closed too; whoever looks then finds it closed.
         new.append(engine.onCommit { inbox.ring(isNews: !tellsEvents) })
-        observations.withLock { $0 = new }
+        following.withLock { following in
+            following.observations = new
+            engine.observers.asked.ask(for: following.columns, self)
+        }
     }
 
     package func stop() {
-        let old = observations.withLock { observations in
-            defer { observations = [] }
-            return observations
+        let old = following.withLock { following in
+            defer { following.observations = [] }
+            if !following.observations.isEmpty { engine.observers.asked.ask(for: [], self) }
+            return following.observations
         }
         for observation in old { observation.cancel() }
     }
+
+    deinit { engine.observers.asked.ask(for: [], self) }
 }

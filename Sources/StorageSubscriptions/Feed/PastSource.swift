@@ -81,6 +81,8 @@ package final class PastSource: FeedSource {
         inbox.ring(isNews: true)
     }
 
+    package func ask(for columns: [UInt32]) { live.ask(for: columns) }
+
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
         let isLive = place.withLock { place in
             (place.inbox, place.closed) = (inbox, closed)

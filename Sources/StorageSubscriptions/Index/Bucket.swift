@@ -60,6 +60,7 @@ struct Bucket {
     @inline(__always)
     func visit(_ probe: Probe, _ images: Probe.Images) {
         if let first { probe.found(first.node) }
+        guard probe.takes(more.count) else { return }
         for posting in more { probe.found(posting.node) }
         split?.visit(probe, images)
     }

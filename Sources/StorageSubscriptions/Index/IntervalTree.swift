@@ -51,7 +51,7 @@ struct IntervalTree {
         var place = place
         while place >= 0 {
             let interval = nodes[Int(place)].interval
-            guard nodes[Int(place)].highest >= key else { return }
+            guard nodes[Int(place)].highest >= key, !probe.isFull else { return }
             visit(nodes[Int(place)].left, key, probe, images)
             guard interval.lower <= key else { return }
             if key <= interval.upper { nodes[Int(place)].bucket.visit(probe, images) }

@@ -121,6 +121,7 @@ extension PostingIndex {
 extension PostingIndex {
     /// Tells the probe every condition that may be true of one of the images.
     func visit(_ probe: Probe, _ images: Probe.Images) {
+        guard probe.takes(others.count) else { return }
         for posting in others { probe.found(posting.node) }
         for place in uses.indices {
             let columns = probe.row.columns(of: uses[place].reading)

@@ -42,6 +42,8 @@ final class PredicateIndex {
     private var nodeOfCondition: [Condition: Int32] = [:]
     private var subscriptions: [Subscription] = []
     private var freeSubscriptions: [Int32] = []
+    /// More conditions than these aren't evaluated where time is short.
+    private static let quickLimit = 64
 
     init(_ layout: RowLayout) {
         self.layout = layout
@@ -164,6 +166,29 @@ extension PredicateIndex {
         }
         counters.woken += output.count - start
     }
+
+    /// As ``route`` would, but without reading rows or cutting words, and only up to the first one that is concerned.
+    func mayConcern(_ place: Int, of changes: FoldedChanges) -> Bool {
+        let change = changes.changes[place]
+        guard !change.isForeign else { return true }
+        row.begin(change, of: changes, nil, isQuick: true)
+        defer { row.end() }
+        probe.begin(nodes: nodes.count, limit: Self.quickLimit)
+        probe.changed = change.changed
+        root.visit(probe, change.isUpdate ? .both : change.existed ? .old : .new)
+        guard !probe.isFull, !row.failed else { return true }
+        return probe.candidates.contains { mayConcern(change, on: nodes[Int($0)]) || row.failed }
+    }
+
+    private func mayConcern(_ change: FoldedChange, on node: Node) -> Bool {
+        let touchesCondition = !change.isUpdate || change.changed.intersects(node.columns)
+        guard touchesCondition || change.changed.intersects(node.affecting) else { return false }
+        if change.exists, node.condition.isTrue(row, .new) { return true }
+        return change.existed && touchesCondition && node.condition.isTrue(row, .old)
+    }
+
+    /// The columns, by their ids, that conditions look at, or have looked at before.
+    var columnsOfConditions: [UInt32] { row.readings.map { layout.columns[$0.place].id } }
 
     private func effect(_ change: FoldedChange, on node: Int, _ counters: inout RouterCounters) -> RoutedChange.Effect?
     {

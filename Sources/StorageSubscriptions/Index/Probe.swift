@@ -14,14 +14,19 @@ final class Probe {
     /// Columns in which the two images differ, where there are two.
     var changed = ColumnMask.all
     private(set) var candidates: [Int32] = []
+    /// How many are looked for, and whether there are or may be more.
+    private(set) var limit = Int.max
+    private(set) var isFull = false
     /// By node: the change for which it was found last.
     private var stamps: [UInt64] = []
     private var stamp: UInt64 = 0
 
     init(_ row: RowKeys) { self.row = row }
 
-    func begin(nodes: Int) {
+    func begin(nodes: Int, limit: Int = .max) {
         stamp += 1
+        self.limit = limit
+        isFull = false
         candidates.removeAll(keepingCapacity: true)
         while stamps.count < nodes { stamps.append(0) }
     }
@@ -30,6 +35,14 @@ final class Probe {
     func found(_ node: Int32) {
         guard stamps[Int(node)] != stamp else { return }
         stamps[Int(node)] = stamp
+        guard candidates.count < limit else { return isFull = true }
         candidates.append(node)
+    }
+
+    /// Whether so many conditions in one place are worth being looked at.
+    @inline(__always)
+    func takes(_ count: Int) -> Bool {
+        if count > limit { isFull = true }
+        return !isFull
     }
 }

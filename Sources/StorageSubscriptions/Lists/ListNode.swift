@@ -182,7 +182,8 @@ extension ListNode {
 
     /// The place of a key, or where it would be.
     private func search(_ sort: [UInt8]) -> (place: Int, isFound: Bool) {
-        let place = rows.firstPlace { RowSorting.isBefore($0.sort, sort) }
+        // By indices: rows aren't copied to be looked at.
+        let place = rows.indices.firstPlace { RowSorting.isBefore(rows[$0].sort, sort) }
         return (place, place < rows.count && rows[place].sort == sort)
     }
 

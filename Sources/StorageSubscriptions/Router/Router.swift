@@ -16,8 +16,8 @@ internal import StorageLog
 /// had, a column that isn't known, SQL that only the database can answer, all come out as
 /// ``RoutedChange/Effect/uncertain``.
 ///
-/// Isolation: not `Sendable`. It belongs to whatever follows the log, one actor or one queue, because views are changed
-/// in the same order and the same place: a lock of its own would be taken for each change and guard nothing more.
+/// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitSieve``, whose lock
+/// guards what is done with it as a whole.
 package final class Router {
     private var indexes: [UInt32: PredicateIndex] = [:]
     private var results: [RoutedChange] = []
@@ -99,12 +99,17 @@ extension Router {
 extension Router {
     /// Empties `changes`, lets `body` add events, and leaves the changes of those entities that somebody subscribed to.
     package func fill(_ changes: FoldedChanges, _ body: (FoldedChanges) throws -> Void) rethrows {
+        empty(changes)
+        try body(changes)
+        changes.finish()
+    }
+
+    /// Empties `changes` and makes them ready for the events of those entities that somebody subscribed to.
+    func empty(_ changes: FoldedChanges) {
         changes.removeAll()
         let layouts = subscribed ?? indexes.values.filter { $0.count > 0 }.map(\.layout)
         subscribed = layouts
         changes.use(layouts)
-        try body(changes)
-        changes.finish()
     }
 
     /// Says whom the changes concern, in the order of the changes.
@@ -117,5 +122,21 @@ extension Router {
             indexes[change.entity]?.route(place, of: changes, rows, &counters, into: &results)
         }
         return results
+    }
+
+    /// Whether the changes may concern anybody, told from what is known of them, in little time and without being counted.
+    /// Where that doesn't suffice they may.
+    func mayConcern(_ changes: FoldedChanges) -> Bool {
+        changes.changes.indices.contains { place in
+            indexes[changes.changes[place].entity]?.mayConcern(place, of: changes) ?? true
+        }
+    }
+
+    /// Whether anybody has subscribed to an entity.
+    func hasSubscriptions(to entity: UInt32) -> Bool { indexes[entity].map { $0.count > 0 } ?? false }
+
+    /// The columns, by their ids, that conditions of subscriptions look at, or have looked at before.
+    var columnsOfConditions: Set<UInt32> {
+        Set(indexes.values.lazy.filter { $0.count > 0 }.flatMap(\.columnsOfConditions))
     }
 }

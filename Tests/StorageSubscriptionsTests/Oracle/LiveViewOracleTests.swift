@@ -28,6 +28,8 @@ import Testing
         /// everything anew instead.
         var wakes = 0
         var rehydrations = 0
+        /// How many transactions concerned nobody, as could be told at once.
+        var dismissed = 0
         /// In what ways scenarios have failed.
         var faults: Set<String> = []
     }
@@ -59,8 +61,39 @@ import Testing
                 #expect(found.told["\(dimension.name) \(value)", default: 0] > 0, "\(dimension.name) \(value)")
             }
         }
+        #expect(found.dismissed > 0)
         // Whoever reads everything anew at each change is right as well, and of no use.
         #expect(found.rehydrations * 20 < found.wakes, "\(found.rehydrations) of \(found.wakes)")
+    }
+
+    /// One view of a row or two, looked at after each transaction: most of them concern it not at all.
+    @Test func aViewOfFewRowsIsWhatTheDatabaseAnswers() async {
+        let seeds = RouterSettings.seeds(24, from: 40_000)
+        var dismissed = 0
+        for seed in seeds {
+            let scenario = Self.narrowed(ScenarioMaker.scenario(Self.traits(seed), seed: seed))
+            let outcome = await ScenarioRun.outcome(of: scenario)
+            if let fault = outcome.fault { Issue.record("STORAGEKIT_SEED=\(seed)\n\(fault)\n\(scenario)") }
+            dismissed += outcome.counters.dismissed
+        }
+        #expect(dismissed > seeds.count)
+    }
+
+    private static func narrowed(_ scenario: Scenario) -> Scenario {
+        var scenario = scenario
+        let keys = scenario.filling.prefix(2).compactMap(\.values.first)
+        let isFew = RowPredicate.among(column: scenario.table.keyNames[0], keys)
+        scenario.views = scenario.views.prefix(1).map { view in
+            var view = view
+            view.filter = view.filter.map { $0 && isFew } ?? isFew
+            return view
+        }
+        scenario.relations = []
+        scenario.readsLog = false
+        scenario.steps = scenario.steps.flatMap { step in
+            if case .commit = step { [step, .look] } else { [step] }
+        }
+        return scenario
     }
 
     private static func run(_ seed: UInt64, _ all: Findings) async {
@@ -72,6 +105,7 @@ import Testing
             for (dimension, value) in zip(ViewTraits.dimensions, traits.names) {
                 summary.told["\(dimension.name) \(value)", default: 0] += outcome.told["main", default: 0]
             }
+            summary.dismissed += outcome.counters.dismissed
             if goesStepByStep {
                 summary.wakes += outcome.counters.wakes
                 summary.rehydrations += outcome.counters.rehydrations

@@ -43,15 +43,13 @@ extension BenchmarkCatalog {
         return Benchmark(
             id: "live-large-page", title: "W5: edits inside of a page of 50 among \(Format.count(rows)) rows",
             method: """
-                Sorted by the key. The budget is the CPU that the page adds to a commit: the engine's, that of handing the \
-                page over, and that of who reads it.
+                Sorted by the key. Engine time is what the store says of itself: from before it looks at its state until the \
+                page is handed over. The CPU is that of the whole process, of who reads the page too.
                 """,
             budgets: [
                 Budget(
-                    title: "Edit inside a live page of a table of \(Format.count(rows)) rows, CPU added",
-                    quantity: .metricAdded(
-                        LiveMetric.cpu, of: ContenderName.storageKit, over: ContenderName.unwatched), limit: .atMost,
-                    must: 100, aim: 30)
+                    title: "Edit inside a live page of a table of \(Format.count(rows)) rows, engine time",
+                    quantity: .metric(LiveMetric.engine), limit: .atMost, must: 100, aim: 30)
             ], layout: .curve
         ) { _ in
             let edit = pageEdits(rows: rows)[0]

@@ -3,7 +3,13 @@ protocol LiveStore: Sendable {
     func write(_ commit: LiveCommit) async throws
     /// Follows questions until what is returned is released; each value is noted.
     @MainActor func follow(_ questions: [LiveQuestion], _ arrivals: LiveArrivals) throws -> [LiveFollower]
+    /// How long the store has been busy beside its commits to keep views up to date; nil where nobody counts that.
+    func timeOfViews() async -> Duration?
     func close() async throws
+}
+
+extension LiveStore {
+    func timeOfViews() async -> Duration? { nil }
 }
 
 /// Keeps a view alive; it ends with it.

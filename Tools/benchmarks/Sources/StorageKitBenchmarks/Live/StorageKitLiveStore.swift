@@ -103,6 +103,8 @@ struct StorageKitLiveStore: LiveStore {
         }
     }
 
+    func timeOfViews() async -> Duration? { await storage.subscriptionWork.duration }
+
     func close() async throws { try await store.close() }
 }
 

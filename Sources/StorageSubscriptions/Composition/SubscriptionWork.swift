@@ -1,0 +1,24 @@
+/// How busy a store is with keeping its live views up to date, since it was opened.
+///
+/// ```swift
+/// let before = await storage.subscriptionWork
+/// try await storage.save(user)
+/// let after = await storage.subscriptionWork
+/// print(after.duration - before.duration)
+/// ```
+///
+/// It counts the work beside commits: what reading the store, finding the views that are concerned and bringing them up to
+/// date takes. Of the main actor's time ``SubscriptionMetrics`` tells.
+public struct SubscriptionWork: Sendable, Hashable {
+    /// How often the store was looked at: for commits, several of which may be taken in together, and for views that begin.
+    public let steps: Int
+    /// How long that took in all, waiting for the processor and the database included.
+    public let duration: Duration
+    /// How many transactions touched tables with live views but concerned none of them, so that nothing had to be done.
+    /// Where that can't be told without reading the store, the transaction counts as a step instead.
+    public let unconcerned: Int
+
+    package init(_ counters: EngineCounters) {
+        (steps, duration, unconcerned) = (counters.steps, counters.duration, counters.dismissed)
+    }
+}
