@@ -108,7 +108,7 @@ struct Card: Hashable {
         await storage.viewsSettled(after: try await storage.save(Card(id: 1, title: "other", lane: "", rank: nil)))
         let unconcerned = await storage.subscriptionWork
         #expect(unconcerned.steps == before.steps && unconcerned.duration == before.duration)
-        #expect(unconcerned.unconcerned == before.unconcerned + 1)
+        #expect(unconcerned.unconcerned == before.unconcerned + 1 && unconcerned.statements == before.statements)
         await storage.viewsSettled(after: try await storage.save(Card(id: 4, title: "other", lane: "", rank: nil)))
         let after = await storage.subscriptionWork
         #expect(after.steps == before.steps + 1 && after.duration > before.duration)

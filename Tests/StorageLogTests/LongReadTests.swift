@@ -25,18 +25,9 @@ import Testing
         try await engine.withWriter { writer, _ in
             let reader = LogReader(writer.database)
             let head = try reader.head().position
-            var forward: [ClosedRange<Int64>] = []
-            try reader.forEachBatch(in: 1...head) {
-                forward.append($0.positions)
-                return true
-            }
+            let forward = try reader.rows(1...head)
             #expect(forward.flatMap { Array($0) } == Array(1...head))
-            var back: [ClosedRange<Int64>] = []
-            try reader.forEachBatch(in: 1...head, descending: true) {
-                back.append($0.positions)
-                return true
-            }
-            #expect(back == forward.reversed())
+            #expect(try reader.rows(1...head, descending: true) == forward.reversed())
         }
         try await engine.close()
     }
@@ -45,13 +36,9 @@ import Testing
         let engine = try await store(rows: 12)
         try await engine.withWriter { writer, _ in
             let reader = LogReader(writer.database)
-            for wanted in 1...12 {
-                var count = 0
-                try reader.forEachBatch(in: 1...Int64.max) { _ in
-                    count += 1
-                    return count < wanted
-                }
-                #expect(count == wanted)
+            let all = try reader.rows(1...Int64.max)
+            for count in 1...all.count {
+                #expect(try reader.rows(1...Int64.max, limit: count) == Array(all.prefix(count)))
             }
         }
         try await engine.close()
@@ -62,21 +49,12 @@ import Testing
         let engine = try await store(rows: 8)
         try await engine.withWriter { writer, _ in
             let reader = LogReader(writer.database)
-            var inner = 0
-            try reader.forEachBatch(in: 1...Int64.max) { outer in
-                try reader.forEachBatch(in: outer.header.first...Int64.max) { batch in
-                    inner += batch.count
-                    return true
-                }
+            let all = try reader.rows(1...Int64.max)
+            try reader.forEachBatch(in: 1...Int64.max) { batch in
+                let rest = try reader.rows(batch.header.first...Int64.max)
+                #expect(rest == all.filter { $0.lowerBound >= batch.header.first })
                 return true
             }
-            let head = try reader.head().position
-            var expected = 0
-            try reader.forEachBatch(in: 1...head) { batch in
-                expected += Int(head - batch.header.first + 1)
-                return true
-            }
-            #expect(inner == expected)
         }
         try await engine.close()
     }
@@ -87,29 +65,43 @@ import Testing
         let engine = try await store(rows: 12)
         try await engine.withWriter { writer, db in
             let reader = LogReader(writer.database)
-            var firsts: [Int64] = []
-            try reader.forEachBatch(in: 1...Int64.max) {
-                firsts.append($0.header.first)
-                return true
-            }
-            let damaged = firsts[place]
+            let all = try reader.rows(1...Int64.max)
             try writer.maintenance(db, changesSchema: false) {
                 try Statement(
                     writer.database,
                     "UPDATE storage_log SET body = substr(body, 1, length(body) - 3) || x'010203' WHERE position = ?"
-                ).run(damaged)
+                ).run(all[place].lowerBound)
             }
-            var seen: Int64 = 0
-            let error = #expect(throws: StorageError.self) {
+            let seen = RowsSeen()
+            do {
                 try reader.forEachBatch(in: 1...Int64.max) {
-                    #expect($0.header.first == seen + 1)
-                    seen = $0.header.last
+                    seen.rows.append($0.positions)
                     return true
                 }
+                Issue.record("The damage wasn't found.")
+            } catch let error as StorageError {
+                #expect(error.code == .corrupt)
             }
-            #expect(error?.code == .corrupt)
-            #expect(seen == damaged - 1)
+            #expect(seen.rows == Array(all.prefix(place)))
         }
         try await engine.close()
+    }
+}
+
+private final class RowsSeen {
+    var rows: [ClosedRange<Int64>] = []
+}
+
+extension LogReader {
+    /// The positions of the rows of the log, as they come.
+    fileprivate func rows(
+        _ positions: ClosedRange<Int64>, descending: Bool = false, limit: Int = .max
+    ) throws -> [ClosedRange<Int64>] {
+        let seen = RowsSeen()
+        try forEachBatch(in: positions, descending: descending) { batch in
+            seen.rows.append(batch.positions)
+            return seen.rows.count < limit
+        }
+        return seen.rows
     }
 }

@@ -14,11 +14,14 @@ public struct SubscriptionWork: Sendable, Hashable {
     public let steps: Int
     /// How long that took in all, waiting for the processor and the database included.
     public let duration: Duration
+    /// How many statements the views ran for that, rows that were looked up to learn what an update left alone among them.
+    public let statements: Int
     /// How many transactions touched tables with live views but concerned none of them, so that nothing had to be done.
     /// Where that can't be told without reading the store, the transaction counts as a step instead.
     public let unconcerned: Int
 
     package init(_ counters: EngineCounters) {
         (steps, duration, unconcerned) = (counters.steps, counters.duration, counters.dismissed)
+        statements = counters.statements + counters.rowReads
     }
 }

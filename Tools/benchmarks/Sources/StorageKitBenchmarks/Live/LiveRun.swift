@@ -59,7 +59,7 @@ struct LiveRun: Sendable {
         defer { watch.cancel() }
         var times: [Times] = []
         let told = arrivals.count
-        let engine = await store.timeOfViews()
+        let before = await store.workOfViews()
         let cpu = ProcessTime.cpuSeconds()
         let start = ContinuousClock.now
         for number in first..<first + workload.commits {
@@ -77,9 +77,11 @@ struct LiveRun: Sendable {
         }
         metrics.append(Metric(name: LiveMetric.committed, value: times.map(\.committed).microseconds(percentile: 50)))
         metrics.append(Metric(name: LiveMetric.cpu, value: cpuSeconds * 1_000_000 / Double(times.count)))
-        if let engine, let now = await store.timeOfViews() {
-            let microseconds = (now - engine) / .microseconds(1)
+        if let before, let after = await store.workOfViews() {
+            let microseconds = (after.duration - before.duration) / .microseconds(1)
+            let statements = Double(after.statements - before.statements)
             metrics.append(Metric(name: LiveMetric.engine, value: microseconds / Double(times.count)))
+            metrics.append(Metric(name: LiveMetric.statements, value: statements / Double(times.count)))
         }
         metrics.append(Metric(name: LiveMetric.values, value: Double(arrivals.count - told) / Double(times.count)))
         let views = Double(followers.count)
@@ -103,6 +105,7 @@ enum LiveMetric {
     static let committed = "of it commit µs, p50"
     static let cpu = "CPU µs a commit"
     static let engine = "engine µs a commit"
+    static let statements = "statements a commit"
     static let values = "values told a commit"
     static let subscribing = "subscribing µs a view"
     static let memory = "memory B a view"

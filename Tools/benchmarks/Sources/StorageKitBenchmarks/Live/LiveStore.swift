@@ -3,13 +3,19 @@ protocol LiveStore: Sendable {
     func write(_ commit: LiveCommit) async throws
     /// Follows questions until what is returned is released; each value is noted.
     @MainActor func follow(_ questions: [LiveQuestion], _ arrivals: LiveArrivals) throws -> [LiveFollower]
-    /// How long the store has been busy beside its commits to keep views up to date; nil where nobody counts that.
-    func timeOfViews() async -> Duration?
+    /// What the store has done beside its commits to keep views up to date; nil where nobody counts that.
+    func workOfViews() async -> LiveWork?
     func close() async throws
 }
 
 extension LiveStore {
-    func timeOfViews() async -> Duration? { nil }
+    func workOfViews() async -> LiveWork? { nil }
+}
+
+/// What keeping views up to date has taken.
+struct LiveWork {
+    let duration: Duration
+    let statements: Int
 }
 
 /// Keeps a view alive; it ends with it.

@@ -103,7 +103,10 @@ struct StorageKitLiveStore: LiveStore {
         }
     }
 
-    func timeOfViews() async -> Duration? { await storage.subscriptionWork.duration }
+    func workOfViews() async -> LiveWork? {
+        let work = await storage.subscriptionWork
+        return LiveWork(duration: work.duration, statements: work.statements)
+    }
 
     func close() async throws { try await store.close() }
 }
