@@ -96,6 +96,7 @@ extension PredicateIndex {
         } else {
             place = Int32(nodes.count)
             nodes.append(node)
+            probe.grow(to: nodes.count)
         }
         nodeOfCondition[condition] = place
         root.insert(place, [condition], context)
@@ -151,7 +152,7 @@ extension PredicateIndex {
         guard !change.isForeign else { return wakeAll(place, change, &counters, into: &output) }
         row.begin(change, of: changes, rows)
         defer { row.end() }
-        probe.begin(nodes: nodes.count)
+        probe.begin()
         probe.changed = change.changed
         root.visit(probe, change.isUpdate ? .both : change.existed ? .old : .new)
         let start = output.count
@@ -173,7 +174,7 @@ extension PredicateIndex {
         guard !change.isForeign else { return true }
         row.begin(change, of: changes, nil, isQuick: true)
         defer { row.end() }
-        probe.begin(nodes: nodes.count, limit: Self.quickLimit)
+        probe.begin(limit: Self.quickLimit)
         probe.changed = change.changed
         root.visit(probe, change.isUpdate ? .both : change.existed ? .old : .new)
         guard !probe.isFull, !row.failed else { return true }

@@ -23,12 +23,17 @@ final class Probe {
 
     init(_ row: RowKeys) { self.row = row }
 
-    func begin(nodes: Int, limit: Int = .max) {
+    /// Makes room for nodes, so that whoever looks for them needn't.
+    func grow(to nodes: Int) {
+        while stamps.count < nodes { stamps.append(0) }
+    }
+
+    /// Turns to another change.
+    func begin(limit: Int = .max) {
         stamp += 1
         self.limit = limit
         isFull = false
         candidates.removeAll(keepingCapacity: true)
-        while stamps.count < nodes { stamps.append(0) }
     }
 
     @inline(__always)
