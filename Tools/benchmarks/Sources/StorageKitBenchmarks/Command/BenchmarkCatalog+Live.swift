@@ -29,7 +29,9 @@ extension BenchmarkCatalog {
                     LiveMetric.shownMedian, of: ContenderName.storageKit + views(most),
                     to: ContenderName.storageKit + views(least)), limit: .atMost, must: 1.25, aim: 1.05),
             Budget(
-                title: "Routing a change among \(Format.count(most)) views: engine time over that of \(Format.count(least))",
+                title: """
+                    Routing a change among \(Format.count(most)) views: engine time over that of \(Format.count(least))
+                    """,
                 quantity: .metricAdded(
                     LiveMetric.engine, of: ContenderName.storageKit + views(most),
                     over: ContenderName.storageKit + views(least)), limit: .atMost, must: 10, aim: 2),
