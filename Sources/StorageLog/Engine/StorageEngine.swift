@@ -236,11 +236,12 @@ extension StorageEngine {
         if isClosed { throw StorageError.closed() }
     }
 
-    /// Reads on the calling thread: for opening, and for threads that may wait.
+    /// Reads one state on the calling thread: for opening, and for threads that may wait.
     package func readNow<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try checkReadable()
         do {
-            return try pool.read(body)
+            guard let pool = pool as? GRDB.DatabasePool else { return try pool.read(body) }
+            return try pool.unsafeRead { db in try db.inOneState { try body(db) } }
         } catch {
             throw StorageError.wrapping(error)
         }
@@ -321,6 +322,27 @@ extension StorageEngine {
     /// - Throws: `CancellationError` once the task is cancelled; the rest is sealed later then.
     package func seal() async throws {
         while try await withWriter({ writer, db in try writer.sealWindow(db) }) { try Task.checkCancellation() }
+    }
+}
+
+extension GRDB.Database {
+    /// Runs `body` in a transaction that only reads. Its statements are kept: preparing them, as GRDB does each time, takes as
+    /// long as many a read.
+    fileprivate func inOneState<Result>(_ body: () throws -> Result) throws -> Result {
+        try step("BEGIN")
+        defer {
+            // Can fail only where there is no transaction any more.
+            try? step("COMMIT")
+        }
+        return try body()
+    }
+
+    private func step(_ sql: String) throws {
+        let statement = try cachedStatement(sql: sql).sqliteStatement
+        defer { sqlite3_reset(statement) }
+        guard sqlite3_step(statement) != SQLITE_DONE else { return }
+        guard let connection = sqliteConnection else { throw StorageError.closed() }
+        throw StorageError.sqlite(connection, code: sqlite3_errcode(connection), sql: sql)
     }
 }
 
