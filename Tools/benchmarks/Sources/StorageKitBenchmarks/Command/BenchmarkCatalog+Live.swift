@@ -184,7 +184,8 @@ extension BenchmarkCatalog {
             title: "W9: \(Format.count(commits * perCommit)) people imported while \(cities) views look",
             method: """
                 \(Format.count(perCommit)) a commit, one after another, into an empty table; each view shows the people of \
-                one city, ten of each commit. Until all views show all people.
+                one city, ten of each commit. Until all views show all people. Who reads takes each value as it comes, or \
+                rests for a tenth of a second after each.
                 """,
             budgets: [
                 Budget(
@@ -204,7 +205,11 @@ extension BenchmarkCatalog {
             }
             live.warmUps = 0
             live.limitSeconds = 600
-            return Contest(operations: commits * perCommit, contenders: LiveContenders.contenders(live))
+            var resting = live
+            resting.restSeconds = 0.1
+            return Contest(
+                operations: commits * perCommit,
+                contenders: LiveContenders.contenders(live) + LiveContenders.resting(resting))
         }
     }
 

@@ -14,6 +14,7 @@ struct GRDBLiveStore: LiveStore {
 
     let pool: DatabasePool
     let tracking: Tracking
+    var restSeconds = 0.0
 
     /// Columns with an index, beside the key.
     static let indexed = ["email", "age", "city"]
@@ -58,6 +59,7 @@ struct GRDBLiveStore: LiveStore {
                         db, sql: GRDBDocuments.searchSQL, arguments: [search.expression, LiveSearch.limit])
                 },
                 told: { found in arrivals.told(view) { $0.isShown(byTitles: found.lazy.map(\.document.title)) } })
+        case _ where restSeconds > 0: resting(view, people(question), arrivals)
         default:
             observe(
                 { [people = people(question)] in try people.fetchAll($0) },
@@ -77,6 +79,21 @@ struct GRDBLiveStore: LiveStore {
             in: pool, scheduling: .async(onQueue: .main), onError: { fatalError("An observation has ended: \($0)") },
             onChange: told)
         return LiveFollower { cancellable.cancel() }
+    }
+
+    /// Keeps the newest value for a reader who rests.
+    private func resting(
+        _ view: Int, _ people: QueryInterfaceRequest<HandwrittenPerson>, _ arrivals: LiveArrivals
+    ) -> LiveFollower {
+        let values = ValueObservation.tracking { try people.fetchAll($0) }
+            .values(in: pool, bufferingPolicy: .bufferingNewest(1))
+        let task = Task.detached { [restSeconds] in
+            for try await people in values {
+                arrivals.told(view) { $0.isShown(by: people) }
+                try await Task.sleep(for: .seconds(restSeconds))
+            }
+        }
+        return LiveFollower { task.cancel() }
     }
 
     private func people(_ question: LiveQuestion) -> QueryInterfaceRequest<HandwrittenPerson> {
@@ -122,6 +139,7 @@ extension GRDBLiveStore {
         let path = workspace.path("grdb.sqlite")
         try FileManager.default.copyItem(atPath: folder.appendingPathComponent("grdb.sqlite").path, toPath: path)
         // A pool's own level of `synchronous` is NORMAL.
-        self.init(pool: try DatabasePool(path: path), tracking: tracking)
+        self.init(
+            pool: try DatabasePool(path: path), tracking: tracking, restSeconds: workload.restSeconds)
     }
 }

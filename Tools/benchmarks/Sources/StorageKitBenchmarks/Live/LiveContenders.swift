@@ -34,6 +34,14 @@ enum LiveContenders {
         return contenders
     }
 
+    /// Those whose readers rest.
+    static func resting(_ workload: LiveWorkload) -> [Contender] {
+        [
+            contender(ContenderName.observation + ", resting", workload) { try await grdb($0, .each, $1) },
+            contender(ContenderName.storageKit + ", resting", workload) { try await storageKit($0, $1) },
+        ]
+    }
+
     /// Views that come and go, as cells do that are scrolled over.
     static func storm(_ workload: LiveWorkload) -> [Contender] {
         [

@@ -8,6 +8,8 @@ struct LiveWorkload: Sendable {
     var commits = 200
     /// A contender that takes longer stops there.
     var limitSeconds = 2.0
+    /// How long who reads a view of people rests after each value, as one does who doesn't want all of them.
+    var restSeconds = 0.0
     /// Commits that aren't measured, before the others.
     var warmUps = 3
     /// The commit with this number, from 0 on.

@@ -5,6 +5,7 @@ import StorageKit
 /// Live views of StorageKit, read as sequences.
 struct StorageKitLiveStore: LiveStore {
     let store: StorageKitStore
+    var restSeconds = 0.0
 
     private var storage: Storage { store.storage }
 
@@ -70,8 +71,12 @@ struct StorageKitLiveStore: LiveStore {
         default:
             let list = QuerySubscription(rows(question))
             let snapshots = list.snapshots
-            return reading {
-                for await people in snapshots { arrivals.told(view) { $0.isShown(by: people) } }
+            return reading { [restSeconds] in
+                for await people in snapshots {
+                    arrivals.told(view) { $0.isShown(by: people) }
+                    // It fails when the reading has ended, as the loop does then.
+                    if restSeconds > 0 { try? await Task.sleep(for: .seconds(restSeconds)) }
+                }
             }
         }
     }
@@ -129,7 +134,8 @@ extension StorageKitLiveStore {
         try FileManager.default.copyItem(atPath: folder.appendingPathComponent("storage.sqlite").path, toPath: path)
         var configuration = StorageConfiguration()
         configuration.durability = durability
-        self.init(store: try StorageKitStore(live: path, configuration: configuration))
+        self.init(
+            store: try StorageKitStore(live: path, configuration: configuration), restSeconds: workload.restSeconds)
     }
 }
 
