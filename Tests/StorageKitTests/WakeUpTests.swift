@@ -6,7 +6,8 @@ import Testing
 /// A process hears of the commits of another when they are made, and misses none.
 ///
 /// Readers have a heartbeat of an hour here, so that a lost wake-up isn't found by chance: the test would stand still.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WakeUpTests {
+/// The limit is far beyond what the whole run takes: a test's time goes on while it waits for others.
+@Suite(.serialized, .timeLimit(.minutes(30))) struct WakeUpTests {
     private let folder: TemporaryFolder
     private var path: String { folder.file("store.sqlite") }
 
