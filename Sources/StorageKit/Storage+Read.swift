@@ -91,10 +91,10 @@ extension EntityTable {
     func entities(
         _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
     ) throws -> [Record.E] {
-        let statement = try db.cachedStatement(sql: sql)
-        defer { sqlite3_reset(statement.sqliteStatement) }
-        try bind(RowWriter(statement: statement.sqliteStatement))
-        return try fetch(statement.sqliteStatement)
+        try db.withKept(sql) { rows in
+            try bind(RowWriter(statement: rows.row.statement))
+            return try fetch(rows.row.statement)
+        }
     }
 
     func first(
@@ -106,10 +106,9 @@ extension EntityTable {
 
 extension GRDB.Database {
     fileprivate func integer(_ sql: String, _ bind: (RowWriter) throws -> Void) throws -> Int64? {
-        let statement = try cachedStatement(sql: sql)
-        defer { sqlite3_reset(statement.sqliteStatement) }
-        try bind(RowWriter(statement: statement.sqliteStatement))
-        guard sqlite3_step(statement.sqliteStatement) == SQLITE_ROW else { return nil }
-        return sqlite3_column_int64(statement.sqliteStatement, 0)
+        try withKept(sql) { rows in
+            try bind(RowWriter(statement: rows.row.statement))
+            return try rows.next() ? try rows.row.integer(at: 0) : nil
+        }
     }
 }

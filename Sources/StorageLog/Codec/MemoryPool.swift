@@ -1,8 +1,7 @@
-internal import Foundation
 internal import Synchronization
 
-/// Large pieces of memory that go from one batch to the next. The system would fill them with zeros each time that they
-/// are given back and taken again, which costs a fifth of decoding.
+/// Large pieces of memory that go from one batch to the next: the system would fill them with zeros each time that they are
+/// given back and taken again.
 ///
 /// Isolation: `Sendable`; what lies in the pool is behind a mutex, a piece that was taken belongs to who took it.
 final class MemoryPool: Sendable {
@@ -15,7 +14,7 @@ final class MemoryPool: Sendable {
         func bound<Item>(to type: Item.Type) -> UnsafeMutablePointer<Item> { start.assumingMemoryBound(to: type) }
     }
 
-    /// Smaller pieces are quicker had from malloc.
+    /// Smaller pieces are quicker had from the allocator.
     private static let least = 64 << 10
     /// What lies in the pool at most: about what the few batches take that are there at once in a long read.
     private static let limit = 16 << 20
@@ -27,14 +26,13 @@ final class MemoryPool: Sendable {
 
     private let pieces = Mutex(Pieces())
 
-    deinit { pieces.withLock { for piece in $0.free { free(piece.start) } } }
+    deinit { pieces.withLock { for piece in $0.free { piece.start.deallocate() } } }
 
     func take(_ size: Int) -> Piece {
         if size >= Self.least, let known = takeKnown(size) { return known }
         // Some room for the next batch, which is seldom of the very same size.
         let capacity = size < Self.least ? max(size, 1) : size + size / 4
-        guard let start = malloc(capacity) else { fatalError("There is no memory for \(capacity) bytes.") }
-        return Piece(start: start, capacity: capacity)
+        return Piece(start: .allocate(byteCount: capacity, alignment: 16), capacity: capacity)
     }
 
     /// The smallest that is large enough, and not much too large.
@@ -57,6 +55,6 @@ final class MemoryPool: Sendable {
             pieces.size += piece.capacity
             return true
         }
-        if !isKept { free(piece.start) }
+        if !isKept { piece.start.deallocate() }
     }
 }

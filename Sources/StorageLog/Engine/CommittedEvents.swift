@@ -96,6 +96,7 @@ extension EventBatch {
             lastCommit: infos.last?.number ?? 0, firstTime: infos.first?.time ?? 0, lastTime: infos.last?.time ?? 0,
             entities: entities.sorted())
         let (valueCount, byteCount) = (events.valueCount, events.byteCount)
+        // Of its own: few transactions are kept at once, and most are small.
         let pool = MemoryPool()
         let bytes = pool.take(byteCount)
         bytes.start.copyMemory(from: view.bytes, byteCount: byteCount)

@@ -105,18 +105,12 @@ package struct LogHead: Sendable, Equatable {
 
     /// The same as of a connection's pointer, without preparing the statement each time.
     package static func load(_ database: GRDB.Database) throws -> LogHead {
-        // Read without GRDB's rows: each look at the store begins with this.
-        let select = try database.cachedStatement(sql: select).sqliteStatement
-        defer { sqlite3_reset(select) }
-        let code = sqlite3_step(select)
-        guard code == SQLITE_ROW else {
-            if code == SQLITE_DONE { return LogHead() }
-            throw StorageError.sqlite(
-                code: code, message: String(cString: sqlite3_errmsg(database.sqliteConnection)), sql: nil)
+        try database.withKept(select) { rows in
+            guard try rows.next() else { return LogHead() }
+            return LogHead(
+                position: try rows.row.integer(at: 0), commit: try rows.row.integer(at: 1),
+                time: try rows.row.integer(at: 2))
         }
-        return LogHead(
-            position: sqlite3_column_int64(select, 0), commit: sqlite3_column_int64(select, 1),
-            time: sqlite3_column_int64(select, 2))
     }
 
     package static func load(_ database: OpaquePointer) throws -> LogHead {

@@ -326,23 +326,14 @@ extension StorageEngine {
 }
 
 extension GRDB.Database {
-    /// Runs `body` in a transaction that only reads. Its statements are kept: preparing them, as GRDB does each time, takes as
-    /// long as many a read.
+    /// Runs `body` in a transaction that only reads, whose own statements are kept, which GRDB prepares each time.
     fileprivate func inOneState<Result>(_ body: () throws -> Result) throws -> Result {
-        try step("BEGIN")
+        _ = try withKept("BEGIN") { try $0.next() }
         defer {
             // Can fail only where there is no transaction any more.
-            try? step("COMMIT")
+            _ = try? withKept("COMMIT") { try $0.next() }
         }
         return try body()
-    }
-
-    private func step(_ sql: String) throws {
-        let statement = try cachedStatement(sql: sql).sqliteStatement
-        defer { sqlite3_reset(statement) }
-        guard sqlite3_step(statement) != SQLITE_DONE else { return }
-        guard let connection = sqliteConnection else { throw StorageError.closed() }
-        throw StorageError.sqlite(connection, code: sqlite3_errcode(connection), sql: sql)
     }
 }
 

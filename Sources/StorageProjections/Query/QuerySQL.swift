@@ -140,20 +140,18 @@ extension QuerySQL {
 extension QuerySQL.Text {
     /// Prepares the statement, binds its values, and hands it over.
     package func run<Result>(_ db: GRDB.Database, _ body: (OpaquePointer) throws -> Result) throws -> Result {
-        let statement = try db.cachedStatement(sql: sql).sqliteStatement
-        defer {
-            sqlite3_reset(statement)
-            sqlite3_clear_bindings(statement)
+        try db.withKept(sql) { rows in
+            let statement = rows.row.statement
+            let wanted = Int(sqlite3_bind_parameter_count(statement))
+            guard wanted == values.count else {
+                throw StorageError(
+                    .misuse, "The condition has \(wanted) placeholders and \(values.count) values: \(sql.prefix(200))",
+                    remedy: "Write a plain ? for each value in SQL of your own.")
+            }
+            let parameters = RowWriter(statement: statement)
+            for (index, value) in values.enumerated() { try parameters.bind(value, at: Int32(index + 1)) }
+            return try body(statement)
         }
-        let wanted = Int(sqlite3_bind_parameter_count(statement))
-        guard wanted == values.count else {
-            throw StorageError(
-                .misuse, "The condition has \(wanted) placeholders and \(values.count) values: \(sql.prefix(200))",
-                remedy: "Write a plain ? for each value in SQL of your own.")
-        }
-        let parameters = RowWriter(statement: statement)
-        for (index, value) in values.enumerated() { try parameters.bind(value, at: Int32(index + 1)) }
-        return try body(statement)
     }
 
     /// The one value of a statement that answers one.

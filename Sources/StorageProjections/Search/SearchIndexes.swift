@@ -31,7 +31,7 @@ struct SearchIndex: Sendable {
 /// Isolation: `Sendable`, its state behind a mutex that is never held while the database is asked.
 package final class SearchIndexes: Sendable {
     private struct Entry {
-        let schemaVersion: Int64
+        let schemaVersion: Int32
         let index: SearchIndex
     }
 
@@ -45,20 +45,12 @@ package final class SearchIndexes: Sendable {
     /// - Throws: `not-found` where the entity has no full-text index.
     func index<Record: StorageKitEntityRecord>(of type: Record.Type, _ db: GRDB.Database) throws -> SearchIndex {
         guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-        let version = try Self.schemaVersion(db)
+        let version = try db.schemaVersion()
         let key = ObjectIdentifier(type)
         if let entry = known.withLock({ $0[key] }), entry.schemaVersion == version, remembers { return entry.index }
         let index = try Self.find(EntityTables.of(type), connection)
         known.withLock { $0[key] = Entry(schemaVersion: version, index: index) }
         return index
-    }
-
-    private static func schemaVersion(_ db: GRDB.Database) throws -> Int64 {
-        let statement = try db.cachedStatement(sql: "PRAGMA schema_version").sqliteStatement
-        defer { sqlite3_reset(statement) }
-        let rows = StatementRows(statement: statement)
-        guard try rows.next() else { throw StorageError.closed() }
-        return try rows.row.integer(at: 0)
     }
 
     private static func find<Record>(_ table: EntityTable<Record>, _ connection: OpaquePointer) throws -> SearchIndex {

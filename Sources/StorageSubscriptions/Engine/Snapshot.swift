@@ -48,13 +48,10 @@ package final class Snapshot {
     /// A number of the row that a change has left behind; nil where there is no such row.
     func integer(_ sql: String, of change: ChangedRow) throws -> Int64? {
         statementCount += 1
-        let statement = try rows.cachedStatement(sql: sql).sqliteStatement
-        defer {
-            sqlite3_reset(statement)
-            sqlite3_clear_bindings(statement)
+        return try rows.withKept(sql) { found in
+            change.bindKey(to: found.row.statement)
+            return try found.next() ? sqlite3_column_int64(found.row.statement, 0) : nil
         }
-        change.bindKey(to: statement)
-        return sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : nil
     }
 
     /// The row that a change has left behind, as a form reads it. Nodes that ask for the same share one look-up.
@@ -66,14 +63,11 @@ package final class Snapshot {
         items[key] = known
         if let item = known.byChange[change.place] { return item }
         statementCount += 1
-        let statement = try rows.cachedStatement(sql: form.selectByKey).sqliteStatement
-        defer {
-            sqlite3_reset(statement)
-            sqlite3_clear_bindings(statement)
+        let item = try rows.withKept(form.selectByKey) { found in
+            change.bindKey(to: found.row.statement)
+            guard try found.next() else { throw StaleNode() }
+            return try form.read(found.row.statement)
         }
-        change.bindKey(to: statement)
-        guard sqlite3_step(statement) == SQLITE_ROW else { throw StaleNode() }
-        let item = try form.read(statement)
         known.byChange[change.place] = item
         return item
     }

@@ -33,9 +33,7 @@ package actor SubscriptionEngine {
     private var slots: [Int: Slot] = [:]
     private var owners: [SubscriptionToken: Int] = [:]
     private var nextId = 0
-    private var catalog = Catalog()
-    private var fullTexts: [UInt32: FullTextIndex] = [:]
-    private var schemaVersion: Int64 = -1
+    private var schema = KnownSchema()
     private var isClosed = false
     /// Whether what was committed couldn't be taken in.
     private var isBehind = false
@@ -434,8 +432,9 @@ extension SubscriptionEngine {
 
 extension SubscriptionEngine {
     private func entity(named name: String) throws -> CatalogEntity {
-        if let entity = catalog.entity(named: name) { return entity }
-        catalog = try source.read([]) { try Catalog.load($0.log) }
+        if let entity = schema.entity(named: name) { return entity }
+        // Its version stays unknown, so that the next step looks at everything.
+        let catalog = try source.read([]) { try Catalog.load($0.log) }
         if let entity = catalog.entity(named: name) { return entity }
         throw StorageError(
             .notFound, "There is no entity \"\(name)\" to subscribe to.",
@@ -445,7 +444,7 @@ extension SubscriptionEngine {
     private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
         if let known = sieve.withRouter({ $0.layout(of: entity.id) }) { return known }
         guard let connection = snapshot.rows.sqliteConnection else { throw StorageError.closed() }
-        let layout = RowLayout(entity, in: connection, fullText: fullTexts[entity.id])
+        let layout = RowLayout(entity, in: connection, fullText: schema.fullText(of: entity.id))
         sieve.withRouter { $0.add(layout) }
         return layout
     }
@@ -454,24 +453,13 @@ extension SubscriptionEngine {
     ///
     /// - Returns: The nodes that have to read everything anew.
     private func noticeSchema(_ snapshot: Snapshot, _ state: FeedState) throws -> Set<Int> {
-        let version = try Self.schemaVersion(state.rows)
-        guard version != schemaVersion else { return [] }
+        guard try !schema.isCurrent(state) else { return [] }
         // Before subscriptions are taken away.
         sieve.close()
-        let (known, knownTexts) = (catalog, fullTexts)
-        let (new, texts) = (try Catalog.load(state.log), try FullTextIndex.load(state.log))
-        catalog = new
-        fullTexts = Dictionary(uniqueKeysWithValues: texts.map { ($0.entity, $0) })
-        schemaVersion = version
-        var stale: Set<Int> = []
-        for (id, slot) in slots {
-            guard let entity = catalog.entity(named: slot.node.interest.entity) else {
-                stale.insert(id)
-                continue
-            }
-            if entity == known.entity(id: slot.entity), fullTexts[entity.id] == knownTexts[entity.id] { continue }
-            stale.insert(id)
-        }
+        let known = schema
+        schema = try KnownSchema(state)
+        let stale = Set(
+            slots.filter { !schema.hasSame($1.node.interest.entity, as: $1.entity, of: known) }.map(\.key))
         let changed = Set(stale.compactMap { slots[$0]?.entity })
         sieve.withRouter { router in
             for entity in changed { router.forget(entity) }
@@ -487,23 +475,12 @@ extension SubscriptionEngine {
         guard let slot = slots[id] else { return }
         owners[slot.token] = nil
         // Where it can't be registered, reading it anew fails in the same way, and says so.
-        guard let entity = catalog.entity(named: slot.node.interest.entity),
+        guard let entity = schema.entity(named: slot.node.interest.entity),
             let layout = try? layout(entity, snapshot), (try? slot.node.lay(layout)) != nil,
             let token = try? register(slot.node, entity.id, layout)
         else { return }
         slots[id] = Slot(node: slot.node, entity: entity.id, token: token)
         owners[token] = id
         want(entity.id)
-    }
-
-    private static func schemaVersion(_ db: GRDB.Database) throws -> Int64 {
-        let select = try db.cachedStatement(sql: "PRAGMA schema_version").sqliteStatement
-        defer { sqlite3_reset(select) }
-        let code = sqlite3_step(select)
-        guard code == SQLITE_ROW else {
-            throw StorageError.sqlite(
-                code: code, message: String(cString: sqlite3_errmsg(db.sqliteConnection)), sql: nil)
-        }
-        return sqlite3_column_int64(select, 0)
     }
 }
