@@ -1,3 +1,4 @@
+import GRDB
 import StorageCore
 import Testing
 
@@ -5,8 +6,10 @@ import Testing
 
 /// Rows of the log that are decoded ahead on another thread come as if they were decoded one by one.
 @Suite struct LongReadTests {
-    /// A store whose log has `rows` sealed rows of 16 events each.
-    private func store(rows: Int) async throws -> StorageEngine {
+    /// Reads a store whose log has `rows` sealed rows of 16 events each, and a short one or two.
+    private func read(
+        rows: Int, _ body: @escaping @Sendable (LogReader, LogWriter, Database) throws -> Void
+    ) async throws {
         let engine = try TestStore.inMemory(segmentLength: 16)
         try await engine.adopt(
             "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT, _position INTEGER NOT NULL DEFAULT 0)")
@@ -16,39 +19,32 @@ import Testing
             INSERT INTO t(id, v) SELECT i, 'row ' || i FROM n
             """)
         try await engine.seal()
-        return engine
+        try await engine.withWriter { writer, db in try body(LogReader(writer.database), writer, db) }
+        try await engine.close()
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 40])
     func rowsComeInTheirOrderForwardAndBack(rows: Int) async throws {
-        let engine = try await store(rows: rows)
-        try await engine.withWriter { writer, _ in
-            let reader = LogReader(writer.database)
+        try await read(rows: rows) { reader, _, _ in
             let head = try reader.head().position
             let forward = try reader.rows(1...head)
-            #expect(forward.flatMap { Array($0) } == Array(1...head))
+            #expect(forward.count >= rows && forward.flatMap { Array($0) } == Array(1...head))
             #expect(try reader.rows(1...head, descending: true) == forward.reversed())
         }
-        try await engine.close()
     }
 
     @Test func aReadThatEndsEarlyHandsOverNoMore() async throws {
-        let engine = try await store(rows: 12)
-        try await engine.withWriter { writer, _ in
-            let reader = LogReader(writer.database)
+        try await read(rows: 12) { reader, _, _ in
             let all = try reader.rows(1...Int64.max)
             for count in 1...all.count {
                 #expect(try reader.rows(1...Int64.max, limit: count) == Array(all.prefix(count)))
             }
         }
-        try await engine.close()
     }
 
     /// Whoever reads may read the log while doing so, also at length.
     @Test func readsNest() async throws {
-        let engine = try await store(rows: 8)
-        try await engine.withWriter { writer, _ in
-            let reader = LogReader(writer.database)
+        try await read(rows: 8) { reader, _, _ in
             let all = try reader.rows(1...Int64.max)
             try reader.forEachBatch(in: 1...Int64.max) { batch in
                 let rest = try reader.rows(batch.header.first...Int64.max)
@@ -56,15 +52,12 @@ import Testing
                 return true
             }
         }
-        try await engine.close()
     }
 
     /// What lies before the damage is handed over, whole and once; then comes the error.
     @Test(arguments: 0..<12)
     func damageIsToldWhereItLies(place: Int) async throws {
-        let engine = try await store(rows: 12)
-        try await engine.withWriter { writer, db in
-            let reader = LogReader(writer.database)
+        try await read(rows: 12) { reader, writer, db in
             let all = try reader.rows(1...Int64.max)
             try writer.maintenance(db, changesSchema: false) {
                 try Statement(
@@ -84,7 +77,6 @@ import Testing
             }
             #expect(seen.rows == Array(all.prefix(place)))
         }
-        try await engine.close()
     }
 }
 

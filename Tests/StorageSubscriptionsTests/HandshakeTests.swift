@@ -13,37 +13,22 @@ import Testing
 @Suite struct HandshakeTests {
     /// A commit at each moment of opening a view, and again at each moment of taking a commit in.
     @Test func aCommitAtAnyMomentIsSeenOnce() async throws {
-        var moments = 0
-        for moment in 0..<40 {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-                "storagekit-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let store = try await RoutedStore.open(path: folder.appendingPathComponent("s.sqlite").path) { _ in }
-            let seed = UInt64(moment + 1)
-            var generator = PredicateGenerator(seed: seed)
-            for _ in 0..<4 { try await RandomRows.commit(to: store, &generator) }
-            let source = InterruptedSource(store) {
-                do {
-                    try RandomRows.commitNow(to: store, seed: seed * 77)
-                } catch {
-                    Issue.record(error)
-                }
-            }
-            let engine = SubscriptionEngine(source)
-            source.arm(moment)
+        let moments = try await Moments.each(
+            filling: { store in
+                var generator = PredicateGenerator(seed: 1)
+                for _ in 0..<4 { try await RandomRows.commit(to: store, &generator) }
+            },
+            interruption: { store, moment in try RandomRows.commitNow(to: store, seed: UInt64(moment + 1) * 77) }
+        ) { run in
+            run.arm()
             let request = RowRequest(orderings: [RowOrdering("i")], limit: 4, offset: 1)
-            var lists = [try ListOracle(ListSpec(RoutedStore.form, RowRequest(), counts: true), engine)]
-            lists.append(try ListOracle(ListSpec(RoutedStore.form, request, margin: 1), engine))
-            try await RandomRows.commit(to: store, &generator, canFail: false)
-            await engine.catchUp()
-            let happened = source.hasHappened
-            await engine.catchUp()
-            let faults = try await store.read { [lists] db in try lists.compactMap { try $0.fault(db) } }
-            #expect(faults.isEmpty, "moment \(moment): \(faults)")
-            try await store.close()
-            if !happened { break }
-            moments += 1
+            let lists = [
+                try ListOracle(ListSpec(RoutedStore.form, RowRequest(), counts: true), run.engine),
+                try ListOracle(ListSpec(RoutedStore.form, request, margin: 1), run.engine),
+            ]
+            var generator = PredicateGenerator(seed: UInt64(run.moment + 1))
+            try await RandomRows.commit(to: run.store, &generator, canFail: false)
+            return lists
         }
         // Beginning to follow, three reads with two moments before and behind each of them.
         #expect(moments >= 12)
@@ -77,6 +62,30 @@ import Testing
         #expect(told.withLock { $0 } == ["a", "b"])
         #expect(await engine.counters.router.fallbacks == 0)
         withExtendedLifetime(handle) {}
+    }
+
+    /// Looking for an entity that isn't there must not hide that another one has changed.
+    @Test func aViewThatCannotBeOpenedHidesNoChangeOfTheSchema() async throws {
+        let store = try await RoutedStore.open { _ in }
+        let engine = SubscriptionEngine(QuietSource(store))
+        let predicate = RowPredicate.comparison(column: "i", .less, .value(.integer(10)))
+        let list = try ListOracle(ListSpec(RoutedStore.form, RowRequest(predicate: predicate)), engine)
+        _ = try await store.commit(CommitMetadata()) { _, db in
+            try db.execute(
+                sql: """
+                    INSERT INTO rows(id, i, u) VALUES ('a', 1, 50), ('b', 50, 1);
+                    ALTER TABLE rows RENAME COLUMN i TO v; ALTER TABLE rows RENAME COLUMN u TO i;
+                    ALTER TABLE rows RENAME COLUMN v TO u;
+                    """)
+        }
+        var entity = try #require(await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") })
+        entity.name = "nothing"
+        let form = RowForm<StorageValue>(table: TableShape(entity)) { RowReader(statement: $0).value(at: 0) }
+        #expect(throws: StorageError.self) {
+            try engine.now { _ = try $0.add(ListNode(ListSpec(form, RowRequest())), Outlet { _ in }) }
+        }
+        await engine.catchUp()
+        #expect(try await store.read { try list.fault($0) } == nil)
     }
 
     /// A writer that never rests, and views that come and go meanwhile.

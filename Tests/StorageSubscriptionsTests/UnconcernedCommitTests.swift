@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import PredicateTestSupport
 import StorageCore
@@ -108,57 +107,40 @@ import Testing
 
     /// A commit that concerns only the view that is being opened, at each moment of opening it.
     @Test func aCommitWhileAViewRegistersIsNotHeldBack() async throws {
-        try await atEachMoment(
-            opens: Self.id("b"), interruption: "UPDATE rows SET t = 'changed meanwhile' WHERE id = 'b'", moments: 4)
+        let moments = try await atEachMoment("UPDATE rows SET t = 'changed meanwhile' WHERE id = 'b'") { run in
+            [try Self.list(Self.id("b"), run.engine)]
+        }
+        #expect(moments >= 4)
     }
 
     /// A commit that a view is concerned by only as the table is since the commit before, at each moment of taking that in.
     @Test func aCommitWhileTheSchemaIsTakenInIsNotHeldBack() async throws {
-        try await atEachMoment(
-            opens: nil,
-            first: """
+        let moments = try await atEachMoment("UPDATE rows SET i = 3 WHERE id = 'c'") { run in
+            try await Self.run(
+                """
                 ALTER TABLE rows RENAME COLUMN i TO v; ALTER TABLE rows RENAME COLUMN u TO i;
                 ALTER TABLE rows RENAME COLUMN v TO u;
-                """,
-            interruption: "UPDATE rows SET i = 3 WHERE id = 'c'", moments: 4)
+                """, on: run.store)
+            return []
+        }
+        #expect(moments >= 4)
     }
 
+    /// - Parameter body: Opens more views beside that of the rows with `i < 10`.
     private func atEachMoment(
-        opens predicate: RowPredicate?, first: String? = nil, interruption: String, moments least: Int
-    ) async throws {
-        var moments = 0
-        for moment in 0..<30 {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-                "storagekit-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let store = try await RoutedStore.open(path: folder.appendingPathComponent("s.sqlite").path) { _ in }
-            try await Self.run(Self.filling, on: store)
-            let source = InterruptedSource(store) {
-                do {
-                    try Self.runNow(interruption, on: store)
-                } catch {
-                    Issue.record(error)
-                }
-            }
-            let engine = SubscriptionEngine(source)
-            var lists = [try Self.list(.comparison(column: "i", .less, .value(.integer(10))), engine)]
+        _ interruption: String, _ body: (Moments.Run) async throws -> [ListOracle]
+    ) async throws -> Int {
+        try await Moments.each(
+            filling: { try await Self.run(Self.filling, on: $0) },
+            interruption: { store, _ in try Self.runNow(interruption, on: store) }
+        ) { run in
+            let list = try Self.list(.comparison(column: "i", .less, .value(.integer(10))), run.engine)
             // What it holds back is held back.
-            try await Self.run("UPDATE rows SET t = 'x' WHERE id = 'd'", on: store)
-            #expect(await engine.counters.dismissed == 1)
-            source.arm(moment)
-            if let first { try await Self.run(first, on: store) }
-            if let predicate { lists.append(try Self.list(predicate, engine)) }
-            await engine.catchUp()
-            let happened = source.hasHappened
-            await engine.catchUp()
-            let faults = try await store.read { [lists] db in try lists.compactMap { try $0.fault(db) } }
-            #expect(faults.isEmpty, "moment \(moment): \(faults)")
-            try await store.close()
-            if !happened { break }
-            moments += 1
+            try await Self.run("UPDATE rows SET t = 'x' WHERE id = 'd'", on: run.store)
+            #expect(await run.engine.counters.dismissed == 1)
+            run.arm()
+            return [list] + (try await body(run))
         }
-        #expect(moments >= least)
     }
 
     /// Views of single rows that come and go while somebody writes rows at random.
@@ -213,27 +195,24 @@ import Testing
 
     /// A view of the past isn't told of commits; it holds none back before it has come to the present.
     @Test func aPastThatIsLetGoMissesNothing() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("storagekit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try await RoutedStore.open(path: folder.appendingPathComponent("s.sqlite").path) { _ in }
-        try await Self.run(Self.filling, on: store)
-        let source = PastSource(store, at: store.committed.position)
-        let engine = SubscriptionEngine(source)
-        let list = try Self.list(Self.id("a"), engine)
-        try await Self.run("UPDATE rows SET t = 'later' WHERE id = 'a'", on: store)
-        try await Self.run("UPDATE rows SET t = 'later' WHERE id = 'b'", on: store)
-        source.goLive()
-        try await Self.run("UPDATE rows SET t = 'meanwhile' WHERE id = 'a'", on: store)
-        await engine.catchUp()
-        #expect(try await store.read { try list.fault($0) } == nil)
-        #expect(await engine.counters.dismissed == 0)
-        try await Self.run("UPDATE rows SET t = 'last' WHERE id = 'b'", on: store)
-        #expect(await engine.counters.dismissed == 1)
-        try await Self.run("UPDATE rows SET t = 'last' WHERE id = 'a'", on: store)
-        await engine.catchUp()
-        #expect(try await store.read { try list.fault($0) } == nil)
-        try await store.close()
+        try await RoutedStore.onDisk { store in
+            try await Self.run(Self.filling, on: store)
+            let source = PastSource(store, at: store.committed.position)
+            let engine = SubscriptionEngine(source)
+            let list = try Self.list(Self.id("a"), engine)
+            try await Self.run("UPDATE rows SET t = 'later' WHERE id = 'a'", on: store)
+            try await Self.run("UPDATE rows SET t = 'later' WHERE id = 'b'", on: store)
+            source.goLive()
+            try await Self.run("UPDATE rows SET t = 'meanwhile' WHERE id = 'a'", on: store)
+            await engine.catchUp()
+            #expect(try await store.read { try list.fault($0) } == nil)
+            #expect(await engine.counters.dismissed == 0)
+            try await Self.run("UPDATE rows SET t = 'last' WHERE id = 'b'", on: store)
+            #expect(await engine.counters.dismissed == 1)
+            try await Self.run("UPDATE rows SET t = 'last' WHERE id = 'a'", on: store)
+            await engine.catchUp()
+            #expect(try await store.read { try list.fault($0) } == nil)
+        }
     }
 
     /// A store that somebody else writes to tells no events.

@@ -40,13 +40,14 @@ struct GRDBLiveStore: LiveStore {
         switch question {
         case .totals:
             observe(
-                { try Row.fetchOne($0, sql: Self.totalsSQL)?[4] as Double? },
+                { try Row.fetchOne($0, sql: Self.totalsSQL)?[4] as Double? }, failed: arrivals.giveUp,
                 told: { score in arrivals.told(view) { $0.isShown(byGreatest: score) } })
         case .totalsByCity:
             observe(
                 { db in
                     try Row.fetchAll(db, sql: Self.totalsByCitySQL).map { ($0[0] as String, $0[3] as Double) }
                 },
+                failed: arrivals.giveUp,
                 told: { groups in
                     arrivals.told(view) { sign in
                         sign.isShown(byCities: { city in groups.first { $0.0 == city }?.1 })
@@ -58,17 +59,20 @@ struct GRDBLiveStore: LiveStore {
                     try HandwrittenFoundDocument.fetchAll(
                         db, sql: GRDBDocuments.searchSQL, arguments: [search.expression, LiveSearch.limit])
                 },
+                failed: arrivals.giveUp,
                 told: { found in arrivals.told(view) { $0.isShown(byTitles: found.lazy.map(\.document.title)) } })
         case _ where restSeconds > 0: resting(view, people(question), arrivals)
         default:
             observe(
-                { [people = people(question)] in try people.fetchAll($0) },
+                { [people = people(question)] in try people.fetchAll($0) }, failed: arrivals.giveUp,
                 told: { people in arrivals.told(view) { $0.isShown(by: people) } })
         }
     }
 
+    /// - Parameter failed: Called where the observation ends by itself: what is waited for won't come.
     private func observe<Value: Sendable>(
-        _ fetch: @escaping @Sendable (Database) throws -> Value, told: @escaping @Sendable (Value) -> Void
+        _ fetch: @escaping @Sendable (Database) throws -> Value, failed: @escaping @Sendable () -> Void,
+        told: @escaping @Sendable (Value) -> Void
     ) -> LiveFollower {
         let observation =
             switch tracking {
@@ -76,7 +80,7 @@ struct GRDBLiveStore: LiveStore {
             case .constantRegion: ValueObservation.trackingConstantRegion(fetch)
             }
         let cancellable = observation.start(
-            in: pool, scheduling: .async(onQueue: .main), onError: { fatalError("An observation has ended: \($0)") },
+            in: pool, scheduling: .async(onQueue: .main), onError: { _ in failed() },
             onChange: told)
         return LiveFollower { cancellable.cancel() }
     }
@@ -88,9 +92,13 @@ struct GRDBLiveStore: LiveStore {
         let values = ValueObservation.tracking { try people.fetchAll($0) }
             .values(in: pool, bufferingPolicy: .bufferingNewest(1))
         let task = Task.detached { [restSeconds] in
-            for try await people in values {
-                arrivals.told(view) { $0.isShown(by: people) }
-                try await Task.sleep(for: .seconds(restSeconds))
+            do {
+                for try await people in values {
+                    arrivals.told(view) { $0.isShown(by: people) }
+                    try await Task.sleep(for: .seconds(restSeconds))
+                }
+            } catch {
+                if !Task.isCancelled { arrivals.giveUp() }
             }
         }
         return LiveFollower { task.cancel() }
