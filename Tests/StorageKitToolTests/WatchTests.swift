@@ -19,21 +19,51 @@ import Testing
         let row: Row?
     }
 
+    /// A `watch` that runs beside the test, which reads from it what it waits for: the machine may be slow.
+    private final class Watching {
+        private let process: Process
+        private let handle: FileHandle
+        private var text = Data()
+
+        init(_ arguments: [String], store: String) throws {
+            process = ToolProcess.prepared(["watch"] + arguments + ["--for", "900"], store: store)
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            handle = pipe.fileHandleForReading
+            try process.run()
+        }
+
+        deinit {
+            process.terminate()
+            process.waitUntilExit()
+        }
+
+        /// Waits until what was printed is enough, or the command has ended.
+        ///
+        /// - Returns: What was printed up to now.
+        func text(until isEnough: @escaping @Sendable (String) -> Bool) -> String {
+            text = BackgroundThread { [handle, text] in
+                var text = text
+                while !isEnough(String(decoding: text, as: UTF8.self)) {
+                    let more = handle.availableData
+                    if more.isEmpty { break }
+                    text += more
+                }
+                return text
+            }.wait() ?? text
+            return String(decoding: text, as: UTF8.self)
+        }
+    }
+
     /// The changes that are told, made one after another, are the page.
     @Test func changesLeadToThePage() async throws {
         let store = try await SampleStore(segmentLength: 16)
         let engine = try SampleStore.open(store.path, segmentLength: 16)
-        let process = ToolProcess.prepared(
-            [
-                "watch", "users", "--order", "name desc", "-n", "5", "--where", "name LIKE 'w%'", "--for", "900",
-                "--format", "jsonl",
-            ], store: store.path)
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let handle = pipe.fileHandleForReading
+        let watching = try Watching(
+            ["users", "--order", "name desc", "-n", "5", "--where", "name LIKE 'w%'", "--format", "jsonl"],
+            store: store.path)
         // The first line tells that it follows.
-        let first = try #require(BackgroundThread { handle.availableData }.wait())
+        #expect(watching.text { $0.contains("\n") }.contains("reset"))
         for number in 0..<20 {
             _ = try await engine.commit(CommitMetadata()) { _, db in
                 try db.execute(sql: "INSERT INTO users(name) VALUES (?)", arguments: ["w\(number * 7 % 20 + 10)"])
@@ -51,25 +81,14 @@ import Testing
             try String.fetchAll(
                 db, sql: "SELECT name FROM users WHERE name LIKE 'w%' ORDER BY name DESC, id DESC LIMIT 5")
         }
-        let reader = BackgroundThread { () -> [Line.Row] in
-            var text = first
-            while true {
-                let rows = Self.rows(text)
-                if rows.map(\.name) == wanted { return rows }
-                let more = handle.availableData
-                if more.isEmpty { return rows }
-                text += more
-            }
-        }
-        #expect(reader.wait()?.map(\.name) == wanted)
-        process.interrupt()
-        process.waitUntilExit()
+        let text = watching.text { Self.rows($0).map(\.name) == wanted }
+        #expect(Self.rows(text).map(\.name) == wanted)
         try await engine.close()
     }
 
-    private static func rows(_ text: Data) -> [Line.Row] {
+    private static func rows(_ text: String) -> [Line.Row] {
         var rows: [Line.Row] = []
-        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+        for line in text.split(separator: "\n") {
             guard let line = try? JSONDecoder().decode(Line.self, from: Data(line.utf8)) else { continue }
             switch (line.change, line.at, line.row) {
             case ("reset", _, _): rows = []
@@ -85,16 +104,16 @@ import Testing
         return rows
     }
 
+    /// The last page of the film is the page of now.
     @Test func thePastIsPlayedForPeople() async throws {
         let store = try await SampleStore.shared.value
-        let outcome = try ToolProcess.run(
-            ["watch", "users", "-n", "3", "--from", "@0", "--pace", "100000", "--for", "2"], store: store.path)
-        #expect(outcome.status == 0)
-        let now = try ToolProcess.run(["watch", "users", "-n", "3", "--for", "0.5"], store: store.path)
-        // The last page of the film is the page of now.
-        let page = now.output.split(separator: "\n").dropFirst()
-        #expect(!page.isEmpty && outcome.output.split(separator: "\n").suffix(page.count) == page)
-        #expect(outcome.output.split(separator: "\n").count > page.count + 1)
+        // A page ends with an empty line, and begins with where it is.
+        let now = try Watching(["users", "-n", "3"], store: store.path).text { $0.contains("\n\n") }
+        let page = now.drop { $0 != "\n" }
+        #expect(page.count > 10)
+        let film = try Watching(["users", "-n", "3", "--from", "@0", "--pace", "100000"], store: store.path)
+            .text { $0.hasSuffix(page) }
+        #expect(film.hasSuffix(page) && film.count > now.count)
     }
 
     /// The numbers at the end of the film are those of the database.
@@ -110,20 +129,20 @@ import Testing
                 }
             }
             let row: Row?
-        }
-        let film = try ToolProcess.run(
-            [
-                "watch", "users", "--aggregate", "count, max(name)", "--from", "@0", "--pace",
-                "100000",
-                "--for", "2", "--format", "jsonl",
-            ], store: store.path)
-        #expect(film.status == 0)
-        let rows = film.output.split(separator: "\n").compactMap { line in
-            try? JSONDecoder().decode(Line.self, from: Data(line.utf8)).row
+
+            static func rows(_ text: String) -> [Row] {
+                text.split(separator: "\n").compactMap { line in
+                    try? JSONDecoder().decode(Line.self, from: Data(line.utf8)).row
+                }
+            }
         }
         let answer = try ToolProcess.run(
             ["sql", "SELECT count(*) AS count, max(name) FROM users", "--format", "jsonl"], store: store.path)
         let wanted = try JSONDecoder().decode(Line.Row.self, from: Data(answer.output.utf8))
+        let film = try Watching(
+            ["users", "--aggregate", "count, max(name)", "--from", "@0", "--pace", "100000", "--format", "jsonl"],
+            store: store.path)
+        let rows = Line.rows(film.text { Line.rows($0).last == wanted })
         #expect(rows.count > 1 && rows.last == wanted)
     }
 
