@@ -61,6 +61,8 @@ struct RebuildTests {
             try db.execute(sql: "UPDATE notes SET text = 'forged' WHERE id = 3")
             try db.execute(sql: "DROP TRIGGER notes_twice")
             try db.execute(sql: "DELETE FROM notes WHERE id = 4")
+            try db.execute(sql: "UPDATE storage_tombstone SET position = 1")
+            #expect(db.changesCount > 0)
             #expect(throws: DatabaseError.self) { try db.execute(sql: "DELETE FROM storage_log") }
             #expect(throws: DatabaseError.self) { try db.execute(sql: "UPDATE storage_log SET last = 1") }
         }
@@ -299,6 +301,46 @@ struct RebuildTests {
         #expect(try await dump(storage) == before)
         #expect(try await storage.verify().isSound)
         try await storage.close()
+    }
+
+    /// Values of every kind and size come in the place of others, also where so many do that their memory has to be tidied up.
+    @Test(arguments: 0..<4) func valuesOfEveryKindFollowEachOther(seed: Int) async throws {
+        let store = try TemporaryStore { schema in
+            schema.migration("things") { try $0.execute(sql: "CREATE TABLE things(id INTEGER PRIMARY KEY, v, w)") }
+            schema.adopt("things")
+        }
+        var random = SeededGenerator(seed: UInt64(seed))
+        try await store.storage.write { tx in
+            for id in 0..<30 { try tx.execute("INSERT INTO things(id, v, w) VALUES (\(id), -1, '')") }
+        }
+        for _ in 0..<40 {
+            let statements = (0..<20).map { _ in
+                let size = [0, 1, 40, 63, 64, 65, 95, 96, 97, 500, 20_000].randomElement(using: &random)!
+                let value = [
+                    "NULL", "-1", "0", "1.5", "''", "x''", "printf('%.*c', \(size), 'a')", "zeroblob(\(size))",
+                ].randomElement(using: &random)!
+                let id = Int.random(in: 0..<30, using: &random)
+                return Int.random(in: 0..<9, using: &random) > 0
+                    ? "UPDATE things SET \(Bool.random(using: &random) ? "v" : "w") = \(value) WHERE id = \(id)"
+                    : "INSERT OR REPLACE INTO things(id, v) VALUES (\(id), \(value))"
+            }
+            try await store.storage.write { tx in for sql in statements { try tx.execute(sql) } }
+        }
+        func rows() async throws -> [String] {
+            try await store.storage.read { db in
+                try String.fetchAll(
+                    db, sql: "SELECT id || quote(v) || quote(w) || _position FROM things ORDER BY id")
+            }
+        }
+        let before = try await rows()
+        for memory in [20_000, 100_000, 3 << 20] {
+            var pace = Rebuild.Pace()
+            pace.memory = memory
+            let report = try await Rebuild(store.storage.engine, pace: pace).run()
+            #expect(report.rows == ["things": before.count])
+            #expect(try await rows() == before, "seed \(seed), memory \(memory)")
+        }
+        #expect(try await store.storage.verify().isSound)
     }
 
     /// A stretch that is put together gives the same tables and tombstones as its events one by one, wherever it ends.

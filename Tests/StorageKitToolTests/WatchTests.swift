@@ -42,15 +42,16 @@ import Testing
         ///
         /// - Returns: What was printed up to now.
         func text(until isEnough: @escaping @Sendable (String) -> Bool) -> String {
-            text = BackgroundThread { [handle, text] in
-                var text = text
-                while !isEnough(String(decoding: text, as: UTF8.self)) {
-                    let more = handle.availableData
-                    if more.isEmpty { break }
-                    text += more
-                }
-                return text
-            }.wait() ?? text
+            text =
+                BackgroundThread { [handle, text] in
+                    var text = text
+                    while !isEnough(String(decoding: text, as: UTF8.self)) {
+                        let more = handle.availableData
+                        if more.isEmpty { break }
+                        text += more
+                    }
+                    return text
+                }.wait() ?? text
             return String(decoding: text, as: UTF8.self)
         }
     }

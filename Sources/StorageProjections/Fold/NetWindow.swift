@@ -78,6 +78,8 @@ struct NetWindow: Sendable {
     private(set) var bytes: [UInt8] = []
     /// Bytes of texts that were superseded.
     private var wasted = 0
+    /// Where they have left room for texts of about the same size; by ``room(for:)`` in steps.
+    private var rooms = [[Int]](repeating: [], count: Self.largestRoom / Self.roomStep + 1)
     private var tableOfEntity: [UInt32: Int] = [:]
     /// For each event of the batches that came in the place of its row, or -1; by place of the batch.
     private var rowOfEvent: [Int32] = []
@@ -271,45 +273,91 @@ extension NetWindow {
     @inline(__always)
     private mutating func set(_ place: Int, _ value: storage_value, _ source: UnsafePointer<UInt8>) {
         let known = values[place]
-        let room = Self.hasBytes(known) ? Int(known.size) : 0
         guard Self.hasBytes(value) else {
-            wasted += room
+            leave(known)
             values[place] = value
             return
         }
         let size = Int(value.size)
         let new = UnsafeBufferPointer(start: source + Int(value.bits), count: size)
-        var offset = bytes.count
-        if size <= room {
-            offset = Int(known.bits)
-            wasted += room - size
-            bytes.withUnsafeMutableBufferPointer { _ = $0[offset..<offset + size].update(fromContentsOf: new) }
+        let offset: Int
+        if let free = room(insteadOf: known, for: size) {
+            bytes.withUnsafeMutableBufferPointer { _ = $0[free..<free + size].update(fromContentsOf: new) }
+            offset = free
         } else {
-            wasted += room
-            bytes.append(contentsOf: new)
+            offset = bytes.count
+            append(new)
         }
         values[place] = storage_value(type: value.type, size: value.size, bits: UInt64(offset))
+    }
+
+    // Short texts, most of which never change or to something of the same size, get no more room than they need.
+    private static let leastRoom = 64
+    private static let largestRoom = 16 << 10
+    private static let roomStep = 32
+
+    /// The bytes that are set aside for a text.
+    @inline(__always)
+    private static func room(for size: Int) -> Int {
+        size < leastRoom ? size : (size + roomStep - 1) / roomStep * roomStep
+    }
+
+    /// Where a text finds room that others have left, best that of the value in whose place it comes.
+    @inline(__always)
+    private mutating func room(insteadOf known: storage_value, for size: Int) -> Int? {
+        let room = Self.room(for: size)
+        if Self.hasBytes(known) {
+            let old = Self.room(for: Int(known.size))
+            if room == old || room < old && old < Self.leastRoom {
+                wasted += old - room
+                return Int(known.bits)
+            }
+            leave(known)
+        }
+        guard room >= Self.leastRoom, room <= Self.largestRoom, let free = rooms[room / Self.roomStep].popLast() else {
+            return nil
+        }
+        wasted -= room
+        return free
+    }
+
+    @inline(__always)
+    private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+        bytes.append(contentsOf: text)
+        let rest = Self.room(for: text.count) - text.count
+        if rest > 0 { bytes.append(contentsOf: repeatElement(0, count: rest)) }
+    }
+
+    /// A value goes, and its room with it.
+    @inline(__always)
+    private mutating func leave(_ value: storage_value) {
+        guard Self.hasBytes(value) else { return }
+        let room = Self.room(for: Int(value.size))
+        wasted += room
+        if room >= Self.leastRoom, room <= Self.largestRoom { rooms[room / Self.roomStep].append(Int(value.bits)) }
     }
 
     /// Whatever columns were told was of a row that is gone.
     private mutating func forget(_ places: Range<Int>) {
         for place in places {
-            if Self.hasBytes(values[place]) { wasted += Int(values[place].size) }
+            leave(values[place])
             values[place] = Self.unknown
         }
     }
 
     private mutating func dropWaste() {
-        var kept: [UInt8] = []
-        Self.reserve(&kept, bytes.capacity)
-        bytes.withUnsafeBufferPointer { bytes in
+        var old: [UInt8] = []
+        Self.reserve(&old, bytes.capacity)
+        swap(&old, &bytes)
+        old.withUnsafeBufferPointer { old in
             for place in values.indices where Self.hasBytes(values[place]) {
-                let offset = Int(values[place].bits)
-                values[place].bits = UInt64(kept.count)
-                kept.append(contentsOf: bytes[offset..<offset + Int(values[place].size)])
+                let text = UnsafeBufferPointer(
+                    rebasing: old[Int(values[place].bits)...].prefix(Int(values[place].size)))
+                values[place].bits = UInt64(bytes.count)
+                append(text)
             }
         }
-        bytes = kept
+        for room in rooms.indices { rooms[room] = [] }
         wasted = 0
     }
 }

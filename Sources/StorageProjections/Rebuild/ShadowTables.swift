@@ -169,19 +169,38 @@ struct ShadowTables {
     /// - Parameter check: Called now and then; may throw to stop.
     /// - Returns: Where the log ends.
     func take(_ window: NetWindow, check: () throws -> Void) throws -> Int64 {
-        try writer.maintenance(db, changesSchema: false) {
-            let shadows = try shadows(Set(window.tables.map(\.entity.id)))
-            for (place, table) in window.tables.enumerated() {
-                guard var shadow = shadows.first(where: { $0.entity == table.entity.id }),
-                    shadow.position == window.first - 1, writer.catalog.entity(id: table.entity.id) == table.entity
-                else { throw Outdated() }
-                try window.apply(
-                    place, to: shadow.table, tombstones: "storage_shadow_tombstone", writer.database, check: check)
-                shadow.position = window.last
-                try shadow.save(writer)
+        try passing {
+            try writer.maintenance(db, changesSchema: false) {
+                var shadows = try shadows(Set(window.tables.map(\.entity.id)))
+                for (place, table) in window.tables.enumerated() {
+                    guard let known = shadows.firstIndex(where: { $0.entity == table.entity.id }),
+                        shadows[known].position == window.first - 1,
+                        writer.catalog.entity(id: table.entity.id) == table.entity
+                    else { throw Outdated() }
+                    try window.apply(
+                        place, to: shadows[known].table, tombstones: "storage_shadow_tombstone", writer.database,
+                        check: check)
+                    shadows[known].position = window.last
+                }
+                // Last: a page that is changed early and late is written early and late, and where a page comes again in a
+                // transaction SQLite reads all that it wrote behind it once more.
+                for shadow in shadows { try shadow.save(writer) }
+                return writer.head.position
             }
-            return writer.head.position
         }
+    }
+
+    /// Runs a step that passes through many pages and comes back to few: a larger page cache would only take memory, and a
+    /// much smaller one would give up pages that are written once more, whereupon SQLite reads all that it has written
+    /// behind them again.
+    private func passing<Result>(_ body: () throws -> Result) throws -> Result {
+        let current = try Statement(writer.database, "PRAGMA cache_size")
+        let size = try current.step() ? current.integer(0) : 0
+        current.reset()
+        try pragma("cache_size = -8000")
+        // Can fail only where the connection is lost, and then nothing follows.
+        defer { try? pragma("cache_size = \(size)") }
+        return try body()
     }
 
     /// Brings what was committed into the file, so that what comes next needn't wait behind it.
@@ -230,7 +249,7 @@ struct ShadowTables {
             try? pragma("foreign_keys = ON")
             try? pragma("legacy_alter_table = OFF")
         }
-        return try writer.maintenance(db, body)
+        return try passing { try writer.maintenance(db, body) }
     }
 
     private func installAll(_ entities: Set<UInt32>, keepsOld: Bool) throws -> [String: Int] {
@@ -245,6 +264,10 @@ struct ShadowTables {
             let count = try install(shadow, as: entity, keepsOld: keepsOld && !entity.isReserved)
             if !entity.isReserved { rows[entity.name] = count }
         }
+        // SQLite empties a whole table without looking at its rows.
+        let isLast = try Shadow.load(writer.database).isEmpty
+        let condition = isLast ? "" : " WHERE entity NOT IN (SELECT entity FROM storage_shadow)"
+        try writer.statement("DELETE FROM storage_shadow_tombstone\(condition)").execute()
         return rows
     }
 
@@ -282,11 +305,22 @@ struct ShadowTables {
         return name
     }
 
+    /// Most often they are what they were: comparing takes less than writing them again.
     private func takeTombstones(_ entity: UInt32) throws {
+        let tables = try ["storage_tombstone", "storage_shadow_tombstone"].map { table in
+            let select = try writer.statement("SELECT key, position FROM \(table) WHERE entity = ?1 ORDER BY key")
+            select.bind(Int64(entity), at: 1)
+            return select
+        }
+        var isSame = true
+        _ = try RowComparison(keyCount: 1, names: ["key", "position"]).run(tables[0], tables[1]) { _ in
+            isSame = false
+            return false
+        }
+        if isSame { return }
         let statements = [
             "DELETE FROM storage_tombstone WHERE entity = ?1",
             "INSERT INTO storage_tombstone SELECT entity, key, position FROM storage_shadow_tombstone WHERE entity = ?1",
-            "DELETE FROM storage_shadow_tombstone WHERE entity = ?1",
         ]
         for sql in statements { try writer.statement(sql).run(Int64(entity)) }
     }

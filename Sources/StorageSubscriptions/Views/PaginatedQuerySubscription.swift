@@ -35,8 +35,6 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public private(set) var totalCount = 0
     /// The place of the page's first row among all.
     public private(set) var offset = 0
-    /// How many rows are to be shown.
-    private var length: Int
     @ObservationIgnored private var isMoving = false
 
     package init(
@@ -46,7 +44,6 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         self.pageSize = max(1, pageSize)
         self.prefetchThreshold = max(0, prefetchThreshold)
         self.style = style
-        length = self.pageSize
         super.init(engine)
         var rows = request.rows
         let hasPages = pageSize > 0 && rows.limit == nil && rows.offset == 0
@@ -91,7 +88,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     /// How many pages there are.
     public var totalPages: Int { (totalCount + pageSize - 1) / pageSize }
     /// The number of the page, from 0 on; in the scrolling style that of the last page that was loaded.
-    public var currentPageIndex: Int { (offset + length - 1) / pageSize }
+    public var currentPageIndex: Int { (offset + max(state.value.count, 1) - 1) / pageSize }
     public var hasNextPage: Bool { offset + state.value.count < totalCount }
     public var hasPreviousPage: Bool { style != .scrolling && offset > 0 }
 
@@ -124,7 +121,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public func goToNextPage() async {
         guard hasNextPage else { return }
         if style == .scrolling {
-            await show(offset: 0, length: length + pageSize)
+            await show(offset: 0, length: state.value.count + pageSize)
         } else {
             await show(offset: offset + pageSize, length: pageSize)
         }
@@ -159,7 +156,6 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
             try await engine.change(handle, as: ListNode<Entity>.self) { node, snapshot in
                 try node.move(offset: offset, limit: length, snapshot)
             }
-            self.length = length
             engine.stage.drain()
         } catch {
             self.error = error.forSubscribers
