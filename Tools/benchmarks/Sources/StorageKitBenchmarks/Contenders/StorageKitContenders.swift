@@ -71,7 +71,7 @@ enum StorageKitContenders {
         ]
     }
 
-    /// - Parameter path: A store that is copied, so that each round begins with the same file, which rests on the disk.
+    /// - Parameter path: A store that is copied, so that each round begins with the same file.
     static func rebuild(storeAt path: String) -> [Contender] {
         [
             Contender(
@@ -79,10 +79,6 @@ enum StorageKitContenders {
                 prepare: { workspace in
                     let copy = workspace.path("storage.sqlite")
                     try FileManager.default.copyItem(atPath: path, toPath: copy)
-                    // Else the rebuild would have to bring the copy to the disk too.
-                    let file = try FileHandle(forUpdating: URL(fileURLWithPath: copy))
-                    try file.synchronize()
-                    try file.close()
                     return try StorageKit.start(at: URL(fileURLWithPath: copy)).facade
                 },
                 run: { storage in
