@@ -135,8 +135,9 @@ import Testing
             for await _ in events { count += 1 }
             return count
         }
-        try await store.storage.save(Note(id: 1, text: ""))
+        for id in 1...50 { try await store.storage.save(Note(id: id, text: "")) }
         #expect(await engine.nodeCount == 1)
+        // Wherever it is; some of it may not have been read yet.
         reading.cancel()
         _ = await reading.value
         // Somebody still holds the sequence, and there is nothing behind it any more.

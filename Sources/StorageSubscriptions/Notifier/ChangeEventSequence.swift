@@ -44,7 +44,7 @@ public struct ChangeEventSequence: AsyncSequence, Sendable {
         /// Leaves the engine; there won't be another event.
         func end() -> ChangeEvent? {
             _ = handle.withLock { $0.take() }
-            channel.finish()
+            channel.abandon()
             return nil
         }
     }

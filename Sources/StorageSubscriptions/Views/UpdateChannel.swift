@@ -8,6 +8,7 @@ package final class UpdateChannel<Update: ComposableUpdate>: Sendable {
         var pending: Update?
         var reader: CheckedContinuation<Update?, Never>?
         var isFinished = false
+        var isAbandoned = false
     }
 
     private let state = Mutex(State())
@@ -15,6 +16,7 @@ package final class UpdateChannel<Update: ComposableUpdate>: Sendable {
     /// - Parameter whole: Everything, with this update: told instead where too much has come together.
     func send(_ update: Update, limit: Int, whole: () -> Update) {
         let (reader, isTooMuch) = state.withLock { state -> (CheckedContinuation<Update?, Never>?, Bool) in
+            if state.isAbandoned { return (nil, false) }
             if let reader = state.reader {
                 state.reader = nil
                 return (reader, false)
@@ -25,7 +27,9 @@ package final class UpdateChannel<Update: ComposableUpdate>: Sendable {
         reader?.resume(returning: update)
         if isTooMuch {
             let whole = whole()
-            state.withLock { $0.pending = whole }
+            state.withLock { state in
+                if !state.isAbandoned { state.pending = whole }
+            }
         }
     }
 
@@ -35,6 +39,15 @@ package final class UpdateChannel<Update: ComposableUpdate>: Sendable {
             return state.reader.take()
         }
         reader?.resume(returning: nil)
+    }
+
+    /// The reader has gone: what it hasn't taken is dropped, and so is what is still on its way.
+    func abandon() {
+        state.withLock { state in
+            state.pending = nil
+            state.isAbandoned = true
+        }
+        finish()
     }
 
     /// Waits for news; nil where none will come any more, or the task is cancelled.
