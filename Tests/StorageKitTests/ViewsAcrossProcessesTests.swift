@@ -66,7 +66,13 @@ import Testing
             #expect(try await next.waitForLines(1))
             let position = count.position
             try next.ask(for: 1)
-            while count.position == position { try await Task.sleep(for: .milliseconds(1)) }
+            let end = ContinuousClock.now + .seconds(120)
+            while count.position == position, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
+            if count.position == position {
+                let engine = await (storage.subscriptions.position, storage.subscriptions.counters)
+                Issue.record("stands at \(position) of \(storage.head): \(engine), \(String(describing: count.error))")
+                return
+            }
             _ = next.kill()
             await storage.subscriptions.catchUp(isUrgent: true)
             storage.subscriptions.stage.drain()
