@@ -15,15 +15,12 @@ struct Document: Equatable {
 /// The documents are the lines of this repository's own sources; `STORAGEKIT_HISTORIES` names a folder of change histories
 /// (`.jsonl.zst`) whose rows are used instead, up to 100,000 from each.
 @Suite(.serialized) struct SearchScaleTests {
-    private static let sets: [String] = {
-        guard let folder = ProcessInfo.processInfo.environment["STORAGEKIT_HISTORIES"] else { return ["sources"] }
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.filter { $0.hasSuffix(".jsonl.zst") }.sorted().map { "\(folder)/\($0)" }
-    }()
+    /// Without histories from outside the lines of the sources.
+    private static let sets: [HistoryFile?] = HistoryFile.outside.isEmpty ? [nil] : HistoryFile.outside
 
     @Test(arguments: sets, ["porter", "unicode61"])
-    func everySearchIsThatOfAHandMadeIndex(set: String, tokenizer: String) async throws {
-        let documents = try set == "sources" ? Self.sourceLines() : Self.rows(of: set)
+    func everySearchIsThatOfAHandMadeIndex(set: HistoryFile?, tokenizer: String) async throws {
+        let documents = try set.map(Self.rows) ?? Self.sourceLines()
         let storage = try StorageKit.inMemory {
             $0.autoSchema(DocumentRecord.self)
             $0.addFullTextSearch(table: "documents", columns: ["title", "text"], tokenizer: tokenizer, prefixes: [2])
@@ -182,25 +179,12 @@ extension SearchScaleTests {
         return documents
     }
 
-    private static func rows(of file: String) throws -> [Document] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["zstd", "-dc", file]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        var documents: [Document] = []
-        for line in data.split(separator: UInt8(ascii: "\n")) where documents.count < 100_000 {
-            guard let object = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any],
-                let row = object["row"] as? [String: Any]
-            else { continue }
+    private static func rows(of file: HistoryFile) throws -> [Document] {
+        let changes = try file.changes(limit: 100_000)
+        return changes.compactMap { change in change.row.map { (change.id, $0) } }.enumerated().map { number, change in
+            let (id, row) = change
             let texts = row.keys.sorted().compactMap { row[$0] as? String }
-            documents.append(
-                Document(
-                    id: documents.count, title: "\(object["id"] ?? "")", text: texts.joined(separator: "\n")))
+            return Document(id: number, title: id, text: texts.joined(separator: "\n"))
         }
-        return documents
     }
 }

@@ -15,20 +15,25 @@ extension NetWindow {
     func apply(
         _ table: Int, to name: String, tombstones: String, _ database: OpaquePointer, check: () throws -> Void
     ) throws {
-        let writer = try NetWriter(tables[table], name, tombstones, database)
-        // What goes makes room for what comes.
-        for places in [tables[table].gone, tables[table].present] {
-            try forEachRow(at: places, width: writer.width) { count, row, values, bytes in
-                if count % 64 == 0 { try check() }
-                try writer.write(row, values, bytes)
+        try withMemory { rows, values, bytes in
+            let writer = try NetWriter(tables[table], name, tombstones, database, values, bytes)
+            // What goes makes room for what comes.
+            for places in [tables[table].gone, tables[table].present] {
+                for (count, place) in places.enumerated() {
+                    if count % 64 == 0 { try check() }
+                    // In memory rows lie in the order of the log, so each is fetched ahead.
+                    if count + 16 < places.count { storage_prefetch(rows + Int(places[count + 16])) }
+                    if count + 8 < places.count { storage_prefetch(values + rows[Int(places[count + 8])].values) }
+                    if count + 4 < places.count { prefetch(rows[Int(places[count + 4])], writer.width, values, bytes) }
+                    try writer.write(rows[Int(place)])
+                }
             }
+            try writer.finish()
         }
     }
 
-    /// Hands over rows with their values. In memory they lie in the order of the log, so each is fetched ahead.
-    private func forEachRow(
-        at places: [Int32], width: Int,
-        _ body: (Int, Row, UnsafePointer<storage_value>, UnsafePointer<UInt8>) throws -> Void
+    private func withMemory(
+        _ body: (UnsafePointer<Row>, UnsafePointer<storage_value>, UnsafePointer<UInt8>) throws -> Void
     ) throws {
         try rows.withUnsafeBufferPointer { rows in
             try values.withUnsafeBufferPointer { values in
@@ -36,15 +41,7 @@ extension NetWindow {
                     // None is empty once there is a row.
                     guard let rows = rows.baseAddress, let values = values.baseAddress, let bytes = bytes.baseAddress
                     else { return }
-                    for (count, place) in places.enumerated() {
-                        if count + 16 < places.count { storage_prefetch(rows + Int(places[count + 16])) }
-                        if count + 8 < places.count {
-                            storage_prefetch(values + rows[Int(places[count + 8])].values)
-                        }
-                        if count + 4 < places.count { prefetch(rows[Int(places[count + 4])], width, values, bytes) }
-                        let row = rows[Int(place)]
-                        try body(count, row, values + row.values, bytes)
-                    }
+                    try body(rows, values, bytes)
                 }
             }
         }
@@ -59,9 +56,11 @@ extension NetWindow {
     }
 }
 
-/// Writes net changes of rows to a table. Not `Sendable`: it belongs to its connection's thread.
+/// Writes net changes of rows to a table. Not `Sendable`: it belongs to its connection's thread, and reads the window's memory.
 private final class NetWriter {
     private let table: NetWindow.Table
+    private let values: UnsafePointer<storage_value>
+    private let bytes: UnsafePointer<UInt8>
     private let keyCount: Int
     private let columnCount: Int
     var width: Int { keyCount + columnCount }
@@ -69,84 +68,114 @@ private final class NetWriter {
     private let fallbacks: [StorageValue]
     private let name: String
     private let database: OpaquePointer
+    private let columns: String
     private let condition: String
-    private let insert: Statement
     private let delete: Statement
     private let putTombstone: Statement
     private let takeTombstone: Statement
     /// By the columns that they set, a bit each.
     private var updates: [UInt64: Statement] = [:]
+    /// New rows that wait until there are enough for one statement.
+    private var waiting: [NetWindow.Row] = []
+    private var insert: Statement?
+    /// What a statement costs is as much as what its row costs, and within one SQLite finds the place behind the row before at
+    /// once. More rows gain nothing more.
+    private static let insertedRows = 32
 
-    init(_ table: NetWindow.Table, _ name: String, _ tombstones: String, _ database: OpaquePointer) throws {
+    init(
+        _ table: NetWindow.Table, _ name: String, _ tombstones: String, _ database: OpaquePointer,
+        _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>
+    ) throws {
         self.table = table
+        self.values = values
+        self.bytes = bytes
         keyCount = table.key.count
         columnCount = table.columns.count
         fallbacks = table.columns.map(\.fallback)
         self.name = name
         self.database = database
         let keys = table.key.map { quoted($0.stored) }
-        let names = keys + table.columns.map { quoted($0.stored) } + ["_position"]
+        columns = (keys + table.columns.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
         condition = keys.map { "\($0) = ?" }.joined(separator: " AND ")
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
-        insert = try Statement(database, "INSERT INTO \(name)(\(names.joined(separator: ", "))) VALUES (\(marks))")
         delete = try Statement(database, "DELETE FROM \(name) WHERE \(condition)")
         putTombstone = try Statement(
             database, "INSERT OR REPLACE INTO \(tombstones)(entity, key, position) VALUES (?1, ?2, ?3)")
         takeTombstone = try Statement(database, "DELETE FROM \(tombstones) WHERE entity = ?1 AND key = ?2")
     }
 
-    func write(_ row: NetWindow.Row, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>) throws {
+    /// New rows are there only when this was called or ``finish()``.
+    func write(_ row: NetWindow.Row) throws {
         switch (row.wasThere, row.isThere) {
         case (false, true):
-            bindKey(values, bytes, to: insert, at: 1)
-            for column in 0..<columnCount { try bind(column, values, bytes, to: insert, at: keyCount + column + 1) }
-            insert.bind(row.position, at: Int32(keyCount + columnCount + 1))
-            try insert.execute()
-            if row.wasDeleted { try run(takeTombstone, values, bytes, nil) }
-        case (true, true): try update(row, values, bytes)
+            waiting.append(row)
+            if waiting.count == Self.insertedRows { try insertWaiting() }
+            if row.wasDeleted { try run(takeTombstone, row, nil) }
+        case (true, true): try update(row)
         case (_, false):
             if row.wasThere {
-                bindKey(values, bytes, to: delete, at: 1)
+                bindKey(of: row, to: delete, at: 1)
                 try delete.execute()
                 try checkChange(delete, row)
             }
-            try run(putTombstone, values, bytes, row.position)
+            try run(putTombstone, row, row.position)
         }
     }
 
-    private func update(
-        _ row: NetWindow.Row, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>
-    ) throws {
+    /// Writes what still waits.
+    func finish() throws {
+        insert = nil
+        if !waiting.isEmpty { try insertWaiting() }
+    }
+
+    private func insertWaiting() throws {
+        let insert = try insert ?? insertion(of: waiting.count)
+        self.insert = insert
+        var parameter = 1
+        for row in waiting {
+            bindKey(of: row, to: insert, at: parameter)
+            parameter += keyCount
+            for column in 0..<columnCount { try bind(column, of: row, to: insert, at: parameter + column) }
+            parameter += columnCount
+            insert.bind(row.position, at: Int32(parameter))
+            parameter += 1
+        }
+        try insert.execute()
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    private func insertion(of count: Int) throws -> Statement {
+        let row = "(" + repeatElement("?", count: width + 1).joined(separator: ", ") + ")"
+        let rows = repeatElement(row, count: count).joined(separator: ", ")
+        return try Statement(database, "INSERT INTO \(name)(\(columns)) VALUES \(rows)")
+    }
+
+    private func update(_ row: NetWindow.Row) throws {
         var mask: UInt64 = 0
-        for column in 0..<columnCount where row.isWhole || values[keyCount + column].type != 0 {
+        for column in 0..<columnCount where row.isWhole || values[row.values + keyCount + column].type != 0 {
             mask |= 1 << UInt64(column)
         }
         let update = try statement(setting: mask)
         var parameter = 1
         for column in 0..<columnCount where mask & 1 << UInt64(column) != 0 {
-            try bind(column, values, bytes, to: update, at: parameter)
+            try bind(column, of: row, to: update, at: parameter)
             parameter += 1
         }
         update.bind(row.position, at: Int32(parameter))
-        bindKey(values, bytes, to: update, at: parameter + 1)
+        bindKey(of: row, to: update, at: parameter + 1)
         try update.execute()
         try checkChange(update, row)
     }
 
     @inline(__always)
-    private func bindKey(
-        _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>, to statement: Statement,
-        at parameter: Int
-    ) {
-        for place in 0..<keyCount { statement.bind(values[place], bytes: bytes, at: Int32(parameter + place)) }
+    private func bindKey(of row: NetWindow.Row, to statement: Statement, at parameter: Int) {
+        for part in 0..<keyCount {
+            statement.bind(values[row.values + part], bytes: bytes, at: Int32(parameter + part))
+        }
     }
 
     @inline(__always)
-    private func bind(
-        _ column: Int, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>,
-        to statement: Statement, at parameter: Int
-    ) throws {
-        let value = values[keyCount + column]
+    private func bind(_ column: Int, of row: NetWindow.Row, to statement: Statement, at parameter: Int) throws {
+        let value = values[row.values + keyCount + column]
         if value.type == 0 {
             try statement.writer.bind(fallbacks[column], at: Int32(parameter))
         } else {
@@ -165,12 +194,9 @@ private final class NetWriter {
         return statement
     }
 
-    private func run(
-        _ statement: Statement, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>,
-        _ position: Int64?
-    ) throws {
+    private func run(_ statement: Statement, _ row: NetWindow.Row, _ position: Int64?) throws {
         statement.bind(Int64(table.entity.id), at: 1)
-        statement.bind(blob: KeyCoding.encode(values, count: keyCount, bytes: bytes), at: 2)
+        statement.bind(blob: KeyCoding.encode(values + row.values, count: keyCount, bytes: bytes), at: 2)
         if let position { statement.bind(position, at: 3) }
         try statement.execute()
     }
