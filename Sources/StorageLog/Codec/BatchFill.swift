@@ -12,12 +12,40 @@ struct DecodedStream {
 }
 
 /// Puts the values of a row's events together from its streams: the hot loop of reading.
+///
+/// All that it looks at for each event lies in plain memory of its own, so that the loop neither counts references nor checks
+/// what was checked before.
 struct BatchFill: ~Copyable {
+    /// What is to be read for an event of a shape.
+    private struct Plan {
+        let entity: UInt32
+        let isInsert: Bool
+        let isUpdate: Bool
+        /// Of `sources`: the parts of the key, then the columns.
+        let firstSource: Int
+        let keyCount: Int
+        let columnCount: Int
+        /// How many columns the entity has.
+        let width: Int
+    }
+
+    /// Where a value comes from.
+    private struct Source {
+        let stream: Int
+        /// The number of its column.
+        let place: Int
+    }
+
     private let batch: EventBatch
-    private let shapes: [DecodedShape]
+    private let values: UnsafeMutablePointer<storage_value>
+    private let body: UnsafePointer<UInt8>
+    private let plans: UnsafeMutableBufferPointer<Plan>
+    private let sources: UnsafeMutableBufferPointer<Source>
     private let streams: UnsafeMutableBufferPointer<DecodedStream>
-    private var known: KnownValues
-    private var slots: [Int32] = []
+    /// For each event where the columns of its row lie in `lastValues`.
+    private let rows: UnsafeMutableBufferPointer<Int>
+    /// The last value of each column of each row that the run has told, or -1.
+    private var lastValues = NumberBuffer()
     private var nextValue = 0
     /// Texts that were told as edits. The body, into which the streams point, stays where it is meanwhile; offsets
     /// from its end on mean this buffer.
@@ -25,17 +53,38 @@ struct BatchFill: ~Copyable {
     private let bodySize: Int
     private var damaged = false
 
-    init(batch: EventBatch, shapes: [DecodedShape], streams list: [DecodedStream], known: KnownValues) {
+    init(batch: EventBatch, shapes: [DecodedShape], streams list: [DecodedStream]) {
         self.batch = batch
-        self.shapes = shapes
-        self.known = known
+        values = batch.values
+        body = UnsafePointer(batch.bytes)
         bodySize = batch.header.size
         streams = .allocate(capacity: list.count)
         _ = streams.initialize(from: list)
-        slots.reserveCapacity(batch.count)
+        rows = .allocate(capacity: batch.count)
+        sources = .allocate(capacity: shapes.reduce(0) { $0 + $1.keyCount + $1.columns.count })
+        plans = .allocate(capacity: shapes.count)
+        var next = 0
+        for (index, shape) in shapes.enumerated() {
+            let plan = Plan(
+                entity: shape.entity, isInsert: shape.operation == UInt32(STORAGE_INSERT),
+                isUpdate: shape.operation == UInt32(STORAGE_UPDATE), firstSource: next, keyCount: shape.keyCount,
+                columnCount: shape.columns.count, width: shape.columnsOfEntity)
+            plans.initializeElement(at: index, to: plan)
+            let keys = shape.keyStreams.map { Source(stream: $0, place: 0) }
+            let columns = zip(shape.columnStreams, shape.places).map { Source(stream: $0, place: $1) }
+            for source in keys + columns {
+                sources.initializeElement(at: next, to: source)
+                next += 1
+            }
+        }
     }
 
-    deinit { streams.deallocate() }
+    deinit {
+        streams.deallocate()
+        rows.deallocate()
+        sources.deallocate()
+        plans.deallocate()
+    }
 
     mutating func run(indexes: [Int], links: ByteReader) throws {
         var links = links
@@ -50,7 +99,7 @@ struct BatchFill: ~Copyable {
                 rowid: 0, previous: distance == 0 ? 0 : position - Int64(distance), bound_position: 0,
                 shape: UInt32(indexes[index]), first_value: UInt32(nextValue))
             let linked = distance > 0 && distance <= UInt64(index) ? index - Int(distance) : -1
-            fill(shape: indexes[index], linked: linked)
+            fill(index, plans[indexes[index]], linked: linked)
         }
         for stream in streams where stream.heads.failed || stream.bodies.failed { damaged = true }
         for stream in streams where stream.heads.remaining + stream.bodies.remaining > 0 { damaged = true }
@@ -61,53 +110,53 @@ struct BatchFill: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func fill(shape index: Int, linked: Int) {
-        let slot = fillKey(index, linked: linked)
-        slots.append(Int32(slot))
-        let count = shapes[index].columnStreams.count
-        let update = shapes[index].operation == UInt32(STORAGE_UPDATE)
-        let insert = shapes[index].operation == UInt32(STORAGE_INSERT)
-        let start = nextValue
-        if !insert {
-            for column in 0..<count {
-                let stream = shapes[index].columnStreams[column]
-                store(next(stream, known: known.value(slot, shapes[index].places[column]), old: -1))
+    private mutating func fill(_ event: Int, _ plan: Plan, linked: Int) {
+        let row = fillKey(plan, linked: linked)
+        rows[event] = row
+        let columns = sources.baseAddress.unsafelyUnwrapped + (plan.firstSource + plan.keyCount)
+        let old = nextValue
+        if !plan.isInsert {
+            for column in 0..<plan.columnCount {
+                let source = columns[column]
+                store(next(source.stream, known: lastValues[row + source.place], old: -1))
             }
         }
-        guard insert || update else { return }
-        if insert { known.clear(slot) }
-        for column in 0..<count {
-            let value = next(shapes[index].columnStreams[column], known: nil, old: update ? start + column : -1)
-            known.set(slot, shapes[index].places[column], value: nextValue)
+        guard plan.isInsert || plan.isUpdate else { return }
+        if plan.isInsert { lastValues.clear(row, plan.width) }
+        for column in 0..<plan.columnCount {
+            let source = columns[column]
+            let value = next(source.stream, known: -1, old: plan.isUpdate ? old + column : -1)
+            lastValues[row + source.place] = Int32(truncatingIfNeeded: nextValue)
             store(value)
         }
     }
 
     /// The key is told by the first event of a row in this run; later ones link to it.
+    ///
+    /// - Returns: Where the row's columns lie in `lastValues`.
     @inline(__always)
-    private mutating func fillKey(_ index: Int, linked: Int) -> Int {
-        let keyCount = shapes[index].keyCount
-        if linked < 0 {
-            for part in 0..<keyCount { store(next(shapes[index].keyStreams[part], known: nil, old: -1)) }
-            return known.add(columns: known.columnCount(of: shapes[index].entity))
+    private mutating func fillKey(_ plan: Plan, linked: Int) -> Int {
+        if linked >= 0 {
+            let earlier = plans[Int(batch.events[linked].shape)]
+            if earlier.entity == plan.entity, earlier.keyCount == plan.keyCount {
+                let start = Int(batch.events[linked].first_value)
+                for part in 0..<plan.keyCount { store(values[start + part]) }
+                return rows[linked]
+            }
+            damaged = true
         }
-        let earlier = batch.shapes[Int(batch.events[linked].shape)]
-        if earlier.entity != shapes[index].entity || Int(earlier.key_count) != keyCount { damaged = true }
-        let start = Int(batch.events[linked].first_value)
-        for part in 0..<keyCount {
-            store(damaged ? storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0) : batch.values[start + part])
-        }
-        return Int(slots[linked])
+        for part in 0..<plan.keyCount { store(next(sources[plan.firstSource + part].stream, known: -1, old: -1)) }
+        return lastValues.add(plan.width)
     }
 
     @inline(__always)
     private mutating func store(_ value: storage_value) {
-        batch.values[nextValue] = value
+        values[nextValue] = value
         nextValue += 1
     }
 
     @inline(__always)
-    private mutating func next(_ index: Int, known: Int?, old: Int) -> storage_value {
+    private mutating func next(_ index: Int, known: Int32, old: Int) -> storage_value {
         let stream = streams.baseAddress.unsafelyUnwrapped + index
         let head = stream.pointee.heads.varint()
         switch head & 7 {
@@ -118,7 +167,7 @@ struct BatchFill: ~Copyable {
         case ValueKind.text: return slice(stream, SQLITE_TEXT, size: head >> 3)
         case ValueKind.blob: return slice(stream, SQLITE_BLOB, size: head >> 3)
         case ValueKind.null:
-            if head == ValueKind.known, let known { return batch.values[known] }
+            if head == ValueKind.known, known >= 0 { return values[Int(known)] }
             if head != ValueKind.null { damaged = true }
             return storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
         case ValueKind.real:
@@ -138,7 +187,7 @@ struct BatchFill: ~Copyable {
     @inline(__always)
     private func slice(_ stream: UnsafeMutablePointer<DecodedStream>, _ type: Int32, size: UInt64) -> storage_value {
         let start = stream.pointee.bodies.skip(size)
-        let offset = start - UnsafePointer(batch.bytes)
+        let offset = start - body
         let whole = !stream.pointee.bodies.failed
         return storage_value(type: UInt32(type), size: whole ? UInt32(size) : 0, bits: UInt64(offset))
     }
@@ -153,7 +202,7 @@ struct BatchFill: ~Copyable {
             damaged = true
             return null
         }
-        let base = batch.values[old]
+        let base = values[old]
         let bytes = Int32(base.type) == SQLITE_TEXT || Int32(base.type) == SQLITE_BLOB
         // Each part is compared alone first, so that the sum can't overflow.
         guard bytes, prefix <= UInt64(base.size), suffix <= UInt64(base.size), prefix + suffix <= UInt64(base.size),
@@ -166,7 +215,7 @@ struct BatchFill: ~Copyable {
         let target = edits.reserve(size)
         let source =
             Int(base.bits) < bodySize
-            ? UnsafePointer(batch.bytes) + Int(base.bits)
+            ? body + Int(base.bits)
             : UnsafePointer(edits.base) + (Int(base.bits) - bodySize)
         target.update(from: source, count: Int(prefix))
         (target + Int(prefix)).update(from: start, count: Int(middle))
@@ -180,5 +229,42 @@ struct BatchFill: ~Copyable {
     private func attachEdits() {
         guard edits.count > 0 else { return }
         batch.append(edits.bytes, behind: bodySize)
+    }
+}
+
+/// A growing run of numbers, without the checks of an array.
+private struct NumberBuffer: ~Copyable {
+    private var base = UnsafeMutablePointer<Int32>.allocate(capacity: 1_024)
+    private var count = 0
+    private var capacity = 1_024
+
+    deinit { base.deallocate() }
+
+    /// Adds so many places, all -1, and returns the first.
+    @inline(__always)
+    mutating func add(_ size: Int) -> Int {
+        if count + size > capacity { grow(to: count + size) }
+        let start = count
+        count += size
+        clear(start, size)
+        return start
+    }
+
+    @inline(__always)
+    func clear(_ start: Int, _ size: Int) { (base + start).update(repeating: -1, count: size) }
+
+    @inline(never)
+    private mutating func grow(to needed: Int) {
+        let larger = max(capacity * 2, needed)
+        let moved = UnsafeMutablePointer<Int32>.allocate(capacity: larger)
+        moved.update(from: base, count: count)
+        base.deallocate()
+        (base, capacity) = (moved, larger)
+    }
+
+    @inline(__always)
+    subscript(place: Int) -> Int32 {
+        get { base[place] }
+        nonmutating set { base[place] = newValue }
     }
 }

@@ -119,7 +119,9 @@ struct DecodedShape {
     var columns: [UInt32]
     var keyStreams: [Int] = []
     var columnStreams: [Int] = []
+    /// The number of each column among those of its entity that the run names, and how many those are.
     var places: [Int] = []
+    var columnsOfEntity = 0
 
     var valueCount: Int {
         keyCount + columns.count * (operation == UInt32(STORAGE_UPDATE) ? 2 : 1)

@@ -1,22 +1,9 @@
-/// The last value of each column of each row within one run of events, as far as the run has told it.
-///
-/// Encoder and decoder keep one in step, so that an old value which an earlier event of the run already holds isn't
-/// stored again. A row is a slot; a column has a place among the columns of its entity, in order of appearance.
-struct KnownValues {
+/// Numbers the columns of each entity in the order in which the shapes of a run name them, for encoder and decoder alike.
+struct ColumnPlaces {
     private var places: [UInt32: [UInt32: Int]] = [:]
-    private var starts: [Int] = []
-    private var sizes: [Int] = []
-    private var values: [Int32] = []
 
-    mutating func reset() {
-        places.removeAll(keepingCapacity: true)
-        starts.removeAll(keepingCapacity: true)
-        sizes.removeAll(keepingCapacity: true)
-        values.removeAll(keepingCapacity: true)
-    }
+    mutating func reset() { places.removeAll(keepingCapacity: true) }
 
-    /// The place of a column. Every shape of the run must be asked for before the first ``add(columns:)`` of the
-    /// entity can be wide enough, so slots grow when a later shape brings new columns.
     mutating func place(of column: UInt32, in entity: UInt32) -> Int {
         if let place = places[entity]?[column] { return place }
         let place = places[entity]?.count ?? 0
@@ -24,7 +11,23 @@ struct KnownValues {
         return place
     }
 
-    func columnCount(of entity: UInt32) -> Int { places[entity]?.count ?? 0 }
+    func count(of entity: UInt32) -> Int { places[entity]?.count ?? 0 }
+}
+
+/// The last value of each column of each row within one run of events, as far as the encoder has told it.
+///
+/// An old value that an earlier event of the run already holds isn't stored again; ``BatchFill`` keeps the same in step. A row is a
+/// slot, which grows when a later shape brings new columns.
+struct KnownValues {
+    private var starts: [Int] = []
+    private var sizes: [Int] = []
+    private var values: [Int32] = []
+
+    mutating func reset() {
+        starts.removeAll(keepingCapacity: true)
+        sizes.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+    }
 
     /// Begins a row and returns its slot.
     mutating func add(columns: Int) -> Int {

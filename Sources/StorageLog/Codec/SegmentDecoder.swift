@@ -9,7 +9,7 @@ internal import StorageCore
 /// Not thread-safe: each reader owns one.
 final class SegmentDecoder {
     private let context: OpaquePointer
-    private var known = KnownValues()
+    private var places = ColumnPlaces()
     private let pool = MemoryPool()
 
     init() {
@@ -69,7 +69,7 @@ final class SegmentDecoder {
         let batch = EventBatch(
             header: header, slices: parts.slices, shapes: parts.shapes, valueCount: valueCount, bytes: memory,
             pool: pool)
-        var fill = BatchFill(batch: batch, shapes: parts.shapes, streams: parts.streams, known: known)
+        var fill = BatchFill(batch: batch, shapes: parts.shapes, streams: parts.streams)
         try fill.run(indexes: parts.indexes, links: parts.links)
         return batch
     }
@@ -146,7 +146,7 @@ extension SegmentDecoder {
     private func connect(_ shapes: inout [DecodedShape], to streams: [DecodedStream], first: Int64) throws {
         var indexOfStream: [UInt64: Int] = [:]
         for (index, stream) in streams.enumerated() { indexOfStream[stream.identifier] = index }
-        known.reset()
+        places.reset()
         for index in shapes.indices {
             let shape = shapes[index]
             let keys = (0..<shape.keyCount).map { StreamIdentifier.key(entity: shape.entity, part: UInt32($0)) }
@@ -157,8 +157,9 @@ extension SegmentDecoder {
             else { throw StorageError.corruptLog("a column of row @\(first) has no values") }
             shapes[index].keyStreams = keyStreams
             shapes[index].columnStreams = columnStreams
-            shapes[index].places = shape.columns.map { known.place(of: $0, in: shape.entity) }
+            shapes[index].places = shape.columns.map { places.place(of: $0, in: shape.entity) }
         }
+        for index in shapes.indices { shapes[index].columnsOfEntity = places.count(of: shapes[index].entity) }
     }
 
     static func readShapeIndexes(_ reader: ByteReader, count: Int, shapes: Int, first: Int64) throws -> [Int] {

@@ -32,6 +32,7 @@ final class SegmentEncoder {
     /// Per event the number of its row within this run, and per row the last known value of each column.
     private var slotOfEvent: [Int32] = []
     private var slots = KnownValues()
+    private var places = ColumnPlaces()
 
     init() {
         // Creation fails only when memory is exhausted, which Swift can't survive either.
@@ -87,6 +88,7 @@ extension SegmentEncoder {
         localOfContent.removeAll(keepingCapacity: true)
         slotOfEvent.removeAll(keepingCapacity: true)
         slots.reset()
+        places.reset()
 
         for index in range {
             let event = view.events[index]
@@ -114,7 +116,7 @@ extension SegmentEncoder {
                 throw StorageError.corruptLog("a back-link joins events of two rows")
             }
         } else {
-            slot = slots.add(columns: slots.columnCount(of: shape.entity))
+            slot = slots.add(columns: places.count(of: shape.entity))
             for (part, stream) in shape.keyStreams.enumerated() { streams[stream].append(key[part], view) }
         }
         slotOfEvent.append(Int32(slot))
@@ -160,7 +162,7 @@ extension SegmentEncoder {
             entity: source.entity, operation: source.operation, columns: columns,
             keyStreams: (0..<source.key_count).map { stream(entity: source.entity, part: $0) },
             columnStreams: columns.map { stream(column: $0) },
-            places: columns.map { slots.place(of: $0, in: source.entity) })
+            places: columns.map { places.place(of: $0, in: source.entity) })
         localShapes.append(local)
         localOfShape[shape] = Int32(localShapes.count - 1)
         return localShapes.count - 1

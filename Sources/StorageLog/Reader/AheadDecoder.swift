@@ -29,19 +29,28 @@ final class AheadDecoder {
         }
     }
 
-    /// So many rows are under way at once: one more than is being decoded, so that neither side waits for the other to
-    /// ask.
-    private static let depth = 2
+    /// Rows that are under way at once: few at first, because a short read would throw them away; then so many that neither side
+    /// waits at each row, because a thread that is woken for the fraction of a millisecond that a row takes is seldom given a
+    /// processor of its own.
+    private static let fewRows = 2
+    private static let manyRows = 8
+    /// Of large rows there are fewer: their bodies take so much together, unless two alone take more.
+    private static let bytes = 4 << 20
 
     private let queue = DispatchQueue(label: "StorageKit decoding")
     private let decoder = SegmentDecoder()
     private var underWay: [Work] = []
+    private var size = 0
+    private var room = AheadDecoder.fewRows
 
     /// Takes a row, and gives one that came earlier; nil while there is room for more.
     func exchange(_ header: SegmentHeader, body: UnsafeRawBufferPointer) throws -> EventBatch? {
-        let earlier = underWay.count < Self.depth ? nil : try next()
+        let isFull = underWay.count >= room || underWay.count >= Self.fewRows && size >= Self.bytes
+        let earlier = isFull ? try next() : nil
+        if isFull { room = min(room + 1, Self.manyRows) }
         let work = Work(header, body: Array(body), decoder: decoder)
         underWay.append(work)
+        size += header.size
         queue.async { work.run() }
         return earlier
     }
@@ -50,6 +59,7 @@ final class AheadDecoder {
     func next() throws -> EventBatch? {
         guard !underWay.isEmpty else { return nil }
         let work = underWay.removeFirst()
+        size -= work.header.size
         work.isDone.wait()
         return try work.batch?.get()
     }
