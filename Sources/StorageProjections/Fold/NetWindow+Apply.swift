@@ -146,7 +146,8 @@ private final class NetWriter {
     private func insertion(of count: Int) throws -> Statement {
         let row = "(" + repeatElement("?", count: width + 1).joined(separator: ", ") + ")"
         let rows = repeatElement(row, count: count).joined(separator: ", ")
-        return try Statement(database, "INSERT INTO \(name)(\(columns)) VALUES \(rows)")
+        // OR FAIL, because everything is undone in any case: SQLite needn't be able to undo the statement alone.
+        return try Statement(database, "INSERT OR FAIL INTO \(name)(\(columns)) VALUES \(rows)")
     }
 
     private func update(_ row: NetWindow.Row) throws {
