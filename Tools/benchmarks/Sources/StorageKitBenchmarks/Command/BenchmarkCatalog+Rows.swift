@@ -158,6 +158,23 @@ extension BenchmarkCatalog {
         }
     }
 
+    /// The versions of a row lie so far apart that no stretch that fits in memory holds two of them.
+    var rebuildLarge: Benchmark {
+        let log = workload.largeLog
+        return Benchmark(
+            id: "rebuild-large",
+            title: "Rebuild an entity table of \(Format.count(log.rows)) rows from \(Format.count(log.events)) events",
+            method: """
+                Each row has \(log.versions) versions, \(Format.count(log.rows)) events apart; the C bulk load is plain inserts \
+                of the newest versions alone, in key order, one transaction.
+                """,
+            budgets: [rebuildBudget("Rebuild an entity table from \(Format.count(log.events)) events")]
+        ) { workspace in
+            let path = try await StorageKitStore.largeLogPath(log, in: workspace)
+            return rebuildContest(log.rows, path)
+        }
+    }
+
     func rebuildHistory(_ history: HistoryFile) -> Benchmark {
         Benchmark(
             id: "rebuild-" + history.name,

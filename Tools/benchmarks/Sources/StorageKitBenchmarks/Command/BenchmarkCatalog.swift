@@ -10,7 +10,7 @@ struct BenchmarkCatalog {
     var benchmarks: [Benchmark] {
         [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
             + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
-            + [rebuild, rebuildVersions] + histories.map(rebuildHistory)
+            + [rebuild, rebuildVersions, rebuildLarge] + histories.map(rebuildHistory)
             + [replay, logSize, rowHistory, open, peakMemory, asOf] + live
     }
 }
