@@ -7,8 +7,8 @@ import Testing
 
 /// Views of a store that another process writes to miss nothing and repeat nothing, whatever becomes of that process.
 ///
-/// Readers have a heartbeat of an hour here: where a wake-up were lost, the test would stand still.
-@MainActor @Suite(.serialized) struct ViewsAcrossProcessesTests {
+/// Readers have a heartbeat of an hour here: where a wake-up were lost, the test would stand still until its time is over.
+@MainActor @Suite(.serialized, .timeLimit(.minutes(30))) struct ViewsAcrossProcessesTests {
     private let folder: TemporaryFolder
     private var path: String { folder.file("store.sqlite") }
 

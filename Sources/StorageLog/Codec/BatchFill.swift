@@ -25,7 +25,7 @@ struct BatchFill: ~Copyable {
         let firstSource: Int
         let keyCount: Int
         let columnCount: Int
-        /// How many columns the entity has.
+        /// How many columns of the entity the run names.
         let width: Int
     }
 
@@ -45,7 +45,7 @@ struct BatchFill: ~Copyable {
     /// For each event where the columns of its row lie in `lastValues`.
     private let rows: UnsafeMutableBufferPointer<Int>
     /// The last value of each column of each row that the run has told, or -1.
-    private var lastValues = NumberBuffer()
+    private var lastValues = GrowingBuffer<Int32>(capacity: 1_024)
     private var nextValue = 0
     /// Texts that were told as edits. The body, into which the streams point, stays where it is meanwhile; offsets
     /// from its end on mean this buffer.
@@ -118,15 +118,15 @@ struct BatchFill: ~Copyable {
         if !plan.isInsert {
             for column in 0..<plan.columnCount {
                 let source = columns[column]
-                store(next(source.stream, known: lastValues[row + source.place], old: -1))
+                store(next(source.stream, known: lastValues.base[row + source.place], old: -1))
             }
         }
         guard plan.isInsert || plan.isUpdate else { return }
-        if plan.isInsert { lastValues.clear(row, plan.width) }
+        if plan.isInsert { (lastValues.base + row).update(repeating: -1, count: plan.width) }
         for column in 0..<plan.columnCount {
             let source = columns[column]
             let value = next(source.stream, known: -1, old: plan.isUpdate ? old + column : -1)
-            lastValues[row + source.place] = Int32(truncatingIfNeeded: nextValue)
+            lastValues.base[row + source.place] = Int32(truncatingIfNeeded: nextValue)
             store(value)
         }
     }
@@ -146,7 +146,10 @@ struct BatchFill: ~Copyable {
             damaged = true
         }
         for part in 0..<plan.keyCount { store(next(sources[plan.firstSource + part].stream, known: -1, old: -1)) }
-        return lastValues.add(plan.width)
+        let row = lastValues.count
+        lastValues.reserve(plan.width).update(repeating: -1, count: plan.width)
+        lastValues.advance(plan.width)
+        return row
     }
 
     @inline(__always)
@@ -229,42 +232,5 @@ struct BatchFill: ~Copyable {
     private func attachEdits() {
         guard edits.count > 0 else { return }
         batch.append(edits.bytes, behind: bodySize)
-    }
-}
-
-/// A growing run of numbers, without the checks of an array.
-private struct NumberBuffer: ~Copyable {
-    private var base = UnsafeMutablePointer<Int32>.allocate(capacity: 1_024)
-    private var count = 0
-    private var capacity = 1_024
-
-    deinit { base.deallocate() }
-
-    /// Adds so many places, all -1, and returns the first.
-    @inline(__always)
-    mutating func add(_ size: Int) -> Int {
-        if count + size > capacity { grow(to: count + size) }
-        let start = count
-        count += size
-        clear(start, size)
-        return start
-    }
-
-    @inline(__always)
-    func clear(_ start: Int, _ size: Int) { (base + start).update(repeating: -1, count: size) }
-
-    @inline(never)
-    private mutating func grow(to needed: Int) {
-        let larger = max(capacity * 2, needed)
-        let moved = UnsafeMutablePointer<Int32>.allocate(capacity: larger)
-        moved.update(from: base, count: count)
-        base.deallocate()
-        (base, capacity) = (moved, larger)
-    }
-
-    @inline(__always)
-    subscript(place: Int) -> Int32 {
-        get { base[place] }
-        nonmutating set { base[place] = newValue }
     }
 }

@@ -1,53 +1,22 @@
 internal import Foundation
 
-/// A growing run of bytes that the encoder writes into. Not thread-safe: one writer owns it.
-struct ByteBuffer: ~Copyable {
-    private(set) var base: UnsafeMutablePointer<UInt8>
-    private(set) var count = 0
-    private var capacity: Int
+/// Bytes that the codec writes one after another.
+typealias ByteBuffer = GrowingBuffer<UInt8>
 
-    init(capacity: Int = 256) {
-        self.capacity = capacity
-        base = .allocate(capacity: capacity)
-    }
-
-    deinit { base.deallocate() }
-
+extension GrowingBuffer where Item == UInt8 {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
-
-    mutating func removeAll() { count = 0 }
-
-    /// Makes room for `additional` bytes and returns where they go.
-    @inline(__always)
-    mutating func reserve(_ additional: Int) -> UnsafeMutablePointer<UInt8> {
-        if count + additional > capacity { grow(to: count + additional) }
-        return base + count
-    }
-
-    @inline(never)
-    private mutating func grow(to needed: Int) {
-        let larger = Swift.max(capacity * 2, needed)
-        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        moved.update(from: base, count: count)
-        base.deallocate()
-        base = moved
-        capacity = larger
-    }
-
-    @inline(__always)
-    mutating func advance(_ written: Int) { count += written }
 
     @inline(__always)
     mutating func append(_ byte: UInt8) {
         reserve(1).pointee = byte
-        count += 1
+        advance(1)
     }
 
     @inline(__always)
     mutating func append(_ source: UnsafePointer<UInt8>, count size: Int) {
         guard size > 0 else { return }
         reserve(size).update(from: source, count: size)
-        count += size
+        advance(size)
     }
 
     mutating func append(_ source: UnsafeRawBufferPointer) {
@@ -67,7 +36,7 @@ struct ByteBuffer: ~Copyable {
             index += 1
         }
         start[index] = UInt8(truncatingIfNeeded: value)
-        count += index + 1
+        advance(index + 1)
     }
 
     @inline(__always)
