@@ -210,7 +210,7 @@ struct CrashWorker {
     private func rebuild() async throws {
         // In steps as small as can be, with rests between them, so that it is killed there.
         var pace = Rebuild.Pace()
-        pace.limit = 1
+        (pace.limit, pace.seeksNeeded) = (1, true)
         _ = try await Rebuild(storage.engine, pace: pace) { _ in
             Self.say("step")
             Thread.sleep(forTimeInterval: 0.05)

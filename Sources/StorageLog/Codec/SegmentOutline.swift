@@ -14,7 +14,7 @@ package struct SegmentOutline {
 
     package let header: SegmentHeader
     private let slices: [CommitSlice]
-    private let shapes: [Shape]
+    package let shapes: [Shape]
     private let shapeOfEvent: [Int]
     private let previous: [Int64]
 
@@ -27,6 +27,9 @@ package struct SegmentOutline {
     }
 
     package func shape(ofEvent index: Int) -> Shape { shapes[shapeOfEvent[index]] }
+
+    /// The place of an event's shape among ``shapes``.
+    package func shapeIndex(ofEvent index: Int) -> Int { shapeOfEvent[index] }
 
     /// The position of the event before of the same row; 0 where there is none.
     package func previous(ofEvent index: Int) -> Int64 { previous[index] }

@@ -141,6 +141,25 @@ extension LogReader {
         return outline
     }
 
+    /// Hands over what the rows of the log that hold any of `positions` say before their values, last first, until `body`
+    /// answers false.
+    ///
+    /// - Parameter wanted: Whether a row is to be read, from what its columns say of it.
+    package func forEachOutline(
+        in positions: ClosedRange<Int64>, where wanted: (SegmentHeader) -> Bool = { _ in true },
+        _ body: (SegmentOutline) throws -> Bool
+    ) throws {
+        let select = try Statement(database, Self.selectRows(descending: true))
+        select.bind(positions.lowerBound, at: 1)
+        select.bind(positions.upperBound, at: 2)
+        while try select.step() {
+            let header = Self.header(of: select)
+            guard header.last >= positions.lowerBound, wanted(header) else { continue }
+            try checkFormat(select, header)
+            if try !body(try outlines.outline(of: select.bytes(9), header)) { return }
+        }
+    }
+
     /// A key that none of the rows of an entity comes before that were changed in a stretch, by the first parts of their
     /// keys in SQLite's order.
     ///

@@ -73,6 +73,8 @@ struct NetWindow: Sendable {
     private(set) var events = 0
     private(set) var tables: [Table]
     private(set) var rows: [Row] = []
+    /// How many of the rows were there before.
+    private var foundRows = 0
     private(set) var values: [storage_value] = []
     /// Texts and blobs, to which `bits` of the values are offsets.
     private(set) var bytes: [UInt8] = []
@@ -81,24 +83,32 @@ struct NetWindow: Sendable {
     /// Where they have left room for texts of about the same size; by ``room(for:)`` in steps.
     private var rooms = [[Int]](repeating: [], count: Self.largestRoom / Self.roomStep + 1)
     private var tableOfEntity: [UInt32: Int] = [:]
-    /// For each event of the batches that came in the place of its row, or -1; by place of the batch.
+    /// For each event of the batches that came in the place of its row, or one of the negative numbers; by place of the batch.
     private var rowOfEvent: [Int32] = []
+    private static let foreign: Int32 = -1
+    private static let skipped: Int32 = -2
     private var batches: [(first: Int64, start: Int)] = []
+    /// The events that are taken in; all where nil.
+    let needed: NeededEvents?
 
     /// Which columns an update sets is told by a bit each.
     static func takes(_ entities: [CatalogEntity]) -> Bool { entities.allSatisfy { $0.live.count <= 64 } }
 
     /// An empty stretch behind a position.
     ///
-    /// - Parameter limit: The memory that it may take. Where rows come several times, so that a longer stretch spares
-    ///   writing them, it may be ten times as much.
-    init(_ entities: [CatalogEntity], after position: Int64, limit: Int) {
+    /// - Parameters:
+    ///   - needed: The events that are enough; the stretch begins and ends among their positions.
+    ///   - limit: The memory that it may take. Where rows come several times, so that a longer stretch spares writing them, it
+    ///     may be ten times as much; where the table has them from before, so that it is passed through less often, five times.
+    init(_ entities: [CatalogEntity], after position: Int64, needed: NeededEvents? = nil, limit: Int) {
         self.limit = limit
+        self.needed = needed
         // Growing would copy everything; what isn't used is never given by the system.
-        Self.reserve(&bytes, limit * 11)
-        Self.reserve(&values, limit * 4)
-        Self.reserve(&rows, limit * 4)
-        Self.reserve(&rowOfEvent, limit * 2)
+        let most = limit * Self.largest + limit
+        Self.reserve(&bytes, most)
+        Self.reserve(&values, most)
+        Self.reserve(&rows, most)
+        Self.reserve(&rowOfEvent, most)
         tables = entities.map(Table.init)
         for (place, entity) in entities.enumerated() { tableOfEntity[entity.id] = place }
         first = position + 1
@@ -116,9 +126,20 @@ struct NetWindow: Sendable {
             + rowOfEvent.count * MemoryLayout<Int32>.stride
     }
 
+    /// How many times the memory it may take that is meant for stretches that spare nothing by being longer.
+    private var patience: Int {
+        if events > rows.count + rows.count / 4 { return Self.largest }
+        return mostlyComesBack ? Self.largest / 2 : 1
+    }
+
+    private static let largest = 10
+
+    /// Whether the table has many of the rows from before: it is passed through once more for this stretch.
+    var mostlyComesBack: Bool { foundRows > rows.count / 2 }
+
     /// Drops what was superseded where room is short, and tells whether there is any then.
     mutating func makeRoom() -> Bool {
-        let limit = events > rows.count + rows.count / 4 ? limit * 10 : limit
+        let limit = limit * patience
         guard memory >= limit else { return true }
         guard wasted > bytes.count / 4 else { return false }
         dropWaste()
@@ -136,7 +157,11 @@ struct NetWindow: Sendable {
             for position in start...end {
                 let index = Int(position - batch.header.first)
                 guard let telling = tellings[Int(view.events[index].shape)] else {
-                    rowOfEvent.append(-1)
+                    rowOfEvent.append(Self.foreign)
+                    continue
+                }
+                guard needed?.contains(position) ?? true else {
+                    rowOfEvent.append(try skip(view, index, position, telling))
                     continue
                 }
                 rowOfEvent.append(Int32(try add(view, index, position, telling, links)))
@@ -178,9 +203,8 @@ struct NetWindow: Sendable {
     ) throws -> Int {
         let previous = view.events[index].previous
         let isInsert = telling.operation == STORAGE_INSERT
-        let place =
-            previous >= first
-            ? try row(of: previous, view, index, telling, position) : begin(view, index, position, telling)
+        let known = previous >= first ? try row(of: previous, view, index, telling, position) : Self.skipped
+        let place = known >= 0 ? Int(known) : begin(view, index, position, telling)
         guard rows[place].isThere != isInsert else {
             throw StorageError.corruptLog(
                 "event @\(position) "
@@ -201,11 +225,17 @@ struct NetWindow: Sendable {
         return place
     }
 
-    /// The row to which an event points back.
+    /// Leaves an event out that isn't needed: later ones of its row find the row through it nevertheless.
+    private func skip(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws -> Int32 {
+        let previous = view.events[index].previous
+        return previous >= first ? try row(of: previous, view, index, telling, position) : Self.skipped
+    }
+
+    /// The row to which an event points back; ``skipped`` where no event was taken in of it yet.
     @inline(__always)
     private func row(
         of previous: Int64, _ view: EventView, _ index: Int, _ telling: Telling, _ position: Int64
-    ) throws -> Int {
+    ) throws -> Int32 {
         var batch = batches.count - 1
         let isNear = previous >= batches[batch].first
         if !isNear {
@@ -219,9 +249,15 @@ struct NetWindow: Sendable {
         }
         let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
         let offset = batches[batch].start + Int(previous - batches[batch].first)
-        let place = previous < position && offset < end ? Int(rowOfEvent[offset]) : -1
-        // Within a batch the decoder has the key from the very event that is pointed to.
-        guard place >= 0, rows[place].table == telling.table, isNear || isKey(of: rows[place], view, index) else {
+        let isRead = previous >= batches[batch].first && offset < end
+        let place = isRead ? rowOfEvent[offset] : needed?.contains(previous) == false ? Self.skipped : Self.foreign
+        let fits =
+            place >= 0
+            // Within a batch the decoder has the key from the very event that is pointed to.
+            ? rows[Int(place)].table == telling.table && (isNear || isKey(of: rows[Int(place)], view, index))
+            // What an insert points back to is a delete, and those are all taken in.
+            : place == Self.skipped && telling.operation != STORAGE_INSERT
+        guard previous < position, fits else {
             throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
         }
         return place
@@ -250,6 +286,7 @@ struct NetWindow: Sendable {
     @inline(__always)
     private mutating func begin(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) -> Int {
         let isInsert = telling.operation == STORAGE_INSERT
+        if !isInsert { foundRows += 1 }
         let start = values.count
         let key = view.key(of: index)
         for _ in 0..<telling.width { values.append(Self.unknown) }

@@ -27,6 +27,11 @@ package struct Rebuild: Sendable {
         /// The bytes that a stretch may take, and ten times as many where that spares writing rows twice; there are two
         /// stretches at a time.
         package var memory = 3 << 20
+        /// Whether it is found out which events are needed before they are read; where nil, once the rows of a stretch are
+        /// those of stretches before, and much of the log still follows.
+        package var seeksNeeded: Bool?
+        /// A stretch ends before so many events that aren't needed: the next one passes over them without decoding them.
+        package var gap: Int64 = 50_000
 
         package init() {}
     }
@@ -119,7 +124,7 @@ package struct Rebuild: Sendable {
             }
             let reached = positions.merging(window.tables.map { ($0.entity.id, window.last) }) { $1 }
             let room = memory
-            async let following = self.window(after: reached, through: goal, room)
+            async let following = self.window(after: reached, through: goal, behind: window, room)
             do {
                 let head = try await take(window, isInterruptible: room > Self.leastMemory)
                 positions = reached
@@ -129,12 +134,12 @@ package struct Rebuild: Sendable {
             } catch is ShadowTables.Interrupted {
                 _ = try await following
                 memory = max(room / 4, Self.leastMemory)
-                upcoming = try await self.window(after: positions, through: goal, memory)
+                upcoming = try await self.window(after: positions, through: goal, behind: window, memory)
             } catch let error as StorageError where error.code == .conflict {
                 // Two rows that change places have to do it one after the other, as they did.
                 _ = try await following
                 positions = try await advance(Set(positions.keys), meter)
-                upcoming = try await self.window(after: positions, through: goal, memory)
+                upcoming = try await self.window(after: positions, through: goal, behind: window, memory)
             }
         }
         return positions
@@ -148,33 +153,61 @@ package struct Rebuild: Sendable {
 
     /// Reads the next stretch of the log for the shadows that are furthest behind.
     ///
+    /// - Parameter earlier: The stretch before.
     /// - Returns: nil where they are as far as the log, or can only be replayed event by event.
     private func window(
-        after positions: [UInt32: Int64], through goal: Int64, _ memory: Int
+        after positions: [UInt32: Int64], through goal: Int64, behind earlier: NetWindow? = nil, _ memory: Int
     ) async throws -> NetWindow? {
-        let limit = pace.limit
+        let pace = pace
+        let seeksNeeded = pace.seeksNeeded ?? earlier.map { Self.isWorthSeeking(behind: $0, through: goal) } ?? false
+        let known = earlier?.needed
         return try await engine.read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             guard let low = positions.values.min(), low < goal else { return nil }
-            let end = min(positions.values.filter { $0 > low }.min() ?? goal, goal)
             let catalog = try Catalog.load(connection)
             let entities = positions.filter { $0.value == low }.keys.sorted().compactMap(catalog.entity(id:))
             guard NetWindow.takes(entities) else { return nil }
-            var window = NetWindow(entities, after: low, limit: memory)
-            var reached = end
-            // Asking the window itself would hold a copy of it, so that filling it would copy all that is in it.
-            let wanted = Set(entities.map(\.id))
-            let wants = { (header: SegmentHeader) in header.entities.contains(where: wanted.contains) }
-            try LogReader(connection).forEachBatch(in: low + 1...end, where: wants) { batch in
-                try Task.checkCancellation()
-                try window.add(batch, through: end)
-                if window.makeRoom(), window.events < limit { return true }
-                reached = window.last
-                return false
+            let reader = LogReader(connection)
+            var end = min(positions.values.filter { $0 > low }.min() ?? goal, goal)
+            var needed = known?.covers(low + 1, entities) == true ? known : nil
+            if seeksNeeded, needed == nil {
+                needed = try NeededEvents(of: entities, in: low + 1...min(end, low + NeededEvents.limit), reader)
             }
-            window.finish(at: reached)
-            return window
+            if let needed { end = min(end, needed.positions.upperBound) }
+            return try Self.window(entities, in: low + 1...end, needed, reader, pace, memory)
         }
+    }
+
+    /// Where stretches bring the same rows again and again, going through the outlines of the log takes a small part of what
+    /// writing the rows takes.
+    private static func isWorthSeeking(behind window: NetWindow, through goal: Int64) -> Bool {
+        window.mostlyComesBack && goal - window.last > 4 * (window.last - window.first)
+    }
+
+    private static func window(
+        _ entities: [CatalogEntity], in positions: ClosedRange<Int64>, _ needed: NeededEvents?, _ reader: LogReader,
+        _ pace: Pace, _ memory: Int
+    ) throws -> NetWindow {
+        var window = NetWindow(entities, after: positions.lowerBound - 1, needed: needed, limit: memory)
+        var reached = positions.upperBound
+        // What isn't needed is passed over up to the first row of the stretch; from then on events must find their rows.
+        var isPassingOver = true
+        let wanted = Set(entities.map(\.id))
+        let wants = { (header: SegmentHeader) in
+            guard header.entities.contains(where: wanted.contains) else { return false }
+            if let needed, isPassingOver { isPassingOver = !needed.containsAny(of: header.first...header.last) }
+            return needed == nil || !isPassingOver
+        }
+        try reader.forEachBatch(in: positions, where: wants) { batch in
+            try Task.checkCancellation()
+            try window.add(batch, through: positions.upperBound)
+            let goesOn = needed?.containsAny(of: window.last + 1...window.last + pace.gap) ?? true
+            if goesOn, window.makeRoom(), window.events < pace.limit { return true }
+            reached = window.last
+            return false
+        }
+        window.finish(at: reached)
+        return window
     }
 
     private func take(_ window: NetWindow, isInterruptible: Bool) async throws -> Int64 {
