@@ -52,6 +52,10 @@ package final class StorageEngine: Sendable {
         let head = writer?.head ?? head
         state.withLock { $0.committed = head }
     }
+
+    /// The writer lets go of its connection before that is closed, also where nobody has called ``close()``. No block on the
+    /// writer's queue is left by now: each of them holds the engine.
+    deinit { writer = nil }
 }
 
 // MARK: Writing

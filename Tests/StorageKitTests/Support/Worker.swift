@@ -32,17 +32,13 @@ final class Worker {
         process.standardOutput = other?.input ?? output
         process.standardError = FileHandle.nullDevice
         if other != nil { try output.fileHandleForWriting.close() }
-        let printed = printed
-        output.fileHandleForReading.readabilityHandler = { handle in
-            let more = handle.availableData
-            if more.isEmpty {
-                handle.readabilityHandler = nil
-                printed.end()
-            } else {
-                printed.append(more)
-            }
-        }
         try process.run()
+        // On a thread of its own: of a handle that calls back when there is something to read, libdispatch uses what it has
+        // freed, now and then.
+        Thread.detachNewThread { [printed, handle = output.fileHandleForReading] in
+            while case let more = handle.availableData, !more.isEmpty { printed.append(more) }
+            printed.end()
+        }
     }
 
     /// A test that has failed half-way leaves no process behind.
