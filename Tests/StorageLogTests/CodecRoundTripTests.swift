@@ -49,6 +49,13 @@ import Testing
             #expect(batch.logged == Array(events[range]), "seed \(seed)")
             #expect(batch.beginsInsideCommit == slices(events, range).first?.continuesEarlier)
             #expect(batch.endsInsideCommit == slices(events, range).last?.continuesLater)
+            // Whoever looks for one event has those before it too.
+            let count = 1 + generator.random.below(range.count)
+            let part = try row.body.withUnsafeBytes {
+                try SegmentDecoder().decode(body: $0, of: row.header, through: row.header.first + Int64(count) - 1)
+            }
+            #expect(part.filled == count && part.header == row.header)
+            #expect(part.logged == Array(events[range].prefix(count)), "seed \(seed), \(count) events")
         }
     }
 

@@ -60,7 +60,7 @@ struct BatchFill: ~Copyable {
         bodySize = batch.header.size
         streams = .allocate(capacity: list.count)
         _ = streams.initialize(from: list)
-        rows = .allocate(capacity: batch.count)
+        rows = .allocate(capacity: batch.filled)
         sources = .allocate(capacity: shapes.reduce(0) { $0 + $1.keyCount + $1.columns.count })
         plans = .allocate(capacity: shapes.count)
         var next = 0
@@ -89,7 +89,7 @@ struct BatchFill: ~Copyable {
     mutating func run(indexes: [Int], links: ByteReader) throws {
         var links = links
         let first = batch.header.first
-        for index in indexes.indices {
+        for index in 0..<batch.filled {
             let distance = links.varint()
             let position = first + Int64(index)
             guard distance < UInt64(position) else {
@@ -102,8 +102,11 @@ struct BatchFill: ~Copyable {
             fill(index, plans[indexes[index]], linked: linked)
         }
         for stream in streams where stream.heads.failed || stream.bodies.failed { damaged = true }
-        for stream in streams where stream.heads.remaining + stream.bodies.remaining > 0 { damaged = true }
-        guard !damaged, !links.failed, links.remaining == 0 else {
+        if batch.filled == batch.count {
+            for stream in streams where stream.heads.remaining + stream.bodies.remaining > 0 { damaged = true }
+            if links.remaining > 0 { damaged = true }
+        }
+        guard !damaged, !links.failed else {
             throw StorageError.corruptLog("the values of row @\(first) don't add up")
         }
         attachEdits()

@@ -8,6 +8,8 @@ internal import StorageCore
 /// to it afterwards.
 public final class EventBatch: @unchecked Sendable {
     package let header: SegmentHeader
+    /// How many events were decoded: all, or those up to the one that was asked for.
+    let filled: Int
     let slices: [CommitSlice]
 
     let events: UnsafeMutablePointer<storage_event>
@@ -23,14 +25,15 @@ public final class EventBatch: @unchecked Sendable {
     /// - Parameters:
     ///   - bytes: Taken from the pool; it goes back there with the batch.
     init(
-        header: SegmentHeader, slices: [CommitSlice], shapes list: [DecodedShape], valueCount: Int,
+        header: SegmentHeader, filled: Int, slices: [CommitSlice], shapes list: [DecodedShape], valueCount: Int,
         bytes: MemoryPool.Piece, pool: MemoryPool
     ) {
         self.header = header
+        self.filled = filled
         self.slices = slices
         self.pool = pool
         byteMemory = bytes
-        eventMemory = pool.take(header.count * MemoryLayout<storage_event>.stride)
+        eventMemory = pool.take(filled * MemoryLayout<storage_event>.stride)
         valueMemory = pool.take(valueCount * MemoryLayout<storage_value>.stride)
         events = eventMemory.bound(to: storage_event.self)
         values = valueMemory.bound(to: storage_value.self)
@@ -93,7 +96,7 @@ public final class EventBatch: @unchecked Sendable {
     /// The events, valid while the batch is alive: use inside `withExtendedLifetime` or through ``withView(_:)``.
     var view: EventView {
         EventView(
-            events: events, count: count, values: values, bytes: bytes, shapes: shapes, shapeCount: shapeCount)
+            events: events, count: filled, values: values, bytes: bytes, shapes: shapes, shapeCount: shapeCount)
     }
 
     package func withView<Result>(_ body: (EventView) throws -> Result) rethrows -> Result {

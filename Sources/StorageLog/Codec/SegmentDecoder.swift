@@ -21,13 +21,17 @@ final class SegmentDecoder {
     deinit { ZSTD_freeDCtx(context) }
 
     /// Decodes a body whose uncompressed length is `size`.
-    func decode(body: UnsafeRawBufferPointer, size: Int) throws -> EventBatch {
-        try parse(decompress(body, size: size), size: size)
+    func decode(body: UnsafeRawBufferPointer, size: Int, through last: Int64? = nil) throws -> EventBatch {
+        try parse(decompress(body, size: size), size: size, through: last)
     }
 
     /// Decodes the body of a row, and makes sure that the row's columns say what its body says.
-    func decode(body: UnsafeRawBufferPointer, of header: SegmentHeader) throws -> EventBatch {
-        let batch = try decode(body: body, size: header.size)
+    ///
+    /// - Parameter last: The position up to which events are wanted; all where nil.
+    func decode(
+        body: UnsafeRawBufferPointer, of header: SegmentHeader, through last: Int64? = nil
+    ) throws -> EventBatch {
+        let batch = try decode(body: body, size: header.size, through: last)
         guard batch.header == header else {
             throw StorageError.corruptLog("the columns of row @\(header.first) contradict its body")
         }
@@ -48,7 +52,7 @@ final class SegmentDecoder {
         return memory
     }
 
-    private func parse(_ memory: MemoryPool.Piece, size: Int) throws -> EventBatch {
+    private func parse(_ memory: MemoryPool.Piece, size: Int, through last: Int64?) throws -> EventBatch {
         // The batch gives the memory back, whether or not the rest of it makes sense.
         var reader = ByteReader(memory.bound(to: UInt8.self), count: size)
         let header = SegmentHeader(from: &reader).with(size: size)
@@ -65,10 +69,11 @@ final class SegmentDecoder {
             pool.give(memory)
             throw error
         }
-        let valueCount = parts.indexes.reduce(0) { $0 + parts.shapes[$1].valueCount }
+        let wanted = last.map { Int(min(max($0, header.first), header.last) - header.first) + 1 } ?? header.count
+        let valueCount = parts.indexes[..<wanted].reduce(0) { $0 + parts.shapes[$1].valueCount }
         let batch = EventBatch(
-            header: header, slices: parts.slices, shapes: parts.shapes, valueCount: valueCount, bytes: memory,
-            pool: pool)
+            header: header, filled: wanted, slices: parts.slices, shapes: parts.shapes, valueCount: valueCount,
+            bytes: memory, pool: pool)
         var fill = BatchFill(batch: batch, shapes: parts.shapes, streams: parts.streams)
         try fill.run(indexes: parts.indexes, links: parts.links)
         return batch

@@ -65,12 +65,20 @@ package final class LogReader {
 
     /// The row of the log that holds a position.
     package func batch(containing position: Int64) throws -> EventBatch? {
-        if let known = recent.first(where: { $0.header.first <= position && position <= $0.header.last }) {
-            return known
+        try batch(containing: position, through: nil)
+    }
+
+    /// - Parameter last: The position up to which events are wanted; all where nil.
+    private func batch(containing position: Int64, through last: Int64?) throws -> EventBatch? {
+        let known = recent.first { batch in
+            batch.positions.contains(position)
+                && (last ?? batch.header.last) - batch.header.first < Int64(batch.filled)
         }
+        if let known { return known }
         return try row(containing: position) { row, header in
-            let batch = try decode(row, header)
-            if recent.count >= 4 { recent.removeFirst() }
+            // Before another takes memory, so that it takes the same.
+            if recent.count >= 2 { recent.removeFirst() }
+            let batch = try decode(row, header, through: last)
             recent.append(batch)
             return batch
         }
@@ -114,9 +122,11 @@ package final class LogReader {
         return header
     }
 
-    private func decode(_ row: Statement, _ header: SegmentHeader) throws -> EventBatch {
+    private func decode(
+        _ row: Statement, _ header: SegmentHeader, through last: Int64? = nil
+    ) throws -> EventBatch {
         try checkFormat(row, header)
-        return try decoder.decode(body: row.bytes(9), of: header)
+        return try decoder.decode(body: row.bytes(9), of: header, through: last)
     }
 
     private func checkFormat(_ row: Statement, _ header: SegmentHeader) throws {
@@ -223,12 +233,14 @@ extension LogReader {
     }
 
     /// The events of one row, newest first, until `body` answers false. Costs one look-up per version.
+    ///
+    /// What comes behind an event in its row of the log may be missing from its batch.
     package func forEachVersion(
         of key: [StorageValue], in entity: CatalogEntity, _ body: (EventBatch, Int) throws -> Bool
     ) throws {
         guard var position = try lastPosition(of: key, in: entity) else { return }
         while position > 0 {
-            guard let batch = try batch(containing: position) else {
+            guard let batch = try batch(containing: position, through: position) else {
                 throw StorageError.corruptLog("position @\(position) is missing")
             }
             let index = Int(position - batch.header.first)

@@ -66,6 +66,14 @@ struct NetWindow: Sendable {
     /// The type of a value that isn't known; SQLite's types begin with 1.
     static let unknown = storage_value(type: 0, size: 0, bits: 0)
 
+    /// Memory that the system has given to a stretch, for one after it.
+    struct Memory: Sendable {
+        fileprivate var rows: [Row] = []
+        fileprivate var values: [storage_value] = []
+        fileprivate var bytes: [UInt8] = []
+        fileprivate var rowOfEvent: [Int32] = []
+    }
+
     private let limit: Int
     let first: Int64
     /// The last position of the stretch.
@@ -100,9 +108,17 @@ struct NetWindow: Sendable {
     ///   - needed: The events that are enough; the stretch begins and ends among their positions.
     ///   - limit: The memory that it may take. Where rows come several times, so that a longer stretch spares writing them, it
     ///     may be ten times as much; where the table has them from before, so that it is passed through less often, five times.
-    init(_ entities: [CatalogEntity], after position: Int64, needed: NeededEvents? = nil, limit: Int) {
+    ///   - memory: That of a stretch that nobody needs any more.
+    init(
+        _ entities: [CatalogEntity], after position: Int64, needed: NeededEvents?, limit: Int, memory: consuming Memory
+    ) {
         self.limit = limit
         self.needed = needed
+        // Moved, not shared: an array that two have would be copied.
+        swap(&rows, &memory.rows)
+        swap(&values, &memory.values)
+        swap(&bytes, &memory.bytes)
+        swap(&rowOfEvent, &memory.rowOfEvent)
         // Growing would copy everything; what isn't used is never given by the system.
         let most = limit * Self.largest + limit
         Self.reserve(&bytes, most)
@@ -116,9 +132,14 @@ struct NetWindow: Sendable {
     }
 
     private static func reserve<Element>(_ array: inout [Element], _ size: Int) {
+        array.removeAll(keepingCapacity: true)
+        guard array.capacity < size / MemoryLayout<Element>.stride else { return }
         array.reserveCapacity(size / MemoryLayout<Element>.stride)
         array.withUnsafeMutableBufferPointer { storage_use_large_pages($0.baseAddress, size) }
     }
+
+    /// What it leaves to another stretch once it is let go of.
+    var legacy: Memory { Memory(rows: rows, values: values, bytes: bytes, rowOfEvent: rowOfEvent) }
 
     /// The memory that it takes, about.
     var memory: Int {
@@ -174,7 +195,6 @@ struct NetWindow: Sendable {
     /// Nothing more comes: the stretch ends at a position.
     mutating func finish(at position: Int64) {
         last = position
-        rowOfEvent = []
         batches = []
         // So that there is an address where nothing but numbers came.
         bytes.append(0)

@@ -1,6 +1,7 @@
 internal import GRDB
 internal import StorageCore
 package import StorageLog
+internal import Synchronization
 
 /// Makes entity tables again from the log beside the old ones, while commits go on, and then lets them take their
 /// places in one transaction.
@@ -113,7 +114,8 @@ package struct Rebuild: Sendable {
         // What is committed meanwhile is followed later.
         let goal = engine.committed.position
         var (positions, memory, unmoved) = (begun, pace.memory, 0)
-        var upcoming = try await window(after: positions, through: goal, memory)
+        let spare = SpareMemory()
+        var upcoming = try await window(after: positions, through: goal, memory, spare)
         while let window = upcoming {
             try Task.checkCancellation()
             unmoved += window.memory
@@ -124,22 +126,23 @@ package struct Rebuild: Sendable {
             }
             let reached = positions.merging(window.tables.map { ($0.entity.id, window.last) }) { $1 }
             let room = memory
-            async let following = self.window(after: reached, through: goal, behind: window, room)
+            async let following = self.window(after: reached, through: goal, behind: window, room, spare)
             do {
                 let head = try await take(window, isInterruptible: room > Self.leastMemory)
                 positions = reached
                 meter.update(positions, head: head)
                 upcoming = try await following
+                spare.give(window.legacy)
                 memory = min(room * 2, pace.memory)
             } catch is ShadowTables.Interrupted {
                 _ = try await following
                 memory = max(room / 4, Self.leastMemory)
-                upcoming = try await self.window(after: positions, through: goal, behind: window, memory)
+                upcoming = try await self.window(after: positions, through: goal, behind: window, memory, spare)
             } catch let error as StorageError where error.code == .conflict {
                 // Two rows that change places have to do it one after the other, as they did.
                 _ = try await following
                 positions = try await advance(Set(positions.keys), meter)
-                upcoming = try await self.window(after: positions, through: goal, behind: window, memory)
+                upcoming = try await self.window(after: positions, through: goal, behind: window, memory, spare)
             }
         }
         return positions
@@ -156,7 +159,8 @@ package struct Rebuild: Sendable {
     /// - Parameter earlier: The stretch before.
     /// - Returns: nil where they are as far as the log, or can only be replayed event by event.
     private func window(
-        after positions: [UInt32: Int64], through goal: Int64, behind earlier: NetWindow? = nil, _ memory: Int
+        after positions: [UInt32: Int64], through goal: Int64, behind earlier: NetWindow? = nil, _ memory: Int,
+        _ spare: SpareMemory
     ) async throws -> NetWindow? {
         let pace = pace
         let seeksNeeded = pace.seeksNeeded ?? earlier.map { Self.isWorthSeeking(behind: $0, through: goal) } ?? false
@@ -174,7 +178,9 @@ package struct Rebuild: Sendable {
                 needed = try NeededEvents(of: entities, in: low + 1...min(end, low + NeededEvents.limit), reader)
             }
             if let needed { end = min(end, needed.positions.upperBound) }
-            return try Self.window(entities, in: low + 1...end, needed, reader, pace, memory)
+            var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
+            try Self.fill(&window, through: end, reader, pace)
+            return window
         }
     }
 
@@ -184,30 +190,28 @@ package struct Rebuild: Sendable {
         window.mostlyComesBack && goal - window.last > 4 * (window.last - window.first)
     }
 
-    private static func window(
-        _ entities: [CatalogEntity], in positions: ClosedRange<Int64>, _ needed: NeededEvents?, _ reader: LogReader,
-        _ pace: Pace, _ memory: Int
-    ) throws -> NetWindow {
-        var window = NetWindow(entities, after: positions.lowerBound - 1, needed: needed, limit: memory)
-        var reached = positions.upperBound
+    private static func fill(
+        _ window: inout NetWindow, through end: Int64, _ reader: LogReader, _ pace: Pace
+    ) throws {
+        let needed = window.needed
+        let wanted = Set(window.tables.map(\.entity.id))
+        var reached = end
         // What isn't needed is passed over up to the first row of the stretch; from then on events must find their rows.
         var isPassingOver = true
-        let wanted = Set(entities.map(\.id))
         let wants = { (header: SegmentHeader) in
             guard header.entities.contains(where: wanted.contains) else { return false }
             if let needed, isPassingOver { isPassingOver = !needed.containsAny(of: header.first...header.last) }
             return needed == nil || !isPassingOver
         }
-        try reader.forEachBatch(in: positions, where: wants) { batch in
+        try reader.forEachBatch(in: window.first...end, where: wants) { batch in
             try Task.checkCancellation()
-            try window.add(batch, through: positions.upperBound)
+            try window.add(batch, through: end)
             let goesOn = needed?.containsAny(of: window.last + 1...window.last + pace.gap) ?? true
             if goesOn, window.makeRoom(), window.events < pace.limit { return true }
             reached = window.last
             return false
         }
         window.finish(at: reached)
-        return window
     }
 
     private func take(_ window: NetWindow, isInterruptible: Bool) async throws -> Int64 {
@@ -343,5 +347,21 @@ extension Rebuild {
         report.position = position
         report.kept = kept
         report.isSwapped = true
+    }
+}
+
+/// Memory on its way from a stretch that was taken in to the next one that is read: the system would fill it with zeros each
+/// time that it is given back and taken again.
+private final class SpareMemory: Sendable {
+    private let memory = Mutex(NetWindow.Memory())
+
+    func give(_ more: NetWindow.Memory) { memory.withLock { $0 = more } }
+
+    func take() -> NetWindow.Memory {
+        memory.withLock { memory in
+            var taken = NetWindow.Memory()
+            swap(&taken, &memory)
+            return taken
+        }
     }
 }

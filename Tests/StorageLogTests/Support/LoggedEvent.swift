@@ -44,7 +44,9 @@ extension EventBatch {
     var logged: [LoggedEvent] {
         withView { view in
             commits.flatMap { commit in
-                commit.events.map { view.logged($0, position: header.first + Int64($0), commit: commit.info) }
+                commit.events.prefix { $0 < filled }.map {
+                    view.logged($0, position: header.first + Int64($0), commit: commit.info)
+                }
             }
         }
     }
