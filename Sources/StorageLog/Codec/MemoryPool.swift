@@ -48,6 +48,16 @@ final class MemoryPool: Sendable {
         }
     }
 
+    /// Lets go of pieces until so much lies in the pool at most; what is given later comes on top.
+    func shrink(to size: Int) {
+        pieces.withLock { pieces in
+            while pieces.size > size, let piece = pieces.free.popLast() {
+                pieces.size -= piece.capacity
+                piece.start.deallocate()
+            }
+        }
+    }
+
     func give(_ piece: Piece) {
         let isKept = pieces.withLock { pieces in
             guard piece.capacity >= Self.least, pieces.size + piece.capacity <= Self.limit else { return false }

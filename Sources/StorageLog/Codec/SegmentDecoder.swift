@@ -10,7 +10,7 @@ internal import StorageCore
 final class SegmentDecoder {
     private let context: OpaquePointer
     private var places = ColumnPlaces()
-    private let pool = MemoryPool()
+    let pool = MemoryPool()
 
     init() {
         // Creation fails only when memory is exhausted, which Swift can't survive either.

@@ -7,8 +7,8 @@ package import StorageCore
 /// Not `Sendable`: it belongs to its connection's thread, and sees the state that the connection's transaction sees.
 package final class LogReader {
     package let database: OpaquePointer
-    /// Costs more to make than a look at the head does.
-    private lazy var decoder = SegmentDecoder()
+    /// Had only when it is needed: a look at the head is not worth it.
+    private var decoder: SegmentDecoder?
     private var containing: Statement?
     /// The batches that were asked for last: the versions of a row often lie close together.
     private var recent: [EventBatch] = []
@@ -16,6 +16,12 @@ package final class LogReader {
     private var outline: SegmentOutline?
 
     package init(_ database: OpaquePointer) { self.database = database }
+
+    deinit {
+        // Those that somebody still holds give their memory back later.
+        recent.removeAll()
+        if let decoder { SpareDecoders.shared.give(decoder) }
+    }
 
     package func head() throws -> LogHead { try LogHead.load(database) }
 
@@ -126,6 +132,8 @@ package final class LogReader {
         _ row: Statement, _ header: SegmentHeader, through last: Int64? = nil
     ) throws -> EventBatch {
         try checkFormat(row, header)
+        let decoder = decoder ?? SpareDecoders.shared.take()
+        self.decoder = decoder
         return try decoder.decode(body: row.bytes(9), of: header, through: last)
     }
 
