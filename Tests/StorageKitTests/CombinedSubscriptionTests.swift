@@ -34,7 +34,7 @@ import Testing
             let least = todo.items.min { ($0.rank ?? 0) < ($1.rank ?? 0) }
             return first.item == least ? nil : "first is \(first.item?.id ?? -1) of \(todo.items.map(\.id))"
         }
-        let last = storage.head + Self.events(150)
+        let last = storage.head + Self.events(150) + 1
         let writing = Task.detached {
             for round in 0..<150 {
                 try await storage.write { tx in
@@ -43,6 +43,8 @@ import Testing
                     )
                 }
             }
+            // Rounds that are taken in together may lead back to where they began, which is told to nobody; this can't.
+            try await storage.write { try $0.execute("UPDATE cards SET title = 'end' WHERE id = 0") }
         }
         let watching = Task {
             var faults: [String] = []
