@@ -79,6 +79,9 @@ package struct Rebuild: Sendable {
             } catch is ShadowTables.Outdated {
                 // A migration came in between: what it left in place is gone on with.
                 continue
+            } catch {
+                // Cancelling also interrupts what SQLite is reading.
+                throw Task.isCancelled ? CancellationError() : error
             }
         }
     }
