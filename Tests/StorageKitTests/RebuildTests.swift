@@ -333,9 +333,9 @@ struct RebuildTests {
             }
         }
         let before = try await rows()
-        for memory in [20_000, 100_000, 3 << 20] {
+        for (memory, seeks) in [(20_000, true), (100_000, false), (100_000, true), (3 << 20, true)] {
             var pace = Rebuild.Pace()
-            (pace.memory, pace.seeksNeeded) = (memory, memory != 100_000)
+            (pace.memory, pace.seeksNeeded) = (memory, seeks)
             let report = try await Rebuild(store.storage.engine, pace: pace).run()
             #expect(report.rows == ["things": before.count])
             #expect(try await rows() == before, "seed \(seed), memory \(memory)")
@@ -425,6 +425,33 @@ struct RebuildTests {
         let report = try await Rebuild(storage.engine, pace: pace).run()
         #expect(report.resumedAt > 0)
         #expect(try await rows() == before, "seed \(seed)")
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// Where stretches bring the same rows again and again, it is found out by itself which events are needed: the rows are
+    /// written in fewer steps then, and are the same.
+    @Test func farApartVersionsAreLeftOut() async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        let storage = store.storage
+        for version in 0..<6 { try await storage.save((0..<2_500).map { Note(id: $0, text: "version \(version)") }) }
+        func notes() async throws -> [String] {
+            try await storage.read { db in
+                try String.fetchAll(
+                    db, sql: "SELECT id || quote(text) || quote(updatedAt) || _position FROM notes ORDER BY id")
+            }
+        }
+        let before = try await notes()
+        var steps: [Bool?: Int] = [:]
+        for seeks in [nil, false] as [Bool?] {
+            var pace = Rebuild.Pace()
+            // A stretch holds far fewer rows than there are, also where it may be five times as long.
+            (pace.memory, pace.seeksNeeded, pace.gap) = (20_000, seeks, 100)
+            let count = Counter()
+            _ = try await Rebuild(storage.engine, ["notes"], pace: pace) { _ in count.increase() }.run()
+            #expect(try await notes() == before)
+            steps[seeks] = count.value
+        }
+        #expect(try #require(steps[nil]) < #require(steps[false]), "\(steps)")
         #expect(try await storage.verify().isSound)
     }
 

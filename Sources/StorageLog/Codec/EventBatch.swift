@@ -8,7 +8,8 @@ internal import StorageCore
 /// to it afterwards.
 public final class EventBatch: @unchecked Sendable {
     package let header: SegmentHeader
-    /// How many events were decoded: all, or those up to the one that was asked for.
+    /// How many events were decoded: all, or those up to the one that was asked for. What the header and the commits say is of
+    /// all of them.
     let filled: Int
     let slices: [CommitSlice]
 

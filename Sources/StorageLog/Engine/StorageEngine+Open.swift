@@ -47,8 +47,8 @@ extension StorageEngine {
         doorbell: Doorbell?
     ) throws -> StorageEngine {
         do {
-            // Sound as `nonisolated(unsafe)`: the writer leaves the block only to be kept by the engine, which uses it
-            // on this same queue.
+            // Sound as `nonisolated(unsafe)`: set by the block, for whose end this thread waits, and handed to the engine, which
+            // nobody else has yet and which uses it on the block's queue from then on.
             nonisolated(unsafe) var writer: LogWriter?
             var opened = configuration
             opened.epoch = try pool.writeWithoutTransaction { db in

@@ -15,7 +15,8 @@ package final class StorageEngine: Sendable {
     package let observers: CommitObservers
     private let lock: WriterLock?
     /// Sound as `nonisolated(unsafe)`: set before the engine is shared; from then on read, used and taken away on the
-    /// writer's queue only, which runs one block at a time.
+    /// writer's queue only, which runs one block at a time; at last taken away by `deinit`, when each of those blocks, which
+    /// hold the engine, is over.
     private nonisolated(unsafe) var writer: LogWriter?
     private let state = Mutex(State())
 
@@ -53,8 +54,7 @@ package final class StorageEngine: Sendable {
         state.withLock { $0.committed = head }
     }
 
-    /// The writer lets go of its connection before that is closed, also where nobody has called ``close()``. No block on the
-    /// writer's queue is left by now: each of them holds the engine.
+    /// The writer lets go of its connection before that is closed with the pool, also where nobody has called ``close()``.
     deinit { writer = nil }
 }
 

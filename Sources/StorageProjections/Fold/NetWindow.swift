@@ -120,7 +120,7 @@ struct NetWindow: Sendable {
         swap(&bytes, &memory.bytes)
         swap(&rowOfEvent, &memory.rowOfEvent)
         // Growing would copy everything; what isn't used is never given by the system.
-        let most = limit * Self.largest + limit
+        let most = limit * Self.mostPatience + limit
         Self.reserve(&bytes, most)
         Self.reserve(&values, most)
         Self.reserve(&rows, most)
@@ -147,13 +147,13 @@ struct NetWindow: Sendable {
             + rowOfEvent.count * MemoryLayout<Int32>.stride
     }
 
-    /// How many times the memory it may take that is meant for stretches that spare nothing by being longer.
+    /// How many times as long as others the stretch may be, for what that spares.
     private var patience: Int {
-        if events > rows.count + rows.count / 4 { return Self.largest }
-        return mostlyComesBack ? Self.largest / 2 : 1
+        if events > rows.count + rows.count / 4 { return Self.mostPatience }
+        return mostlyComesBack ? Self.mostPatience / 2 : 1
     }
 
-    private static let largest = 10
+    private static let mostPatience = 10
 
     /// Whether the table has many of the rows from before: it is passed through once more for this stretch.
     var mostlyComesBack: Bool { foundRows > rows.count / 2 }

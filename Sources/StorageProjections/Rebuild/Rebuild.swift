@@ -25,8 +25,8 @@ package struct Rebuild: Sendable {
         package var limit = Int.max
         /// Whether the events of a stretch are put together, so that a row is written once; else one by one.
         package var collects = true
-        /// The bytes that a stretch may take, and ten times as many where that spares writing rows twice; there are two
-        /// stretches at a time.
+        /// The bytes that a stretch may take, and several times as many where that spares work, see ``NetWindow``; there are
+        /// two stretches at a time.
         package var memory = 3 << 20
         /// Whether it is found out which events are needed before they are read; where nil, once the rows of a stretch are
         /// those of stretches before, and much of the log still follows.
