@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Histories that happened, not made up for a test: `export` of an `import` gives the same operations back.
+/// Histories that happened, not made up for a test: `export` of an `import` gives the same operations back, and what is said of
+/// their past is what a plain fold of them gives.
 @Suite(.serialized) struct RealHistoryTests {
     private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -14,12 +15,12 @@ import Testing
         let made = try ToolProcess.shell(
             "cd '\(Self.package.path)' && Tools/support/git-history > '\(file)'", store: nil)
         try #require(made.status == 0, "\(made.errors)")
-        try expectRoundTrip(file)
+        try expectRoundTrip(file, points: 4)
     }
 
     /// Any other histories: `STORAGEKIT_HISTORIES` names a folder of `.jsonl` and `.jsonl.zst` files.
     @Test(arguments: histories)
-    func aHistoryFromOutsideComesBack(file: String) throws { try expectRoundTrip(file) }
+    func aHistoryFromOutsideComesBack(file: String) throws { try expectRoundTrip(file, points: 20) }
 
     private static let histories: [String] = {
         guard let folder = ProcessInfo.processInfo.environment["STORAGEKIT_HISTORIES"] else { return [] }
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    private func expectRoundTrip(_ file: String) throws {
+    private func expectRoundTrip(_ file: String, points: Int) throws {
         let folder = try TestFolder()
         let store = folder.path()
         let imported = try ToolProcess.run(["import", file], store: store)
@@ -86,5 +87,16 @@ import Testing
         let claim = "updates changed nothing and left no event"
         #expect(imported.output.contains(unchanged == 0 ? "took" : claim), "\(imported.output)")
         #expect(unchanged > 0 || !imported.output.contains(claim))
+        try expectToldAsItWas(exported, points: points, store)
+    }
+
+    /// Past states, differences, blame, bisection, reverting and undoing.
+    private func expectToldAsItWas(_ file: String, points: Int, _ store: String) throws {
+        let script = "\(Self.package.path)/Tests/StorageKitToolTests/Support/check-history"
+        // $0 is the tool.
+        let checked = try ToolProcess.shell("python3 '\(script)' \"$0\" '\(store)' '\(file)' 1 \(points)", store: nil)
+        #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+        let counts = try JSONDecoder().decode([String: Int].self, from: Data(checked.output.utf8))
+        #expect(counts["points"] ?? 0 > 0 && counts["blamed"] ?? 0 > 0, "\(counts)")
     }
 }

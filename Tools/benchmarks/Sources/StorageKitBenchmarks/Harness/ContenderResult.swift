@@ -6,6 +6,7 @@ struct ContenderResult {
     var wallSeconds: [Double] { samples.map(\.wallSeconds) }
     var cpuSeconds: [Double] { samples.map(\.cpuSeconds) }
     var peakGrowthBytes: [Double] { samples.compactMap(\.peakGrowthBytes) }
+    var stolenSeconds: [Double] { samples.compactMap(\.stolenSeconds) }
 
     /// Names of its metrics, in order of appearance.
     var metricNames: [String] {

@@ -36,17 +36,20 @@ struct Runner {
         // What earlier runs left to be written must not slow down this one.
         sync()
         let memoryBefore = ResidentMemory.restartPeak()
+        let stolenBefore = StolenTime.seconds()
         let cpuBefore = ProcessTime.cpuSeconds()
         let start = ContinuousClock.now
         let metrics = try await contender.run()
         let wall = ContinuousClock.now - start
         let cpu = ProcessTime.cpuSeconds() - cpuBefore
+        let stolen = stolenBefore.flatMap { before in StolenTime.seconds().map { $0 - before } }
         let memoryPeak = ResidentMemory.peak()
         try await contender.cleanup()
         return Sample(
             wallSeconds: wall / .seconds(1),
             cpuSeconds: cpu,
             peakGrowthBytes: memoryBefore.flatMap { before in memoryPeak.map { max(0, $0 - before) } },
+            stolenSeconds: stolen,
             metrics: metrics)
     }
 

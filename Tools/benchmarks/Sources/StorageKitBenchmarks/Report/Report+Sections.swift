@@ -49,7 +49,7 @@ extension Report {
     private func times(_ result: BenchmarkResult) -> String {
         var table = MarkdownTable(header: [
             "\(Format.count(result.operations)) operations", "wall ms", "CPU ms", "wall µs each", "CPU µs each",
-            "operations/s", "peak growth MB",
+            "operations/s", "peak growth MB", "stolen ms",
         ])
         let operations = Double(result.operations)
         for contender in result.contenders {
@@ -63,6 +63,7 @@ extension Report {
                 Format.number(cpu * 1_000_000 / operations),
                 wall > 0 ? Format.number(operations / wall) : "–",
                 Format.spread(contender.peakGrowthBytes.map { $0 / 1_000_000 }),
+                Format.spread(contender.stolenSeconds.map { $0 * 1_000 }),
             ])
         }
         return table.text

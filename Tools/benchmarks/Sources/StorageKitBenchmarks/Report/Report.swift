@@ -38,7 +38,8 @@ struct Report {
         threads and children included. All write in WAL mode with `synchronous` FULL, read back after opening; those of \
         live views with NORMAL, so that the disk doesn't hide what views cost. Cells \
         are the median, then minimum and maximum. Ratios are taken within each round, then their median; compare them \
-        and CPU rather than wall times, which follow what else the machine does. Rows come from a fixed seed.
+        and CPU rather than wall times, which follow what else the machine does. Stolen is the processor time that a hypervisor \
+        gave to other machines during the run, on all processors together. Rows come from a fixed seed.
         """
     }
 }
