@@ -134,7 +134,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["Golden", "Support/compare-histories"]),
+            exclude: ["Golden", "Support/check-history", "Support/compare-histories"]),
         .testTarget(
             name: "StorageMacrosTests",
             dependencies: [

@@ -104,6 +104,15 @@ import Testing
         schema.addFullTextSearch(table: "articles", columns: ["headline"])
     }
 
+    @Test func thePastCannotBeWrittenTo() async throws {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await store.storage.save(Note(id: 1, text: "one"))
+        let past = try await store.storage.asOf(.position(store.storage.head))
+        await #expect(throws: (any Error).self) { try await past.read { try $0.execute(sql: "DELETE FROM notes") } }
+        #expect(try await past.all(Note.self).count == 1)
+        #expect(try await store.storage.asOf(.position(store.storage.head)).all(Note.self).count == 1)
+    }
+
     @Test func thePastIsReadInTheShapeOfNow() async throws {
         let folder = try TemporaryFolder()
         let url = URL(fileURLWithPath: folder.file("a.sqlite"))

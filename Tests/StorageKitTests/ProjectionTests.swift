@@ -269,6 +269,97 @@ struct ProjectionTests {
         #expect(try await tallied(storage) == [receipt.position])
     }
 
+    @Test func whatWaitsIsNotForgottenByARebuildThatFails() async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: .async, onFailure: .deadLetter)
+        let storage = store.storage
+        let poisoned = storage.head + 3
+        tally.poison.withLock { $0 = [poisoned] }
+        let receipts = try await withSequentialSaves(storage)
+        try await storage.settled(after: receipts[receipts.count - 1])
+        let before = try await storage.projections.deadLetters("tally").map(\.position)
+        try #require(before.count == 2)
+        await #expect(throws: StorageError.self) { try await storage.projections.rebuild("tally") }
+        let receipt = try await storage.save(Note(id: 2, text: "later"))
+        try await storage.settled(after: receipt)
+        #expect(try await storage.projections.deadLetters("tally").map(\.position) == before + [receipt.position])
+        #expect(try await !tallied(storage).contains(receipt.position))
+    }
+
+    /// Where an inline projection can't take in the history again, a rebuild of the tables says so and changes nothing.
+    @Test func aProjectionThatThrowsLeavesARebuildOfTablesUndone() async throws {
+        let (tally, other) = (Tally(), Tally("other"))
+        let store = try store([tally, other], mode: .inline)
+        let storage = store.storage
+        _ = try await withSequentialSaves(storage)
+        let before = try await tallied(storage)
+        tally.poison.withLock { $0 = [before[1]] }
+        let error = await #expect(throws: StorageError.self) { try await storage.rebuild() }
+        #expect(error?.code == .projectionFailed && error?.message.contains("tally") ?? false)
+        for name in ["tally", "other"] { #expect(try await tallied(storage, name) == before) }
+        tally.poison.withLock { $0 = [] }
+        try await storage.save(Note(id: 77, text: "later"))
+        for name in ["tally", "other"] { #expect(try await tallied(storage, name) == positions(storage)) }
+        try await storage.rebuild()
+        for name in ["tally", "other"] { #expect(try await tallied(storage, name) == positions(storage)) }
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func whoeverWaitsForAProjectionThatStandsIsTold() async throws {
+        let store = try store([Tally()], mode: .inline)
+        let storage = store.storage
+        let first = try await storage.save(Note(id: 1, text: "one"))
+        try await storage.settled(after: first, of: "tally")
+        try await storage.projections.pause("tally")
+        let second = try await storage.save(Note(id: 2, text: "two"))
+        let error = await #expect(throws: StorageError.self) { try await storage.settled(after: second, of: "tally") }
+        #expect(error?.code == .projectionFailed)
+        try await storage.projections.resume("tally")
+        try await storage.settled(after: second, of: "tally")
+    }
+
+    /// Tables that refer to each other, row by row.
+    struct Invoices: Projection {
+        let name = "invoices"
+        var version = 1
+        let entities = ["notes"]
+
+        func prepare(_ db: Database) throws {
+            try db.execute(
+                sql: """
+                    CREATE TABLE invoice(id INTEGER PRIMARY KEY);
+                    CREATE TABLE invoice_line(id INTEGER PRIMARY KEY REFERENCES invoice(id));
+                    """)
+        }
+
+        func apply(_ batch: ProjectionBatch, _ db: Database) throws {
+            for event in batch.events {
+                try db.execute(sql: "INSERT INTO invoice VALUES (?)", arguments: [event.position])
+                try db.execute(sql: "INSERT INTO invoice_line VALUES (?)", arguments: [event.position])
+            }
+        }
+    }
+
+    @Test(arguments: [ProjectionMode.inline, .async])
+    func tablesThatReferToEachOtherAreMadeAgain(mode: ProjectionMode) async throws {
+        let store = try store([Invoices()], mode: mode)
+        let storage = store.storage
+        let receipts = try await withSequentialSaves(storage)
+        let last = receipts[receipts.count - 1]
+        try await storage.settled(after: last)
+        let expected = try await positions(storage)
+        func lines() async throws -> [Int64] {
+            try await storage.read { try Int64.fetchAll($0, sql: "SELECT id FROM invoice_line ORDER BY id") }
+        }
+        #expect(try await lines() == expected)
+        try await storage.projections.rebuild("invoices")
+        #expect(try await lines() == expected)
+        try await storage.projections.reset("invoices")
+        try await storage.settled(after: last)
+        #expect(try await lines() == expected)
+        #expect(try await storage.verify().isSound)
+    }
+
     @Test func deadLettersLoseNothingAndKeepEachRowsOrder() async throws {
         let tally = Tally()
         let store = try store([tally], mode: .async, onFailure: .deadLetter)

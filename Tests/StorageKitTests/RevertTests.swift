@@ -107,6 +107,116 @@ import Testing
         await #expect(throws: StorageError.self) { try await storage.undo(of: "nobody") }
     }
 
+    @Test func whatHasNothingLeftToUndoIsPassed() async throws {
+        let storage = try open()
+        for id in 1...2 {
+            try await storage.write(actor: "anna") { try $0.save(Item(id: id, name: "anna's", count: 0)) }
+        }
+        try await storage.write(actor: "ben") { try $0.delete(Item.self, id: 2) }
+        try await storage.undo(of: "anna")
+        #expect(try await state(storage).isEmpty)
+    }
+
+    /// An undo is of the person whose change it takes back, whoever runs it.
+    @Test func whatSomebodyElseHasUndoneCanBeRedone() async throws {
+        let storage = try open()
+        try await storage.write(actor: "anna") { try $0.save(Item(id: 1, name: "anna's", count: 0)) }
+        for _ in 0..<2 {
+            try await storage.undo(of: "anna", actor: "admin")
+            #expect(try await state(storage).isEmpty)
+            try await storage.redo(of: "anna", actor: "admin")
+            #expect(try await state(storage).map(\.id) == [1])
+        }
+        await #expect(throws: StorageError.self) { try await storage.undo(of: "admin") }
+    }
+
+    /// What triggers did is an event as well: it is taken back as such, and they don't do it once more.
+    @Test func triggersAreNotFiredByTakingBack() async throws {
+        let storage = try open()
+        try await storage.write { tx in
+            try tx.execute(
+                """
+                CREATE TRIGGER parts_counted AFTER INSERT ON parts
+                BEGIN UPDATE items SET count = count + 1 WHERE id = NEW.itemId; END
+                """)
+            try tx.execute(
+                """
+                CREATE TRIGGER parts_gone AFTER DELETE ON parts
+                BEGIN UPDATE items SET count = count - 1 WHERE id = OLD.itemId; END
+                """)
+        }
+        try await storage.save(Item(id: 1, name: "a", count: 0))
+        let begun = storage.head
+        let commit = try #require(try await storage.save(Part(id: 1, itemId: 1)).commit)
+        let counted = storage.head
+        func count() async throws -> Int? { try await storage.get(Item.self, id: 1)?.count }
+        #expect(try await count() == 1)
+        let revert = try await storage.revert(commit)
+        #expect(try await count() == 0)
+        try await storage.revert(try #require(revert.receipt?.commit))
+        #expect(try await count() == 1)
+        try await storage.restore(to: .position(begun))
+        #expect(try await count() == 0)
+        try await storage.restore(to: .position(counted))
+        #expect(try await count() == 1)
+        try await storage.undo()
+        try await storage.redo()
+        #expect(try await count() == 1)
+        // From then on they do what they did.
+        try await storage.save(Part(id: 2, itemId: 1))
+        #expect(try await count() == 2)
+    }
+
+    /// - Parameter policy: nil to restore everything there is, rows that refer to others too.
+    @Test(arguments: ConflictPolicy.allCases + [nil])
+    func valuesThatAreOneRowsAloneComeBackToIt(policy: ConflictPolicy?) async throws {
+        let storage = try open()
+        try await storage.write { try $0.execute("CREATE UNIQUE INDEX items_by_name ON items(name)") }
+        try await storage.save([
+            Item(id: 1, name: "a", count: 1), Item(id: 2, name: "b", count: 2), Item(id: 3, name: "c", count: 3),
+        ])
+        if policy == nil { try await storage.save(Part(id: 1, itemId: 3)) }
+        let before = try await state(storage)
+        let point = storage.head
+        try await storage.write { tx in
+            // Row 1's name goes to a new row, and two others exchange theirs.
+            try tx.delete(Item.self, id: 1)
+            try tx.execute("UPDATE items SET name = 'x' WHERE id = 2")
+            try tx.execute("UPDATE items SET name = 'b' WHERE id = 3")
+            try tx.execute("UPDATE items SET name = 'c' WHERE id = 2")
+            try tx.save(Item(id: 4, name: "a", count: 4))
+        }
+        if let policy {
+            let report = try await storage.restore(Item.self, to: .position(point), onConflict: policy)
+            #expect(report.outcome.conflicts.isEmpty && report.outcome.count == 4)
+        } else {
+            try await storage.restore(to: .position(point))
+            #expect(try await storage.get(Part.self, id: 1)?.itemId == 3)
+        }
+        #expect(try await state(storage) == before)
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// Of rows that can't be brought back for one that stays none is lost.
+    @Test func whatCannotBeBroughtBackIsTold() async throws {
+        let storage = try open()
+        try await storage.write { try $0.execute("CREATE UNIQUE INDEX items_by_name ON items(name)") }
+        try await storage.save([Item(id: 1, name: "a", count: 1), Item(id: 2, name: "b", count: 2)])
+        let point = storage.head
+        try await storage.write { tx in
+            try tx.execute("UPDATE items SET name = 'x' WHERE id = 1")
+            try tx.execute("UPDATE items SET name = 'a' WHERE id = 2")
+        }
+        let after = try await state(storage)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.restore(Item.self, id: 1, to: .position(point))
+        }
+        #expect(error?.code == .conflict && error?.message.contains("stands in its way") ?? false)
+        let report = try await storage.restore(Item.self, id: 1, to: .position(point), onConflict: .skip)
+        #expect(report.outcome.conflicts.count == 1 && report.outcome.count == 0)
+        #expect(try await state(storage) == after)
+    }
+
     @Test func columnsAreLookedAtOneByOne() async throws {
         let storage = try open()
         try await storage.save(Item(id: 1, name: "a", count: 1, note: "old"))

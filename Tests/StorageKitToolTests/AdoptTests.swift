@@ -77,6 +77,16 @@ struct AdoptTests {
         #expect(past.output == "{\"n\":2065}\n", "\(past.errors)")
     }
 
+    @Test func aDatabaseIsNotReplacedByItsOwnStore() throws {
+        let folder = try TestFolder()
+        let database = folder.path("chinook.db")
+        try ChinookDatabase.make(at: database)
+        let before = try Data(contentsOf: URL(fileURLWithPath: database))
+        let refused = try run("adopt", database, "-s", database, "--force", "--yes")
+        #expect(refused.status == 7 && refused.errors.contains("is the very file"), "\(refused.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
+    }
+
     @Test(arguments: ["DELETE", "WAL"]) func aFileBecomesAStoreInPlace(mode: String) async throws {
         let folder = try TestFolder()
         let (database, copy) = (folder.path("shop.db"), folder.path("copy.db"))

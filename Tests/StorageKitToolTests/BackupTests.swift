@@ -162,6 +162,21 @@ import Testing
     }
 
     /// Killed at a random moment, a command leaves its destination absent or whole.
+    @Test func aBackupIsNotReplacedByItsOwnBeginning() async throws {
+        let store = try await SampleStore()
+        let backup = store.folder.path("backup.sqlite")
+        try #require(try ToolProcess.run(["backup", backup], store: store.path).status == 0)
+        let before = try Data(contentsOf: URL(fileURLWithPath: backup))
+        let link = store.folder.path("link.sqlite")
+        try FileManager.default.linkItem(atPath: backup, toPath: link)
+        for output in [backup, link] {
+            let refused = try ToolProcess.run(
+                ["restore", backup, "--to", "@1", "-o", output, "--force", "--yes"], store: nil)
+            #expect(refused.status == 7 && refused.errors.contains("is the very file"), "\(refused.errors)")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
+    }
+
     @Test(arguments: ["backup", "restore"]) func aKilledCommandLeavesNothingOrAWholeStore(command: String) async throws
     {
         let folder = try TestFolder()

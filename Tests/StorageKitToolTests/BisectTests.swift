@@ -7,6 +7,12 @@ import Testing
 
 /// `bisect` finds a change that was planted into a random history, whatever happens to the schema around it.
 @Suite struct BisectTests {
+    @Test func aCommandThatCannotBeRunIsNoAnswer() async throws {
+        let store = try await SampleStore()
+        let outcome = try ToolProcess.run(["bisect", "--run", "/nowhere/check"], store: store.path)
+        #expect(outcome.status == 6 && outcome.errors.contains("can't be run"), "\(outcome.errors)")
+    }
+
     @Test(arguments: 0..<6) func aPlantedChangeIsFound(round: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

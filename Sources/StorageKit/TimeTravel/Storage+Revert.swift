@@ -24,11 +24,12 @@ extension Storage {
         try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Takes the newest commit back that isn't undone yet. Calling it again goes further back. What migrations and conversions of
-    /// columns have written isn't undone; ``revert(_:onConflict:actor:reason:isDryRun:)`` takes a migration back by its number.
+    /// Takes the newest commit back that isn't undone yet and has something left to take back. Calling it again goes further back.
+    /// What migrations and conversions of columns have written isn't undone;
+    /// ``revert(_:onConflict:actor:reason:isDryRun:)`` takes a migration back by its number.
     ///
     /// - Parameters:
-    ///   - author: Whose newest commit; anybody's where nil.
+    ///   - author: Whose newest commit; anybody's where nil. An undo or redo is of those whose commit it is about.
     ///   - policy: What happens where something has changed since.
     @discardableResult
     public func undo(
@@ -39,6 +40,8 @@ extension Storage {
     }
 
     /// Takes the newest undo back, as long as nothing else was changed since.
+    ///
+    /// - Parameter author: Whose commit was undone; anybody's where nil.
     @discardableResult
     public func redo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
@@ -49,8 +52,8 @@ extension Storage {
 
     /// Makes an entity's table hold again what it held at a point, by a commit of its own. The history stays whole.
     ///
-    /// - Throws: `conflict` where rows of other entities would be deleted along with rows that weren't there then, and
-    ///   the policy is to refuse.
+    /// - Throws: `conflict` where rows of other entities would be deleted along with rows that weren't there then, or rows that
+    ///   stay hold what is to be another row's alone, and the policy is to refuse.
     @discardableResult
     public func restore<E: RegisteredEntity>(
         _ type: E.Type, to point: StoragePoint, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,

@@ -39,7 +39,7 @@ extension LogWriter {
     func watchSchema(toleratesLoss: Bool = false) throws {
         let found = try readSchema()
         schema.version = found.version
-        schema.missing = []
+        (schema.missing, schema.replaced, schema.dropped) = ([], [], [])
         for entity in catalog.live {
             if let table = found.tables[entity.stored.folded] {
                 adopt(table, for: entity.id)
@@ -301,7 +301,13 @@ extension LogWriter {
         } catch {
             // A rollback can fail only when SQLite has rolled back by itself already.
             if db.isInsideTransaction { try? db.rollback() }
-            if changesSchema { try watchSchema() }
+            if changesSchema {
+                // Whatever a projection's statements were taken to do to the tables hasn't happened.
+                storage_capture_take_schema_suspicion(capture)
+                catalogIsDirty = true
+                try forgetCatalogChanges()
+                catalogIsDirty = false
+            }
             throw StorageError.wrapping(error)
         }
     }

@@ -39,6 +39,16 @@ package struct FilePlacement: Sendable {
         _ = try FilePlacement(checking: path, replacing: replacing)
     }
 
+    /// - Throws: `conflict` where a name is that of the file that is read: it would be replaced by what is made of it.
+    package static func check(_ path: String, isNot source: String) throws {
+        var (own, its) = (stat(), stat())
+        guard stat(source, &own) == 0, stat(path, &its) == 0, own.st_dev == its.st_dev, own.st_ino == its.st_ino else {
+            return
+        }
+        throw StorageError(
+            .conflict, "\(path) is the very file that is read.", remedy: "Give what is made another name.")
+    }
+
     /// What makes the name impossible. Looked for twice, because making the file takes its time.
     private func checkDestination() throws {
         let manager = FileManager.default

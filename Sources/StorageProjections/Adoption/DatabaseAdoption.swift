@@ -53,6 +53,7 @@ package struct DatabaseAdoption: Sendable {
 
     /// Makes the new store; the database stays as it is.
     package func run(to destination: String, replacing: Bool) async throws -> AdoptionPlan {
+        try FilePlacement.check(destination, isNot: source)
         let placement = try FilePlacement(destination, replacing: replacing)
         do {
             // The source's connection mustn't be held across a suspension.

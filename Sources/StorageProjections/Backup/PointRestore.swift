@@ -91,6 +91,7 @@ package struct PointRestore: Sendable {
         _ position: Int64, to path: String, replacing: Bool,
         recording operation: (operation: StorageOperation, metadata: CommitMetadata)
     ) async throws -> Outcome {
+        try FilePlacement.check(path, isNot: source)
         let placement = try FilePlacement(path, replacing: replacing)
         do {
             var outcome = try make(position, at: placement.partial)

@@ -61,12 +61,7 @@ extension StorageEngine {
     }
 
     private func checkIsAnotherFile(_ other: String) throws {
-        var (own, its) = (stat(), stat())
-        guard stat(path, &own) == 0, stat(other, &its) == 0, own.st_dev == its.st_dev, own.st_ino == its.st_ino else {
-            return
-        }
-        throw StorageError(
-            .conflict, "\(other) is the store itself.", remedy: "Give the backup another name.")
+        try FilePlacement.check(other, isNot: path)
     }
 }
 

@@ -18,17 +18,20 @@ package struct RowComparison {
     /// Names of the columns that both statements select, keys first.
     let names: [String]
 
-    /// Steps through both statements, which select the same columns in the order of the key.
+    /// Steps through both statements, which select the same columns in the order of the key, until `report` answers false. Of
+    /// a row that differs the first such column is told.
+    ///
+    /// - Returns: How many rows both have.
     package func run(_ expected: Statement, _ actual: Statement, report: (Difference) throws -> Bool) throws -> Int {
         var rows = 0
         try merge(expected, actual) { order in
             switch order {
             case 0:
                 rows += 1
-                for column in keyCount..<names.count where !same(expected, actual, Int32(column)) {
-                    if try !report(.different(key: key(expected), column: names[column])) { return false }
+                guard let column = (keyCount..<names.count).first(where: { !same(expected, actual, Int32($0)) }) else {
+                    return true
                 }
-                return true
+                return try report(.different(key: key(expected), column: names[column]))
             case ..<0: return try report(.missing(key: key(expected)))
             default: return try report(.extra(key: key(actual)))
             }

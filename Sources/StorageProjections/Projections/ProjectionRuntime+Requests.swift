@@ -132,6 +132,7 @@ extension ProjectionRuntime {
                 "The store was opened for reading only: its projections follow in the process that writes.",
                 remedy: "Wait in that process, or compare the position in `storage.projections.status()`.")
         }
+        try await checkInStep(names.filter { registrations[$0]?.mode == .inline }, through: position)
         let names = names.isEmpty ? registrations.values.filter { $0.mode == .async }.map(\.name) : names
         while true {
             try Task.checkCancellation()
@@ -150,6 +151,20 @@ extension ProjectionRuntime {
             }
             guard isBehind else { return }
             await change(after: generation)
+        }
+    }
+
+    /// Inline projections have taken in every commit, unless they stand.
+    private func checkInStep(_ names: [String], through position: Int64) async throws {
+        guard !names.isEmpty else { return }
+        try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            for name in names {
+                guard let checkpoint = try Checkpoint.load(name, connection), checkpoint.state != .running,
+                    checkpoint.position < position
+                else { continue }
+                try self.checkRunning(name, checkpoint)
+            }
         }
     }
 

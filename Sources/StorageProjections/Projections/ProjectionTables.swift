@@ -142,6 +142,8 @@ extension ProjectionTables {
 
     /// Takes them out of a file whose guards are open.
     func drop(from database: OpaquePointer) throws {
+        // Tables may refer to each other in any order.
+        try Statement(database, "PRAGMA defer_foreign_keys = ON").execute()
         let kinds = try Statement(database, "SELECT type FROM sqlite_schema WHERE name = ?1")
         let order = tables + objects.keys.filter { !tables.contains($0) }.sorted()
         for name in order {

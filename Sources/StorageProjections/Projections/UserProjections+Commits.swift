@@ -51,7 +51,13 @@ extension UserProjections {
     }
 
     package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {
-        for slot in slots where slot.isInStep { try rebuild(slot, writer) }
+        for slot in slots where slot.isInStep {
+            do {
+                try rebuild(slot, writer)
+            } catch let failure as ApplyFailure {
+                throw StorageError.projectionFailed(slot.name, failure.positions, failure.cause)
+            }
+        }
     }
 
     /// Hands a batch to the projection; events of rows that wait among its dead letters join them.

@@ -48,7 +48,7 @@ extension UserProjections {
         }
         try remember(slot, tables, writer)
         try checkpoint.save(slot.name, writer)
-        slot.hasDeadLetters = false
+        // Not that it has no dead letters any more: they are there again where the transaction is undone.
         slot.kept = nil
     }
 

@@ -325,8 +325,10 @@ extension Rebuild {
                 Statement(connection, Verifier.select(shadow.table, names, keys: entity.key.count)),
                 Statement(connection, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
             ) { difference in
-                found.differences.append(RebuildReport.Difference(entity.name, difference))
-                return found.differences.count < differenceLimit
+                if found.differences.count < differenceLimit {
+                    found.differences.append(RebuildReport.Difference(entity.name, difference))
+                }
+                return true
             }
             if !entity.isReserved { found.rows[entity.name] = rows }
         }

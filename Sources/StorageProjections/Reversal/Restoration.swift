@@ -9,6 +9,14 @@ package final class Restoration {
     private let past: PastState
     private let policy: ConflictPolicy
     private var outcome = RevertOutcome()
+    /// Rows that couldn't be brought back, because others hold what is theirs alone.
+    private var stuck: [StuckRow] = []
+
+    private struct StuckRow {
+        let entity: CatalogEntity
+        let key: [ExactValue]
+        let error: StorageError
+    }
 
     /// - Parameter past: A state in the shape of now, whose tables are filled already.
     package init(_ writer: LogWriter, from past: PastState, policy: ConflictPolicy) {
@@ -18,7 +26,8 @@ package final class Restoration {
     }
 
     /// - Parameter key: The only row to restore; every row where nil.
-    /// - Throws: `conflict` where rows of other tables would be deleted with a row and the policy refuses.
+    /// - Throws: `conflict` where rows of other tables would be deleted with a row, or rows that stay hold what is to be theirs
+    ///   alone, and the policy refuses.
     package func run(_ entities: [CatalogEntity], key: [StorageValue]? = nil) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         try past.database.writeWithoutTransaction { db in
@@ -26,6 +35,7 @@ package final class Restoration {
             let key = key?.map { ExactValue($0) }
             for entity in entities { try bringBack(entity, key, from: source) }
             for entity in entities { try takeAway(entity, key, from: source) }
+            try bringBackStuck(of: entities, key, from: source)
         }
         if policy == .refuse, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
         return outcome
@@ -54,14 +64,65 @@ package final class Restoration {
                 if !isSame { changes[column.id] = values[place] }
             }
             find.reset()
-            if !isThere {
-                try access.insert(key, changes)
-                outcome.inserted += 1
-            } else if !changes.isEmpty {
-                try access.update(key, changes)
-                outcome.updated += 1
+            if isThere && changes.isEmpty { continue }
+            do {
+                try isThere ? access.update(key, changes) : access.insert(key, changes)
+            } catch let error as StorageError where error.code == .conflict {
+                stuck.append(StuckRow(entity: entity, key: key, error: error))
+                continue
+            }
+            if isThere { outcome.updated += 1 } else { outcome.inserted += 1 }
+        }
+    }
+
+    /// Brings back what others stood in the way of: most of them are gone by now or hold something else; those that stand in
+    /// each other's way go and come again together.
+    private func bringBackStuck(
+        of entities: [CatalogEntity], _ key: [ExactValue]?, from source: OpaquePointer
+    ) throws {
+        while !stuck.isEmpty {
+            let waiting = stuck
+            try bringBackAgain(waiting, from: source)
+            if stuck.count == waiting.count { break }
+        }
+        guard !stuck.isEmpty else { return }
+        let knot = stuck
+        let before = outcome
+        try writer.statement("SAVEPOINT storage_restoration").execute()
+        var gone = 0
+        var isFree = true
+        for row in knot where try RowAccess(row.entity, writer).row(row.key) != nil {
+            guard try RowAccess(row.entity, writer).delete(row.key, withOthers: policy == .overwrite) else {
+                isFree = false
+                break
+            }
+            gone += 1
+        }
+        if isFree {
+            try bringBackAgain(knot, from: source)
+            // They were there before and are there again.
+            outcome.inserted -= gone
+            outcome.updated += gone
+            // Rows that went along come again as well.
+            if policy == .overwrite { for entity in entities { try bringBack(entity, key, from: source) } }
+            isFree = stuck.isEmpty
+        }
+        if !isFree {
+            try writer.statement("ROLLBACK TO storage_restoration").execute()
+            outcome = before
+            for row in knot {
+                outcome.add(
+                    RevertConflict(
+                        table: row.entity.name, key: row.key.map(\.value), column: nil,
+                        reason: "another row stands in its way (\(row.error.message))", expected: nil, found: nil))
             }
         }
+        try writer.statement("RELEASE storage_restoration").execute()
+    }
+
+    private func bringBackAgain(_ rows: [StuckRow], from source: OpaquePointer) throws {
+        stuck = []
+        for row in rows { try bringBack(row.entity, row.key, from: source) }
     }
 
     /// Rows that weren't there then.

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import GRDB
 package import StorageCore
 public import StorageLog
@@ -32,13 +33,17 @@ extension StorageEngine {
     package func undo(
         of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        guard let number = try await undoStack({ try $0.nextUndo(by: actor) }) else {
-            throw StorageError(
-                .notFound, "There is nothing to undo\(actor.map { " of \($0)" } ?? "").",
-                remedy: "Every commit that changes rows is undone already, or there is none.")
+        // What a commit changed may be gone by now, and then the one before it is next.
+        var passed: Set<Int64> = []
+        while let number = try await undoStack({ [passed] in try $0.nextUndo(by: actor, passing: passed) }) {
+            let report = try await revert(
+                number, as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
+            if report.outcome.count > 0 || !report.outcome.conflicts.isEmpty { return report }
+            passed.insert(number)
         }
-        return try await revert(
-            number, as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        throw StorageError(
+            .notFound, "There is nothing to undo\(actor.map { " of \($0)" } ?? "").",
+            remedy: "Every commit that changes rows is undone already, or there is none.")
     }
 
     /// Takes the newest undo back, where nothing else came since.
@@ -99,7 +104,12 @@ extension StorageEngine {
         _ metadata: CommitMetadata, isDryRun: Bool,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> RevertOutcome
     ) async throws -> RevertReport {
-        let (outcome, receipt) = try await commit(metadata, isDryRun: isDryRun, body)
+        let (outcome, receipt) = try await commit(metadata, isDryRun: isDryRun) { writer, db in
+            // What triggers did is in the log beside what set them off, and is taken back with it.
+            storage_set_triggers_enabled(writer.database, 0)
+            defer { storage_set_triggers_enabled(writer.database, 1) }
+            return try body(writer, db)
+        }
         return RevertReport(
             outcome: outcome ?? RevertOutcome(), receipt: receipt.flatMap { $0.commit == nil ? nil : $0 })
     }

@@ -15,8 +15,10 @@ package struct UndoStack {
 
     /// The newest commit that changes rows and isn't undone yet.
     ///
-    /// - Parameter actor: Whose commits; anybody's where nil.
-    package func nextUndo(by actor: String?) throws -> Int64? {
+    /// - Parameters:
+    ///   - actor: Whose commits; anybody's where nil.
+    ///   - passed: Commits that have nothing left to take back.
+    package func nextUndo(by actor: String?, passing passed: Set<Int64> = []) throws -> Int64? {
         var settled: Set<Int64> = []
         return try find { commit in
             if settled.contains(commit.number) { return nil }
@@ -26,8 +28,23 @@ package struct UndoStack {
             }
             // What a redo brought back is undone by undoing the redo.
             if let redone = Self.number(commit, Self.redoes) { settled.insert(redone) }
-            return actor == nil || commit.metadata.actor == actor ? commit.number : nil
+            if passed.contains(commit.number) { return nil }
+            return try isOf(actor, commit) ? commit.number : nil
         }
+    }
+
+    /// Whether somebody made the changes of a commit. Those of an undo or a redo are whose the commit was that it is about, whoever
+    /// ran it.
+    private func isOf(_ actor: String?, _ commit: CommitInfo) throws -> Bool {
+        guard let actor else { return true }
+        guard let number = Self.number(commit, Self.undoes) ?? Self.number(commit, Self.redoes) else {
+            return commit.metadata.actor == actor
+        }
+        let position = try log.position(of: .commit(number))
+        guard number < commit.number, let batch = try log.batch(containing: position) else {
+            throw StorageError.corruptLog("commit \(commit.number) takes back commit \(number), which isn't before it")
+        }
+        return try isOf(actor, batch.commit(ofEvent: Int(position - batch.header.first)))
     }
 
     /// The newest commit that undid another and wasn't redone yet; nil where something else came since.
@@ -40,7 +57,7 @@ package struct UndoStack {
                 settled.insert(redone)
                 return nil
             }
-            guard actor == nil || commit.metadata.actor == actor else { return nil }
+            guard try isOf(actor, commit) else { return nil }
             if Self.number(commit, Self.undoes) != nil { return commit.number }
             isOver = true
             return nil
@@ -57,7 +74,7 @@ package struct UndoStack {
     }
 
     /// Goes through the commits that change rows, newest first, until one is chosen.
-    private func find(_ choose: (CommitInfo) -> Int64?) throws -> Int64? {
+    private func find(_ choose: (CommitInfo) throws -> Int64?) throws -> Int64? {
         let head = try log.head().position
         guard head > 0 else { return nil }
         var found: Int64?
@@ -69,7 +86,7 @@ package struct UndoStack {
                 }
                 guard changesRows, !Self.isOfTheSchema(part.info) else { continue }
                 last = part.info.number
-                found = choose(part.info)
+                found = try choose(part.info)
                 if found != nil { return false }
             }
             return true

@@ -67,7 +67,7 @@ package final class PastState: Sendable {
         try database.writeWithoutTransaction { db in
             for table in tables + searched { try fill(entity(named: table), db, from: live) }
             for table in searched { try makeSearchable(entity(named: table), db) }
-            return try body(db)
+            return try db.readOnly { try body(db) }
         }
     }
 

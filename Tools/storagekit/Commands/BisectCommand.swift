@@ -133,6 +133,13 @@ private struct ShellCondition {
             throw CommandError(
                 .inconclusive, "The command was ended by signal \(process.terminationStatus) at t:\(number).")
         }
+        // What the shell ends with where it finds no command, or one that can't be run.
+        guard ![126, 127].contains(process.terminationStatus) else {
+            throw CommandError(
+                .inconclusive,
+                "The command can't be run: the shell ended with \(process.terminationStatus) at t:\(number).",
+                next: "Name a program that is there and may be run; a command that can't tell ends with 125.")
+        }
         return process.terminationStatus == 125 ? nil : process.terminationStatus == 0
     }
 }
