@@ -216,6 +216,13 @@ struct RebuildTests {
             try String.fetchAll(db, sql: "SELECT text FROM \(table) WHERE id IN (3, 99) ORDER BY id")
         }
         #expect(forged == ["forged", "new"])
+        // What was kept isn't replaced by what would be kept next.
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.rebuild("notes", options: RebuildOptions(keepsOld: true))
+        }
+        #expect(error?.code == .conflict)
+        let count = "SELECT count(*) FROM \(table) WHERE id = 99"
+        #expect(try await storage.read { try Int.fetchOne($0, sql: count) } == 1)
         let verified = try await storage.verify()
         #expect(verified.isSound, "\(verified.findings)")
         try await storage.abandonRebuild()

@@ -4,24 +4,32 @@ package import StorageCore
 extension LogReader {
     /// The position that a tag or note of a point gets.
     ///
-    /// The head is taken without the tags, notes and operations that came last, which change no state: who tags twice tags
-    /// the same, and a tag points to a commit that users see.
+    /// The head and times are taken without the tags, notes and operations that came last, which change no state: who tags twice
+    /// tags the same, and a tag points to a commit that users see.
     package func taggedPosition(of point: StoragePoint) throws -> Int64 {
-        guard point == .head else { return try position(of: point) }
-        let head = try head().position
-        guard head > 0 else { return 0 }
+        let position = try position(of: point)
+        switch point {
+        case .head, .time: return try lastChange(through: position)
+        case .position, .commit, .tag: return position
+        }
+    }
+
+    /// The end of the last commit up to a position that isn't only a tag, a note or an operation.
+    package func lastChange(through end: Int64) throws -> Int64 {
+        guard end > 0 else { return 0 }
         var found: Int64 = 0
         let tellsMore = { (header: SegmentHeader) in !header.entities.allSatisfy(CatalogEntity.isRemark) }
-        try forEachBatch(in: 1...head, descending: true, where: tellsMore) { batch in
+        try forEachBatch(in: 1...end, descending: true, where: tellsMore) { batch in
             found = batch.withView { view in
                 let place = batch.commits.last { commit in
-                    commit.events.contains { !CatalogEntity.isRemark(view.shape(of: $0).entity) }
+                    batch.header.first + Int64(commit.events.lowerBound) <= end
+                        && commit.events.contains { !CatalogEntity.isRemark(view.shape(of: $0).entity) }
                 }
                 return place.map { batch.header.first + Int64($0.events.upperBound) - 1 } ?? 0
             }
             return found == 0
         }
-        return try lastPosition(ofCommitAt: found)
+        return try found == 0 ? 0 : lastPosition(ofCommitAt: found)
     }
 
     /// How many commits that end at some positions only tag, note or record what was done.

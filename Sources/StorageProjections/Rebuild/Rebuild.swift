@@ -92,13 +92,28 @@ package struct Rebuild: Sendable {
     }
 
     private func begin() async throws -> [UInt32: Int64] {
-        let names = names
+        let (names, keepsOld) = (names, options.keepsOld)
         return try await engine.withWriter { writer, db in
             let remarks = CatalogEntity.reserved.filter { CatalogEntity.isRemark($0.id) }
             let entities =
                 try names.isEmpty
                 ? writer.catalog.live + remarks : names.map { try Self.entity($0, writer.catalog) }
+            if keepsOld { try Self.checkNothingIsKept(of: entities, writer) }
             return try ShadowTables(writer: writer, db: db).begin(entities)
+        }
+    }
+
+    /// What an earlier rebuild has kept is somebody's only copy.
+    private static func checkNothingIsKept(of entities: [CatalogEntity], _ writer: LogWriter) throws {
+        let find = try Statement(writer.database, "SELECT 1 FROM sqlite_schema WHERE name = ?1")
+        for entity in entities {
+            find.bind(text: Shadow.kept(entity.id), at: 1)
+            defer { find.reset() }
+            guard try find.step() else { continue }
+            throw StorageError(
+                .conflict,
+                "An earlier rebuild has kept the old table of \"\(entity.name)\" as \(Shadow.kept(entity.id)).",
+                remedy: "Copy what you need of it, throw it away (storagekit rebuild --abandon), then keep another.")
         }
     }
 

@@ -7,13 +7,16 @@ internal import StorageLog
 ///
 /// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which;
 /// - `changes_TABLE`: a row for each event, with the values before and after;
-/// - `commits`, or `storage_commits` where an entity has that name.
+/// - `commits`.
+///
+/// What a store's own tables and columns are called goes first: a table of these whose name is taken is called `storage_` and that
+/// name, a column has another `_` before it.
 ///
 /// Not `Sendable`: it belongs to its connections' thread.
 package struct HistoryTables {
-    private enum Kind { case history, changes, commits, entity }
+    fileprivate enum Kind { case history, changes, commits, entity }
 
-    private struct Table {
+    fileprivate struct Table {
         let name: String
         let kind: Kind
         let entity: CatalogEntity?
@@ -35,6 +38,12 @@ package struct HistoryTables {
         self.source = source
         catalog = try Catalog.load(source)
         var tables: [Table] = []
+        var taken = Set(catalog.live.map(\.stored.folded))
+        func free(_ name: String) -> String {
+            var name = name
+            while !taken.insert(name.folded).inserted { name = "storage_\(name)" }
+            return name
+        }
         for entity in catalog.live {
             let names = entity.live.map(\.stored)
             let keys = entity.key.map(\.stored)
@@ -42,17 +51,30 @@ package struct HistoryTables {
             tables.append(Table(name: entity.stored, kind: .entity, entity: entity, columns: names + ["_position"]))
             tables.append(
                 Table(
-                    name: "history_\(entity.stored)", kind: .history, entity: entity,
-                    columns: Self.versionColumns + names))
+                    name: free("history_\(entity.stored)"), kind: .history, entity: entity,
+                    columns: Self.free(Self.versionColumns, besides: names) + names))
             tables.append(
                 Table(
-                    name: "changes_\(entity.stored)", kind: .changes, entity: entity,
-                    columns: Self.changeColumns + keys + others.flatMap { ["old_\($0)", "new_\($0)"] }))
+                    name: free("changes_\(entity.stored)"), kind: .changes, entity: entity,
+                    columns: Self.changeColumns(keys, others)))
         }
-        for name in ["commits", "storage_commits"] where catalog.entity(stored: name) == nil {
-            tables.append(Table(name: name, kind: .commits, entity: nil, columns: Self.commitColumns))
-        }
+        tables.append(Table(name: free("commits"), kind: .commits, entity: nil, columns: Self.commitColumns))
         self.tables = tables
+    }
+
+    private static func changeColumns(_ keys: [String], _ others: [String]) -> [String] {
+        let values = free(others.flatMap { ["old_\($0)", "new_\($0)"] }, besides: keys)
+        return free(changeColumns, besides: keys + values) + keys + values
+    }
+
+    /// Names that none of the others is like.
+    private static func free(_ names: [String], besides others: [String]) -> [String] {
+        var taken = Set(others.map(\.folded))
+        return names.map { name in
+            var name = name
+            while !taken.insert(name.folded).inserted { name = "_\(name)" }
+            return name
+        }
     }
 
     /// Every table that a query can name, with its columns.
@@ -86,8 +108,8 @@ package struct HistoryTables {
     }
 
     private func create(_ table: Table, in target: OpaquePointer) throws -> Statement {
-        let first = table.kind == .commits ? "number" : "_position"
-        let columns = table.columns.map { $0 == first ? "\(quoted($0)) INTEGER PRIMARY KEY" : quoted($0) }
+        // The first is the number of a commit, or the position of an event.
+        let columns = table.columns.enumerated().map { $0 == 0 ? "\(quoted($1)) INTEGER PRIMARY KEY" : quoted($1) }
         try Statement(target, "CREATE TABLE \(quoted(table.name))(\(columns.joined(separator: ", ")))").execute()
         let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
         return try Statement(target, "INSERT INTO \(quoted(table.name)) VALUES (\(marks))")
@@ -138,7 +160,7 @@ extension HistoryTables {
         guard let entity = table.entity else { return }
         let target = scratch.database
         let insert = try create(table, in: target)
-        let versions = table.kind == .history ? try Versions(table.name, entity, scratch) : nil
+        let versions = table.kind == .history ? try Versions(table, entity, scratch) : nil
         try forEachBatch({ $0.entities.contains(entity.id) }) { batch in
             var commits = batch.commits[...]
             try batch.withView { view in
@@ -166,10 +188,13 @@ extension HistoryTables {
         try statement.execute()
     }
 
-    /// Text that SQLite's date functions read.
+    /// Text that SQLite's date functions read, and that comes in the order of the times.
     static func time(_ microseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(microseconds / 1_000) / 1_000).formatted(
-            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        let seconds = Date(timeIntervalSince1970: Double((microseconds - fraction) / 1_000_000))
+        let digits = String(fraction)
+        let zeros = String(repeating: "0", count: 6 - digits.count)
+        return "\(seconds.formatted(.iso8601).dropLast()).\(zeros)\(digits)Z"
     }
 }
 
@@ -197,7 +222,7 @@ private final class Versions {
     private let select: Statement
     private let close: Statement
 
-    init(_ name: String, _ entity: CatalogEntity, _ scratch: ScratchTables) throws {
+    init(_ table: HistoryTables.Table, _ entity: CatalogEntity, _ scratch: ScratchTables) throws {
         self.entity = entity
         let target = try scratch.target(for: entity)
         fold = Fold(scratch.database, targets: [target], checks: false)
@@ -205,7 +230,9 @@ private final class Versions {
         let keys = entity.key.map { "\(ScratchTables.name(of: $0)) IS ?" }.joined(separator: " AND ")
         select = try Statement(
             scratch.database, "SELECT \(columns) FROM \(ScratchTables.table(of: entity)) WHERE \(keys)")
-        close = try Statement(scratch.database, "UPDATE \(quoted(name)) SET _until = ?2 WHERE _position = ?1")
+        let (position, until) = (quoted(table.columns[0]), quoted(table.columns[1]))
+        close = try Statement(
+            scratch.database, "UPDATE \(quoted(table.name)) SET \(until) = ?2 WHERE \(position) = ?1")
     }
 
     func write(_ event: RowEvent, with insert: Statement) throws {

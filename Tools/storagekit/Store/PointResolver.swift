@@ -82,7 +82,10 @@ struct PointResolver {
 
     /// The position that a tag or note of a point gets; see `LogReader.taggedPosition(of:)`.
     func taggedPosition(of point: PointArgument) throws -> Int64 {
-        try point == .head ? log.taggedPosition(of: .head) : position(of: point)
+        switch point {
+        case .head, .time: try log.lastChange(through: position(of: point))
+        default: try position(of: point)
+        }
     }
 
     /// The commit that a point names: the one at it, or the last before it. The head's is the newest that `log` lists.
@@ -99,6 +102,10 @@ struct PointResolver {
     /// The stretch of history that a range and two bounds leave together.
     func stretch(_ range: PointRange?, since: PointArgument?, until: PointArgument?) throws -> Stretch {
         var stretch = Stretch(after: 0, through: index.head.position)
+        if let after = range?.after, let through = range?.through, try position(of: after) > position(of: through) {
+            throw CommandError(
+                .usage, "The range ends before it begins.", next: "Write the older point first.")
+        }
         for point in [range?.after, since] {
             if let point { stretch.after = max(stretch.after, try position(of: point)) }
         }

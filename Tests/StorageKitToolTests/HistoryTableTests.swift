@@ -1,0 +1,72 @@
+import Foundation
+import StorageCore
+import Testing
+
+/// The tables in which `sql` asks the history, and points by time, in stores with names and commits that stand in the way.
+struct HistoryTableTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private func store(_ lines: [String]) throws -> String {
+        let file = folder.path("history.jsonl")
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
+        let imported = try ToolProcess.run(["import", file], store: folder.path())
+        try #require(imported.status == 0, "\(imported.errors)")
+        return folder.path()
+    }
+
+    private func line(_ tx: Int, _ table: String, _ row: String, at time: String = "2024-05-01T10:00:00Z") -> String {
+        #"{"tx":\#(tx),"at":"\#(time)","op":"insert","table":"\#(table)","id":"\#(tx)","row":\#(row)}"#
+    }
+
+    @Test func namesOfTheStoresOwnGoFirst() throws {
+        let store = try store([
+            line(1, "posts", #"{"t":"x","_op":1,"_Time":2,"old_t":3,"_until":4}"#),
+            line(2, "history_posts", #"{"a":1}"#),
+            line(3, "commits", #"{"b":1}"#),
+        ])
+        func answer(_ sql: String) throws -> String {
+            let outcome = try ToolProcess.run(["sql", sql, "--format", "jsonl"], store: store)
+            #expect(outcome.status == 0, "\(sql): \(outcome.errors)")
+            return outcome.output
+        }
+        #expect(
+            try answer(#"SELECT t, _op, __op, "_Time" AS n FROM storage_history_posts"#)
+                == #"{"t":"x","_op":1,"__op":"insert","n":2}"# + "\n")
+        #expect(try answer("SELECT __until FROM storage_history_posts") == #"{"__until":null}"# + "\n")
+        #expect(try answer("SELECT new_t, new_old_t FROM changes_posts") == #"{"new_t":"x","new_old_t":3}"# + "\n")
+        #expect(try answer("SELECT a FROM history_posts") == #"{"a":1}"# + "\n")
+        #expect(try answer("SELECT b FROM commits") == #"{"b":1}"# + "\n")
+        #expect(try answer("SELECT count(*) AS n FROM storage_commits WHERE number <= 3") == #"{"n":3}"# + "\n")
+    }
+
+    @Test(arguments: [
+        ("2024-05-01T10:00:00.001Z", "2024-05-01T10:00:00.001000Z"),
+        ("2024-05-01T10:00:00.576156Z", "2024-05-01T10:00:00.576156Z"),
+        ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00.000000Z"),
+    ])
+    func timesAreToldToTheMicrosecond(time: String, expected: String) throws {
+        let store = try store([line(1, "posts", #"{"t":"x"}"#, at: time)])
+        let outcome = try ToolProcess.run(
+            ["sql", "SELECT time FROM commits WHERE number = 1", "--format", "jsonl"], store: store)
+        #expect(outcome.output == #"{"time":"\#(expected)"}"# + "\n")
+    }
+
+    /// What the store has recorded of itself is behind the last change of the data, and isn't what somebody means by a time.
+    @Test func aTimeMeansTheLastCommitOfTheData() throws {
+        let store = try store([line(1, "posts", #"{"t":"x"}"#), line(2, "posts", #"{"t":"y"}"#)])
+        let reverted = try ToolProcess.run(["revert", "now", "--yes"], store: store)
+        #expect(reverted.status == 0, "\(reverted.errors)")
+        let rows = try ToolProcess.run(["sql", "SELECT id FROM posts", "--format", "jsonl"], store: store)
+        #expect(rows.output == #"{"id":"1"}"# + "\n")
+    }
+
+    @Test func aRangeThatEndsBeforeItBeginsIsRefused() throws {
+        let store = try store([line(1, "posts", #"{"t":"x"}"#), line(2, "posts", #"{"t":"y"}"#)])
+        for command in [["log", "t:2..t:1"], ["grep", "x", "t:2..t:1"], ["replay", "t:2..t:1"]] {
+            let outcome = try ToolProcess.run(command, store: store)
+            #expect(outcome.status == 2, "\(command): \(outcome.output)\(outcome.errors)")
+        }
+    }
+}
