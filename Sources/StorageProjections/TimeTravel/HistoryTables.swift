@@ -7,7 +7,7 @@ internal import StorageLog
 ///
 /// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which;
 /// - `changes_TABLE`: a row for each event, with the values before and after;
-/// - `commits`.
+/// - `commits`, or `storage_commits` where an entity has that name.
 ///
 /// What a store's own tables and columns are called goes first: a table of these whose name is taken is called `storage_` and that
 /// name, a column has another `_` before it.
@@ -58,7 +58,9 @@ package struct HistoryTables {
                     name: free("changes_\(entity.stored)"), kind: .changes, entity: entity,
                     columns: Self.changeColumns(keys, others)))
         }
-        tables.append(Table(name: free("commits"), kind: .commits, entity: nil, columns: Self.commitColumns))
+        for name in ["commits", "storage_commits"] where taken.insert(name.folded).inserted {
+            tables.append(Table(name: name, kind: .commits, entity: nil, columns: Self.commitColumns))
+        }
         self.tables = tables
     }
 

@@ -16,6 +16,9 @@ struct SQLCommand: AsyncParsableCommand {
             (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They are \
             made when the query names them, in a temporary file. "-" reads the query from standard input.
 
+            Your own names go first: where history_TABLE is a table of yours it is storage_history_TABLE, and where _op is a \
+            column of yours it is __op.
+
               storagekit sql -s app.sqlite "SELECT * FROM users WHERE id = 42"
               storagekit sql -s app.sqlite "SELECT _actor, count(*) FROM changes_users GROUP BY 1 ORDER BY 2 DESC"
               storagekit sql -s app.sqlite "SELECT _time, price FROM history_items WHERE id = 7" --format csv
