@@ -269,14 +269,22 @@ struct ProjectionTests {
         #expect(try await tallied(storage) == [receipt.position])
     }
 
-    @Test func whatWaitsIsNotForgottenByARebuildThatFails() async throws {
+    /// A store whose projection couldn't take in the second of some saves.
+    private func storeWithDeadLetters() async throws -> (
+        store: TemporaryStore, tally: Tally, poisoned: Int64, receipts: [CommitReceipt]
+    ) {
         let tally = Tally()
         let store = try store([tally], mode: .async, onFailure: .deadLetter)
-        let storage = store.storage
-        let poisoned = storage.head + 3
+        let poisoned = store.storage.head + 3
         tally.poison.withLock { $0 = [poisoned] }
-        let receipts = try await withSequentialSaves(storage)
-        try await storage.settled(after: receipts[receipts.count - 1])
+        let receipts = try await withSequentialSaves(store.storage)
+        try await store.storage.settled(after: receipts[receipts.count - 1])
+        return (store, tally, poisoned, receipts)
+    }
+
+    @Test func whatWaitsIsNotForgottenByARebuildThatFails() async throws {
+        let (store, _, _, _) = try await storeWithDeadLetters()
+        let storage = store.storage
         let before = try await storage.projections.deadLetters("tally").map(\.position)
         try #require(before.count == 2)
         await #expect(throws: StorageError.self) { try await storage.projections.rebuild("tally") }
@@ -321,7 +329,7 @@ struct ProjectionTests {
     /// Tables that refer to each other, row by row.
     struct Invoices: Projection {
         let name = "invoices"
-        var version = 1
+        let version = 1
         let entities = ["notes"]
 
         func prepare(_ db: Database) throws {
@@ -361,13 +369,8 @@ struct ProjectionTests {
     }
 
     @Test func deadLettersLoseNothingAndKeepEachRowsOrder() async throws {
-        let tally = Tally()
-        let store = try store([tally], mode: .async, onFailure: .deadLetter)
+        let (store, tally, poisoned, receipts) = try await storeWithDeadLetters()
         let storage = store.storage
-        let poisoned = storage.head + 3
-        tally.poison.withLock { $0 = [poisoned] }
-        let receipts = try await withSequentialSaves(storage)
-        try await storage.settled(after: receipts[receipts.count - 1])
         // Row 2 was poisoned: its later change waits, in its order; row 1's goes on.
         let letters = try await storage.projections.deadLetters("tally")
         let ofTheRow = try await storage.history(Note.self, id: 2).map(\.position)

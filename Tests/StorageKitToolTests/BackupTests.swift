@@ -169,9 +169,9 @@ import Testing
         let before = try Data(contentsOf: URL(fileURLWithPath: backup))
         let link = store.folder.path("link.sqlite")
         try FileManager.default.linkItem(atPath: backup, toPath: link)
-        for output in [backup, link] {
+        for (output, way) in [(backup, "--yes"), (link, "--yes"), (backup, "--dry-run")] {
             let refused = try ToolProcess.run(
-                ["restore", backup, "--to", "@1", "-o", output, "--force", "--yes"], store: nil)
+                ["restore", backup, "--to", "@1", "-o", output, "--force", way], store: nil)
             #expect(refused.status == 7 && refused.errors.contains("is the very file"), "\(refused.errors)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)

@@ -48,6 +48,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let restore = PointRestore(backup) { bars.update($0, $1, $2) }
         let outcome: PointRestore.Outcome
         if change.dryRun {
+            try FilePlacement.check(output, isNot: backup)
             try FilePlacement.check(output, replacing: force)
             outcome = try restore.plan(position)
         } else {
