@@ -82,8 +82,10 @@ struct AdoptTests {
         let database = folder.path("chinook.db")
         try ChinookDatabase.make(at: database)
         let before = try Data(contentsOf: URL(fileURLWithPath: database))
-        let refused = try run("adopt", database, "-s", database, "--force", "--yes")
-        #expect(refused.status == 7 && refused.errors.contains("is the very file"), "\(refused.errors)")
+        for way in ["--yes", "--dry-run"] {
+            let refused = try run("adopt", database, "-s", database, "--force", way)
+            #expect(refused.status == 7 && refused.errors.contains("is the very file"), "\(refused.errors)")
+        }
         #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
     }
 

@@ -55,9 +55,11 @@ struct AdoptCommand: AsyncParsableCommand {
         let adoption = DatabaseAdoption(database, tables: tables, metadata: change.metadata) { bars.update($0, $1, $2) }
         if inPlace, try adoption.isStore() { return try await runInStore(adoption) }
         if change.dryRun {
+            let path = inPlace ? database : try? store.path()
+            if let path, !inPlace { try FilePlacement.check(path, isNot: database) }
             let plan = try adoption.plan()
             bars.finish()
-            return try finish(plan, store: inPlace ? database : try? store.path(), backup: nil)
+            return try finish(plan, store: path, backup: nil)
         }
         guard inPlace else {
             let path = try store.path()
