@@ -151,6 +151,19 @@ import Testing
         #expect(try await then.get(V1.Article.self, id: 2) == V1.Article(id: 2, title: "bad", stars: "many"))
         let names = try await past.read { db in try db.columns(in: "articles").map(\.name) }
         #expect(names.filter { $0.hasPrefix("storage_") } == [])
+        let versions = try await storage.history(V3.Article.self, id: 1)
+        #expect(try versions.map { try $0.entity?.stars } == [2, 2, 2.5, 2.5, 9.25])
+        #expect(try versions.first?.entity?.headline == "old news" && versions.last?.entity?.headline == "oldest news")
+        #expect(versions.map(\.operation) == [.insert, .update, .update, .update, .update])
+        let deleted = try await storage.history(V3.Article.self, id: 2)
+        #expect(try deleted.map { try $0.entity?.stars } == [-0.5, -0.5, -0.5, nil])
+        // What a conversion makes of the same value is the same.
+        var changed: [EntityDifference<V3.Article>] = []
+        for try await change in storage.diff(V3.Article.self, from: .position(first), to: .position(middle)) {
+            changed.append(change)
+        }
+        #expect(changed.map(\.old) == [V3.Article(id: 1, headline: "old news", stars: 2)])
+        #expect(changed.map(\.new) == [V3.Article(id: 1, headline: "older news", stars: 2.5, language: "de")])
         #expect(try await storage.verify().isSound)
         try await storage.close()
 
@@ -165,6 +178,12 @@ import Testing
             try await forgetful.asOf(.position(first)).all(V3.Article.self)
         }
         #expect(error?.code == .schemaMismatch && error?.remedy.contains(".then") ?? false)
+        let history = try await forgetful.history(V3.Article.self, id: 1)
+        #expect(try history.last?.entity?.stars == 9.25)
+        #expect(throws: StorageError.self) { try history[0].entity }
+        await #expect(throws: StorageError.self) {
+            for try await _ in forgetful.diff(V3.Article.self, from: .position(first)) {}
+        }
         #expect(try await forgetful.asOf(.position(first), schema: .then).count(V1.Article.self) == 2)
         try await forgetful.close()
     }

@@ -20,8 +20,8 @@ enum ReadmeExample {
         try await storage.write(actor: "ben", reason: "typo") { tx in
             try tx.save(User(id: "1", name: "Anne"))
         }
-        for event in try await storage.history(User.self, id: "1") {
-            print(event.position, event.operation, event.commit.metadata.actor ?? "-")
+        for version in try await storage.history(User.self, id: "1") {
+            print(version.operation, try version.entity?.name ?? "deleted", version.commit.metadata.actor ?? "-")
         }
         let history = try await storage.history(User.self, id: "1")
         _ = history

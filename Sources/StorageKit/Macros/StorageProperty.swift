@@ -16,14 +16,14 @@ public macro StorageEmbedded(prefix: String? = nil) =
         module: "StorageMacros", type: "StorageRoleMacro")
 
 /// The rows of another entity that refer to this one. The property isn't stored and is empty in what is read;
-/// ``Storage/loadChildren(of:_:orderBy:ascending:)`` loads it.
+/// ``EntityReader/loadChildren(of:_:orderBy:ascending:)`` loads it.
 ///
 /// - Parameter foreignKey: The other entity's column that holds this one's id.
 @attached(peer)
 public macro StorageHasMany(foreignKey: String) = #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
 
 /// The row that a column of this entity refers to. The property isn't stored and is nil in what is read;
-/// ``Storage/loadParent(_:id:)`` loads it.
+/// ``EntityReader/loadParent(_:id:)`` loads it.
 ///
 /// - Parameters:
 ///   - foreignKey: The property of this entity that holds the other's id; this property's name and `Id` where nil.

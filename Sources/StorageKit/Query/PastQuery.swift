@@ -11,6 +11,6 @@ public struct PastQuery<Entity: RegisteredEntity>: FetchableQuery {
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await past.read([Entity.Record.databaseTableName], body)
+        try await past.reading([Entity.Record.databaseTableName], body)
     }
 }

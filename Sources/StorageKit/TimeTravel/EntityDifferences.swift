@@ -24,6 +24,7 @@ public struct EntityDifference<E: StorageKitEntity>: Sendable {
 public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
     public typealias Element = EntityDifference<E>
     let engine: StorageEngine
+    let upcasts: [String: Upcast]
     let from: StoragePoint
     let to: StoragePoint
 
@@ -49,19 +50,19 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
                 }
                 let changes = try pages.page()
                 guard !changes.isEmpty else { return nil }
-                buffer = try await Self.entities(of: changes, pages, differences.engine)[...]
+                buffer = try await Self.entities(of: changes, pages, differences)[...]
             }
             return buffer.popFirst()
         }
 
         /// The whole entities, put together from the rows' own events.
         private static func entities(
-            of changes: [NetChange], _ pages: DifferencePages, _ engine: StorageEngine
+            of changes: [NetChange], _ pages: DifferencePages, _ differences: EntityDifferences
         ) async throws -> [EntityDifference<E>] {
             let (from, to) = (pages.from, pages.to)
-            return try await engine.read { db in
+            return try await differences.engine.read { db in
                 guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-                let rows = try PastRows<E.Record>(connection)
+                let rows = try PastRows<E.Record>(connection, upcasts: differences.upcasts)
                 return try changes.compactMap { change in
                     let key = change.key.map(\.value)
                     let old = try change.table.from.flatMap { try rows.row(key, of: $0, at: from) }

@@ -6,13 +6,16 @@ internal import StorageProjections
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 struct PastRows<Record: StorageKitEntityRecord> {
+    let catalog: Catalog
     private let reader: LogReader
-    private let catalog: Catalog
+    private let upcasts: [String: Upcast]
     private let values: StorageLog.Statement
 
-    init(_ connection: OpaquePointer) throws {
+    /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
+    init(_ connection: OpaquePointer, upcasts: [String: Upcast]) throws {
         reader = LogReader(connection)
         catalog = try Catalog.load(connection)
+        self.upcasts = upcasts
         let marks = Record.schemaColumns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         values = try StorageLog.Statement(connection, "SELECT \(marks)")
     }
@@ -22,16 +25,45 @@ struct PastRows<Record: StorageKitEntityRecord> {
     /// - Parameter entity: The row's entity, of which the columns may have had other names.
     func row(_ key: [StorageValue], of entity: CatalogEntity, at position: Int64) throws -> [ExactValue]? {
         let known = catalog.entity(id: entity.id) ?? entity
-        let columns = Record.schemaColumns.map { declared in
-            known.column(named: declared.name) ?? entity.column(named: declared.name)
+        var wanted: Set<UInt32> = []
+        for column in columns(of: known, entity) {
+            var place = column
+            while let found = place, found.keyPlace == 0 {
+                wanted.insert(found.id)
+                place = known.origin(of: found)
+            }
         }
-        let wanted = Set(columns.compactMap { $0 }.filter { $0.keyPlace == 0 }.map(\.id))
         guard let image = try reader.image(of: key, in: known, at: position, columns: wanted) else { return nil }
-        return columns.map { column in
-            guard let column else { return .null }
-            if column.keyPlace > 0 { return ExactValue(key[column.keyPlace - 1]) }
-            return image.value(of: column)
+        return try row(key, of: known, or: entity) { image.cells[$0]?.value }
+    }
+
+    /// The values of the record's columns where the row's events have set these.
+    ///
+    /// - Parameters:
+    ///   - past: The entity as it was when its columns may have had other names.
+    ///   - value: The value of the column with an id, as far as an event tells of it.
+    func row(
+        _ key: [StorageValue], of entity: CatalogEntity, or past: CatalogEntity? = nil,
+        _ value: (UInt32) -> ExactValue?
+    ) throws -> [ExactValue] {
+        try columns(of: entity, past ?? entity).map { column in
+            try column.map { try self.value(of: $0, key, entity, value) } ?? .null
         }
+    }
+
+    private func columns(of entity: CatalogEntity, _ past: CatalogEntity) -> [CatalogColumn?] {
+        Record.schemaColumns.map { entity.column(named: $0.name) ?? past.column(named: $0.name) }
+    }
+
+    private func value(
+        of column: CatalogColumn, _ key: [StorageValue], _ entity: CatalogEntity, _ value: (UInt32) -> ExactValue?
+    ) throws -> ExactValue {
+        if column.keyPlace > 0 { return ExactValue(key[column.keyPlace - 1]) }
+        if let value = value(column.id) { return value }
+        guard let origin = entity.origin(of: column) else { return ExactValue(column.fallback) }
+        // From before the column was converted.
+        let old = try self.value(of: origin, key, entity, value)
+        return ExactValue(try upcasts.step(into: column, of: entity)(old.value))
     }
 
     /// Whether two rows are the same entity: when it was saved isn't part of it.
@@ -45,5 +77,12 @@ struct PastRows<Record: StorageKitEntityRecord> {
         defer { values.reset() }
         guard try values.step() else { throw StorageError.corruptLog("a row has no columns") }
         return try Record(reading: values.row).asEntity()
+    }
+}
+
+extension CatalogEntity {
+    /// The column that another was converted from.
+    fileprivate func origin(of column: CatalogColumn) -> CatalogColumn? {
+        column.origin == 0 ? nil : columns.first { $0.id == column.origin }
     }
 }

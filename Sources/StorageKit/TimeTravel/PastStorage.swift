@@ -26,10 +26,10 @@ extension Storage {
     }
 }
 
-/// A store as it was at one point of its history, to read from.
+/// A store as it was at one point of its history, to read from: see ``EntityReader`` for most of it.
 ///
 /// Isolation: `Sendable`; reads wait for each other.
-public struct PastStorage: Sendable {
+public struct PastStorage: EntityReader {
     private let engine: StorageEngine
     private let state: PastState
 
@@ -43,32 +43,6 @@ public struct PastStorage: Sendable {
 
     /// The names of the entities that can be read.
     public var entities: [String] { state.catalog.live.map(\.name) }
-
-    /// The entity that had this id then, nil where there was none.
-    public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
-        let table = EntityTables.of(E.Record.self)
-        let key = E.Record.key(of: id)
-        return try await read([table.name]) { db in
-            try table.first(db, table.selectByKey) { try $0.bind(key, at: 1) }
-        }
-    }
-
-    /// Every entity that there was then, in the order of a column; in the order of the key where none is named.
-    public func all<E: RegisteredEntity>(
-        _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true
-    ) async throws -> [E] {
-        let table = EntityTables.of(E.Record.self)
-        let order = try table.order(by: column, ascending: ascending)
-        return try await read([table.name]) { db in try table.entities(db, table.select + order) { _ in } }
-    }
-
-    /// How many entities there were then.
-    public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int { try await query(type).count() }
-
-    /// Whether there was an entity with this id then.
-    public func exists<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> Bool {
-        try await get(type, id: id) != nil
-    }
 
     /// A query over the rows of then.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> PastQuery<E> { PastQuery(past: self) }
@@ -88,6 +62,15 @@ public struct PastStorage: Sendable {
         return try await engine.read { live in try state.search(name, from: live) { try search.run($0) } }
     }
 
+    /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
+    ///
+    /// - Parameter snippetColumn: The column to show, by its place among the indexed columns, from 0 on.
+    public func searchWithSnippets<E: RegisteredEntity>(
+        _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
+    ) async throws -> [SearchResult<E>] {
+        try await search(type, query: query, limit: limit, excerpt: .snippet(place: snippetColumn))
+    }
+
     /// How many entities fitted a text then.
     public func searchCount<E: RegisteredEntity>(
         _ type: E.Type, query: String, syntax: SearchSyntax = .simple
@@ -105,8 +88,13 @@ public struct PastStorage: Sendable {
     public func read<Result: Sendable>(
         _ tables: [String] = [], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
+        try await reading(tables.isEmpty ? entities : tables, body)
+    }
+
+    public func reading<Result: Sendable>(
+        _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
         let state = state
-        let tables = tables.isEmpty ? entities : tables
         return try await engine.read { live in try state.read(tables, from: live, body) }
     }
 }

@@ -29,13 +29,13 @@ extension Storage {
     /// The entities of one type that differ between two points, whole, as they were and as they are.
     ///
     /// Both are read as the type is declared now. A property whose column didn't exist at a point has the column's
-    /// default there.
+    /// default there, one whose column was converted since what the conversion makes of the value.
     ///
     /// - Throws: While it is read: `not-found` for a point that isn't in the log, `invalid-value` for an entity that
-    ///   the type can't hold.
+    ///   the type can't hold, `schema-mismatch` where this program doesn't declare a conversion.
     public func diff<E: RegisteredEntity>(
         _ type: E.Type, from: StoragePoint, to: StoragePoint = .head
     ) -> EntityDifferences<E> {
-        EntityDifferences(engine: engine, from: from, to: to)
+        EntityDifferences(engine: engine, upcasts: pasts.upcasts, from: from, to: to)
     }
 }

@@ -1,5 +1,5 @@
 package import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// Turns a value that a column held before it was converted into what it would hold now.
 package typealias Upcast = @Sendable (StorageValue) throws -> StorageValue
@@ -8,7 +8,7 @@ extension [String: Upcast] {
     /// The step that filled a column from the one before it.
     ///
     /// - Throws: `schema-mismatch` where the program doesn't declare the conversion.
-    func step(into column: CatalogColumn, of entity: CatalogEntity) throws -> Upcast {
+    package func step(into column: CatalogColumn, of entity: CatalogEntity) throws -> Upcast {
         if let step = self[column.definition] { return step }
         throw StorageError(
             .schemaMismatch,

@@ -1,6 +1,6 @@
 /// What a query asks for, apart from where it is asked.
 public struct QueryRequest<E: RegisteredEntity>: Sendable {
-    package var rows = RowRequest()
+    package var rows: RowRequest
 
-    package init() {}
+    package init(_ rows: RowRequest = RowRequest()) { self.rows = rows }
 }

@@ -1,26 +1,8 @@
 internal import GRDB
-public import StorageCore
+internal import StorageCore
 public import StorageLog
-public import StorageProjections
 
 extension Storage {
-    /// Every change of one row, oldest first, also of a row that is deleted by now. Costs one look-up per version.
-    public func history<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> [StorageEvent] {
-        let key = E.Record.key(of: id)
-        let name = E.Record.databaseTableName
-        return try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let catalog = try Catalog.load(connection)
-            guard let entity = catalog.entity(named: name) else { return [] }
-            var events: [StorageEvent] = []
-            try LogReader(connection).forEachVersion(of: [key], in: entity) { batch, index in
-                events.append(batch.event(at: index, catalog: catalog))
-                return true
-            }
-            return events.reversed()
-        }
-    }
-
     /// The log, to read from any position in either direction.
     public var log: EventLog { EventLog(engine: engine) }
 }

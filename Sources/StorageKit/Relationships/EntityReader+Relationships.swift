@@ -1,8 +1,9 @@
+internal import GRDB
 public import StorageCore
 public import StorageLog
 public import StorageProjections
 
-extension Storage {
+extension EntityReader {
     /// The entity that another refers to, nil where it isn't there.
     public func loadParent<Parent: RegisteredEntity>(_ type: Parent.Type, id: Parent.Id) async throws -> Parent? {
         try await get(type, id: id)
@@ -53,7 +54,7 @@ extension Storage {
                 sql:
                     "WITH storage_wanted(storage_place, storage_id) AS (VALUES \(wanted)) \(rows) ON \(column) = storage_id\(order)",
                 values: part.map(\.storageValue))
-            let found: [(Value, Child)] = try await engine.read { db in
+            let found: [(Value, Child)] = try await reading([table.name]) { db in
                 try text.run(db) { statement in
                     let rows = StatementRows(statement: statement)
                     var found: [(Value, Child)] = []
@@ -103,15 +104,15 @@ extension Storage {
     private func among<E: RegisteredEntity>(
         _ type: E.Type, _ column: String, _ values: [StorageValue], orderBy: String?, ascending: Bool
     ) async throws -> [E] {
-        var query = query(type).where { _ in .among(column: column, values) }
-        if values.count == 1 {
-            query = self.query(type).where { _ in .comparison(column: column, .same, .value(values[0])) }
-        }
-        if let orderBy { query = query.orderBy(orderBy, ascending ? .ascending : .descending) }
+        var rows = RowRequest(
+            predicate: values.count == 1
+                ? .comparison(column: column, .same, .value(values[0])) : .among(column: column, values))
+        if let orderBy { rows.orderings.append(RowOrdering(orderBy, ascending ? .ascending : .descending)) }
         if orderBy == nil, !ascending {
-            query = query.orderBy(EntityTables.of(E.Record.self).keyColumn, .descending)
+            rows.orderings.append(RowOrdering(EntityTables.of(E.Record.self).keyColumn, .descending))
         }
-        return try await query.fetch()
+        let run = QueryRun(request: QueryRequest<E>(rows))
+        return try await reading([E.Record.databaseTableName]) { try run.fetch($0) }
     }
 }
 

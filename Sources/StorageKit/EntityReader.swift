@@ -4,12 +4,35 @@ public import StorageCore
 internal import StorageLog
 public import StorageProjections
 
-extension Storage {
+/// A state of a store that entities are read from: the store as it is (``Storage``) or as it was (``PastStorage``).
+public protocol EntityReader: Sendable {
+    /// Runs `body` on the state, in which the tables of these entities can be read.
+    func reading<Result: Sendable>(
+        _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result
+}
+
+extension Storage: EntityReader {
+    public func reading<Result: Sendable>(
+        _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        try await engine.read(body)
+    }
+
+    /// Runs queries of your own on one state of the store.
+    public func read<Result: Sendable>(
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        try await engine.read(body)
+    }
+}
+
+extension EntityReader {
     /// The entity with this id, nil where there is none.
     public func get<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> E? {
         let table = EntityTables.of(E.Record.self)
         let key = E.Record.key(of: id)
-        return try await engine.read { db in
+        return try await reading([table.name]) { db in
             try table.first(db, table.selectByKey) { try $0.bind(key, at: 1) }
         }
     }
@@ -20,7 +43,7 @@ extension Storage {
     ) async throws -> [E] {
         let table = EntityTables.of(E.Record.self)
         let order = try table.order(by: column, ascending: ascending)
-        return try await engine.read { db in try table.entities(db, table.select + order) { _ in } }
+        return try await reading([table.name]) { db in try table.entities(db, table.select + order) { _ in } }
     }
 
     /// A page of entities.
@@ -38,7 +61,7 @@ extension Storage {
         }
         let table = EntityTables.of(E.Record.self)
         let order = try table.order(by: column, ascending: ascending)
-        let found = try await engine.read { db in
+        let found = try await reading([table.name]) { db in
             // One more than asked for tells whether there are more.
             try table.entities(db, table.select + order + " LIMIT ?1 OFFSET ?2") { row in
                 row.bind(Int64(limit) + 1, at: 1)
@@ -51,8 +74,9 @@ extension Storage {
 
     /// How many entities of a type there are.
     public func count<E: RegisteredEntity>(_ type: E.Type) async throws -> Int {
-        let sql = "SELECT count(*) FROM \(quoted(E.Record.databaseTableName))"
-        return try await engine.read { db in Int(try db.integer(sql) { _ in } ?? 0) }
+        let name = E.Record.databaseTableName
+        let sql = "SELECT count(*) FROM \(quoted(name))"
+        return try await reading([name]) { db in Int(try db.integer(sql) { _ in } ?? 0) }
     }
 
     /// Whether there is an entity with this id.
@@ -60,14 +84,7 @@ extension Storage {
         let table = EntityTables.of(E.Record.self)
         let key = E.Record.key(of: id)
         let sql = "SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.keyColumn)) = ?1"
-        return try await engine.read { db in try db.integer(sql) { try $0.bind(key, at: 1) } != nil }
-    }
-
-    /// Runs queries of your own on one state of the store.
-    public func read<Result: Sendable>(
-        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
-    ) async throws -> Result {
-        try await engine.read(body)
+        return try await reading([table.name]) { db in try db.integer(sql) { try $0.bind(key, at: 1) } != nil }
     }
 }
 

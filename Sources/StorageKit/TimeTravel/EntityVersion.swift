@@ -1,0 +1,55 @@
+internal import GRDB
+public import StorageCore
+public import StorageLog
+public import StorageProjections
+
+extension Storage {
+    /// Every version of one entity, oldest first, also of one that is deleted by now. Costs one look-up per version.
+    ///
+    /// ```swift
+    /// for version in try await storage.history(User.self, id: "42") {
+    ///     print(version.commit.metadata.actor ?? "", version.operation, try version.entity?.name ?? "deleted")
+    /// }
+    /// ```
+    public func history<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> [EntityVersion<E>] {
+        let key = [E.Record.key(of: id)]
+        let upcasts = pasts.upcasts
+        return try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let rows = try PastRows<E.Record>(connection, upcasts: upcasts)
+            guard let entity = rows.catalog.entity(named: E.Record.databaseTableName) else { return [] }
+            var events: [(event: StorageEvent, row: NetRow)] = []
+            try LogReader(connection).forEachVersion(of: key, in: entity) { batch, index in
+                let row = batch.withView { NetRow($0, event: index) }
+                events.append((batch.event(at: index, catalog: rows.catalog), row))
+                return true
+            }
+            var versions: [EntityVersion<E>] = []
+            var cells: [UInt32: ExactValue] = [:]
+            for (event, row) in events.reversed() {
+                if row.isWhole { cells = [:] }
+                for cell in row.new { cells[cell.column] = cell.value }
+                let known = cells
+                let entity = Result { row.exists ? try rows.entity(rows.row(key, of: entity) { known[$0] }) : nil }
+                versions.append(EntityVersion(event: event, found: entity))
+            }
+            return versions
+        }
+    }
+}
+
+/// What an event made of an entity. The event's properties can be read from it: `version.position`, `version.commit`.
+@dynamicMemberLookup
+public struct EntityVersion<E: StorageKitEntity>: Sendable {
+    /// What happened, when and by whom, with the columns that changed.
+    public let event: StorageEvent
+    fileprivate let found: Result<E?, any Error>
+
+    /// The entity after the event, as the type is declared now; nil where the event deleted it.
+    ///
+    /// - Throws: `invalid-value` where the type can't hold what the row was then, `schema-mismatch` where a column was
+    ///   converted since and this program doesn't declare how.
+    public var entity: E? { get throws { try found.get() } }
+
+    public subscript<Value>(dynamicMember path: KeyPath<StorageEvent, Value>) -> Value { event[keyPath: path] }
+}
