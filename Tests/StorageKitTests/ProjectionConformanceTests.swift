@@ -10,7 +10,7 @@ struct ProjectionConformanceTests {
     private typealias Order = ProjectionExample.Order
 
     private func findings(of projection: any Projection) async throws -> [String] {
-        var kit = ProjectionConformance(projection) {
+        let kit = ProjectionConformance(projection) {
             $0.autoSchema(ProjectionExample.OrderRecord.self)
         } history: {
             storage in
@@ -22,7 +22,6 @@ struct ProjectionConformanceTests {
                 }
             }
         }
-        kit.restarts = 4
         return try await kit.run()
     }
 

@@ -69,7 +69,6 @@ struct ProjectionHistoryTests {
             var random = SeededGenerator(seed: seed)
             for _ in 0..<commits { try await Self.commit(storage, &random) }
         }
-        kit.restarts = 3
         kit.batchSizes = [1, 5, 1_000]
         let findings = try await kit.run()
         #expect(findings == [], "seed \(seed)")

@@ -51,13 +51,15 @@ final class Tally: ReactingProjection {
 /// Projections of users: what they are handed and when, what becomes of those that throw, and who may touch their tables.
 struct ProjectionTests {
     private func store(
-        _ projections: [any Projection], mode: ProjectionMode, onFailure: FailurePolicy = .pause, batchSize: Int = 1_000
+        _ projections: [any Projection], mode: ProjectionMode, onFailure: FailurePolicy = .pause,
+        onReplayFailure: FailurePolicy? = nil, batchSize: Int = 1_000
     ) throws -> TemporaryStore {
         try TemporaryStore { schema in
             schema.autoSchema(NoteRecord.self, PersonRecord.self)
             for projection in projections {
                 schema.addProjection(
-                    projection, mode: mode, onFailure: onFailure, onReplayFailure: onFailure, batchSize: batchSize)
+                    projection, mode: mode, onFailure: onFailure, onReplayFailure: onReplayFailure ?? onFailure,
+                    batchSize: batchSize)
             }
         }
     }
@@ -270,11 +272,11 @@ struct ProjectionTests {
     }
 
     /// A store whose projection couldn't take in the second of some saves.
-    private func storeWithDeadLetters() async throws -> (
+    private func storeWithDeadLetters(onReplayFailure: FailurePolicy = .deadLetter) async throws -> (
         store: TemporaryStore, tally: Tally, poisoned: Int64, receipts: [CommitReceipt]
     ) {
         let tally = Tally()
-        let store = try store([tally], mode: .async, onFailure: .deadLetter)
+        let store = try store([tally], mode: .async, onFailure: .deadLetter, onReplayFailure: onReplayFailure)
         let poisoned = store.storage.head + 3
         tally.poison.withLock { $0 = [poisoned] }
         let receipts = try await withSequentialSaves(store.storage)
@@ -283,7 +285,7 @@ struct ProjectionTests {
     }
 
     @Test func whatWaitsIsNotForgottenByARebuildThatFails() async throws {
-        let (store, _, _, _) = try await storeWithDeadLetters()
+        let (store, _, _, _) = try await storeWithDeadLetters(onReplayFailure: .pause)
         let storage = store.storage
         let before = try await storage.projections.deadLetters("tally").map(\.position)
         try #require(before.count == 2)
@@ -292,6 +294,105 @@ struct ProjectionTests {
         try await storage.settled(after: receipt)
         #expect(try await storage.projections.deadLetters("tally").map(\.position) == before + [receipt.position])
         #expect(try await !tallied(storage).contains(receipt.position))
+    }
+
+    /// New events fail their commit or stop it; those of a rebuild go by the other policy.
+    @Test(arguments: [ProjectionMode.inline, .async])
+    func historyHasAPolicyOfItsOwn(mode: ProjectionMode) async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: mode, onReplayFailure: .deadLetter, batchSize: 3)
+        let storage = store.storage
+        let receipts = try await withSequentialSaves(storage)
+        try await storage.settled(after: receipts[receipts.count - 1])
+        let all = try await positions(storage)
+        tally.poison.withLock { $0 = [all[1]] }
+        for round in 0..<2 {
+            if round == 0 { try await storage.projections.rebuild("tally") } else { try await storage.rebuild() }
+            if mode == .async, round == 1 { break }
+            let letters = try await storage.projections.deadLetters("tally").map(\.position)
+            #expect(letters.first == all[1])
+            #expect(try await tallied(storage) == all.filter { !letters.contains($0) })
+            #expect(try await status(storage).state == .running)
+        }
+        tally.poison.withLock { $0 = [] }
+        let letters = try await storage.projections.deadLetters("tally").count
+        #expect(try await storage.projections.replayDeadLetters("tally") == letters)
+        #expect(try await tallied(storage) == all)
+        // What is new goes by the policy for what is new.
+        tally.poison.withLock { $0 = [storage.head + 1] }
+        do {
+            try await storage.settled(after: storage.save(Note(id: 70, text: "x")))
+            Issue.record("nobody minded")
+        } catch let error as StorageError { #expect(error.code == .projectionFailed) }
+        #expect(try await storage.projections.deadLetters("tally").isEmpty)
+        tally.poison.withLock { $0 = [] }
+    }
+
+    @Test func whatCatchesUpInACommitIsTriedAgainToo() async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: .inline, onFailure: .retry(3, delaySeconds: 10))
+        let storage = store.storage
+        try await storage.projections.pause("tally")
+        let receipt = try await storage.save(Note(id: 1, text: "a"))
+        tally.poison.withLock { $0 = [receipt.position] }
+        await #expect(throws: StorageError.self) { try await storage.projections.resume("tally") }
+        // Once with the batch, once alone, and then three times more.
+        #expect(tally.replays.withLock { $0.count } == 5)
+        #expect(try await status(storage).state == .failed)
+        tally.poison.withLock { $0 = [] }
+        try await storage.projections.resume("tally")
+        #expect(try await tallied(storage) == [receipt.position])
+    }
+
+    /// What came while it stood is told when it is taken in, whichever way that is.
+    @Test(arguments: [ProjectionMode.inline, .async])
+    func whatCameWhileItStoodIsToldLater(mode: ProjectionMode) async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: mode)
+        var storage = store.storage
+        var expected: [Int64] = []
+        func save(_ id: Int) async throws { expected.append(try await storage.save(Note(id: id, text: "n")).position) }
+        try await save(1)
+        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        try await storage.projections.pause("tally")
+        try await save(2)
+        try await storage.projections.resume("tally")
+        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        try await storage.projections.pause("tally")
+        try await save(3)
+        try await save(4)
+        try await storage.projections.rebuild("tally")
+        #expect(try await status(storage).state == .running)
+        #expect(try await tallied(storage) == expected)
+        try await storage.close()
+        #expect(tally.reactions.withLock { $0 } == expected)
+        // Somebody else writes without it.
+        let without = try StorageKit.start(at: store.url) { $0.autoSchema(NoteRecord.self, PersonRecord.self) }.facade
+        expected = [try await without.save(Note(id: 5, text: "n")).position]
+        try await without.close()
+        let again = Tally()
+        storage = try StorageKit.start(at: store.url) {
+            $0.autoSchema(NoteRecord.self, PersonRecord.self)
+            $0.addProjection(again, mode: mode)
+        }.facade
+        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        #expect(try await tallied(storage).last == expected[0])
+        try await storage.close()
+        #expect(again.reactions.withLock { $0 } == expected)
+    }
+
+    @Test func severalAreMadeAgainAtTheSameTime() async throws {
+        let tallies = (0..<3).map { Tally("tally_\($0)") }
+        let store = try store(tallies, mode: .inline)
+        let storage = store.storage
+        _ = try await withSequentialSaves(storage)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for tally in tallies { group.addTask { try await storage.projections.rebuild(tally.name) } }
+            group.addTask { for id in 200..<230 { try await storage.save(Note(id: id, text: "meanwhile")) } }
+            try await group.waitForAll()
+        }
+        for tally in tallies { #expect(try await tallied(storage, tally.name) == positions(storage)) }
+        #expect(try await storage.verify().isSound)
     }
 
     /// Where an inline projection can't take in the history again, a rebuild of the tables says so and changes nothing.

@@ -36,12 +36,11 @@ struct SQLProjectionTests {
     @Test func itConformsAndEqualsTheOneInSwift() async throws {
         let projection = try SQLProjection(name: "order_totals", sql: Self.totals)
         #expect(projection.entities == ["orders"])
-        var kit = ProjectionConformance(projection) {
+        let kit = ProjectionConformance(projection) {
             $0.autoSchema(ProjectionExample.OrderRecord.self)
         } history: {
             try await fill($0)
         }
-        kit.restarts = 3
         #expect(try await kit.run() == [])
         let store = try TemporaryStore { $0.autoSchema(ProjectionExample.OrderRecord.self) }
         try await fill(store.storage)

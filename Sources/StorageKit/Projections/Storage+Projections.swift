@@ -47,7 +47,7 @@ public struct Projections: Sendable {
     public func resume(_ name: String) async throws { try await runtime.resume(name) }
 
     /// Empties a projection, drops its dead letters, and lets it take in all of history again: an inline one before this
-    /// returns, another one in the background, batch by batch, so that readers see it grow.
+    /// returns, another one in the background, batch by batch, so that readers see it grow. One that stood goes on.
     public func reset(_ name: String) async throws { try await runtime.reset(name) }
 
     /// Makes a projection again from the log, in a temporary database beside the store while commits go on; its tables then
@@ -55,9 +55,14 @@ public struct Projections: Sendable {
     /// again at the same time.
     ///
     /// A projection with virtual tables or with `AUTOINCREMENT`, and one that reads tables which aren't its own, is made
-    /// again in that transaction as a whole, and commits wait.
+    /// again in that transaction as a whole: commits wait, and cancelling the task has no effect any more. So is one that
+    /// lays events aside on the way.
     ///
-    /// - Throws: `projection-failed` where it throws; it stays as it was then, as it does where the task is cancelled.
+    /// One that stood goes on afterwards, and its dead letters are tried again with the rest. Another one is made again from
+    /// the beginning after a crash; ``reset(_:)`` goes on where it was.
+    ///
+    /// - Throws: `projection-failed` where it throws and its policy for history is to pause; it stays as it was then, as it
+    ///   does where the task is cancelled.
     public func rebuild(
         _ name: String, progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
     ) async throws {

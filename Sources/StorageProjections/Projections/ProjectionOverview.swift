@@ -27,11 +27,13 @@ package enum ProjectionOverview {
             letters.reset()
             // Commits without events of its own leave the checkpoint of an inline projection where it is.
             let head = max(head, checkpoint.position)
+            let isReset = projection.version == 0
             let position = try isUpToDate(projection, checkpoint, database) ? head : checkpoint.position
             found.append(
                 ProjectionStatus(
-                    name: projection.name, version: projection.version, kind: projection.kind, state: checkpoint.state,
-                    position: position, head: head, replayedThrough: checkpoint.replayed, error: checkpoint.error,
+                    name: projection.name, version: projection.version, kind: projection.kind,
+                    state: isReset ? .reset : checkpoint.state, position: isReset ? 0 : position, head: head,
+                    replayedThrough: checkpoint.replayed, error: checkpoint.error,
                     failedPosition: checkpoint.failed, deadLetters: waiting, events: checkpoint.events,
                     seconds: Double(checkpoint.microseconds) / 1_000_000, lastBatch: checkpoint.time,
                     bytes: try projection.tables.bytes(database), tables: projection.tables.tables))

@@ -23,6 +23,8 @@ package struct ProjectionRegistration: Sendable {
 
     package var name: String { projection.name }
 
+    func policy(isReplay: Bool) -> FailurePolicy { isReplay ? onReplayFailure : onFailure }
+
     /// - Throws: `invalid-name` or `misuse` where it can't be meant so.
     package func validate() throws {
         let bytes = name.utf8

@@ -49,7 +49,7 @@ extension ProjectionRuntime {
         let isReplay = try await onWriter(name) { _, _, writer, _ in
             try failure.positions.lowerBound <= Checkpoint.load(name, writer.database)?.replayed ?? 0
         }
-        let policy = isReplay ? registration.onReplayFailure : registration.onFailure
+        let policy = registration.policy(isReplay: isReplay)
         attempts += 1
         if attempts <= policy.retries {
             try await wait(policy.delaySeconds * Double(1 << min(attempts - 1, 16)))
@@ -90,34 +90,24 @@ extension ProjectionRuntime {
     }
 
     /// Catches an inline projection up, and lets it be in step from then on; where it can't, it stands as failed.
+    ///
+    /// - Returns: What a ``ReactingProjection`` is to be told.
     static func catchUpNow(
         _ slot: UserProjections.Slot, _ projections: UserProjections, _ writer: LogWriter, _ db: GRDB.Database
-    ) throws {
-        let size = slot.registration.batchSize
-        var singleThrough: Int64 = 0
-        while let checkpoint = try Checkpoint.load(slot.name, writer.database), checkpoint.state == .running {
-            guard checkpoint.position < writer.head.position else {
-                slot.kept = nil
-                slot.isInStep = true
-                return
+    ) throws -> [StorageEvent] {
+        var told: [StorageEvent] = []
+        do {
+            // What was taken in before it failed is durable, so it is told all the same.
+            _ = try projections.catchUp(slot, through: writer.head.position, writer) { step in
+                let outcome = try writer.group(db, step)
+                told += outcome.told
+                return outcome
             }
-            let isSingle = checkpoint.position < singleThrough
-            do {
-                let limits = BatchLimits(events: size, slice: size, isSingle: isSingle)
-                _ = try projections.step(slot, limits, writer, db)
-            } catch let failure as ApplyFailure {
-                if !isSingle, singleThrough < failure.positions.upperBound {
-                    singleThrough = failure.positions.upperBound
-                    continue
-                }
-                let isReplay = failure.positions.lowerBound <= checkpoint.replayed
-                let policy = isReplay ? slot.registration.onReplayFailure : slot.registration.onFailure
-                if policy.outcome == .deadLetter {
-                    _ = try projections.stepLayingAside(slot, writer, db)
-                } else {
-                    _ = try projections.change(slot.name, writer, db) { $0.fail(failure) }
-                }
-            }
+            slot.kept = nil
+            slot.isInStep = try Checkpoint.load(slot.name, writer.database)?.state == .running
+        } catch let failure as ApplyFailure {
+            _ = try projections.change(slot.name, writer, db) { $0.fail(failure) }
         }
+        return told
     }
 }

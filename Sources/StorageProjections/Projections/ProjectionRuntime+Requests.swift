@@ -34,23 +34,33 @@ extension ProjectionRuntime {
     }
 
     package func resume(_ name: String) async throws {
-        let checkpoint = try await onWriter(name) { projections, slot, writer, db in
-            let checkpoint = try projections.change(name, writer, db) { $0.resume() }
-            guard slot.registration.mode == .inline, !slot.isInStep else { return checkpoint }
-            try Self.catchUpNow(slot, projections, writer, db)
-            return try Checkpoint.load(name, writer.database) ?? checkpoint
+        try await goOn(name) { projections, slot, writer, db in
+            _ = try projections.change(name, writer, db) { $0.resume() }
         }
-        try checkRunning(name, checkpoint)
-        wake(name)
     }
 
     package func reset(_ name: String) async throws {
-        let checkpoint = try await onWriter(name) { projections, slot, writer, db in
+        try await goOn(name) { projections, slot, writer, db in
             slot.isInStep = false
             try projections.reset(slot, writer, db)
-            if slot.registration.mode == .inline { try Self.catchUpNow(slot, projections, writer, db) }
-            return try Checkpoint.load(name, writer.database) ?? Checkpoint()
+            slot.hasDeadLetters = false
         }
+    }
+
+    /// Does what is asked of a projection on the writer, and lets it go on from there: an inline one at once.
+    private func goOn(
+        _ name: String,
+        after body:
+            @escaping @Sendable (UserProjections, UserProjections.Slot, LogWriter, GRDB.Database) throws -> Void
+    ) async throws {
+        let (told, checkpoint) = try await onWriter(name) { projections, slot, writer, db in
+            try body(projections, slot, writer, db)
+            let told =
+                slot.registration.mode == .inline && !slot.isInStep
+                ? try Self.catchUpNow(slot, projections, writer, db) : []
+            return (told, try Checkpoint.load(name, writer.database) ?? Checkpoint())
+        }
+        tell(name, told)
         try checkRunning(name, checkpoint)
         wake(name)
     }
@@ -64,14 +74,15 @@ extension ProjectionRuntime {
         let made = try await foldBeside(registration, progress)
         try Task.checkCancellation()
         do {
-            try await onWriter(name) { projections, slot, writer, db in
+            try await goOn(name) { projections, slot, writer, db in
                 try writer.group(db) { try projections.rebuild(slot, writer, from: made) }
-                slot.isInStep = slot.registration.mode == .inline
+                slot.isInStep = false
+                slot.hasDeadLetters = try projections.deadLetterCount(name, writer) > 0
             }
         } catch let failure as ApplyFailure {
             throw StorageError.projectionFailed(name, failure.positions, failure.cause)
         }
-        wake(name)
+        if registration.mode == .async { try await settled([name], through: engine.committed.position) }
     }
 
     /// - Returns: nil where the projection can't be made apart from the store: because it has virtual tables, numbers its
@@ -83,10 +94,12 @@ extension ProjectionRuntime {
         let upcasts = upcasts
         return try await engine.read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let head = try LogReader(connection).head().position
-            meter.start([0: 0], head: head)
+            let reached = try Checkpoint.load(registration.name, connection)?.position ?? 0
+            meter.start([0: 0], head: reached)
             do {
-                return try FoldedProjection(registration.projection, of: connection, upcasts: upcasts) { position in
+                return try FoldedProjection(
+                    registration.projection, of: connection, upcasts: upcasts, through: reached
+                ) { position in
                     try Task.checkCancellation()
                     meter.update(0, position)
                 }

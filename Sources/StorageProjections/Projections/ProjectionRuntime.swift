@@ -44,16 +44,18 @@ package final class ProjectionRuntime: Sendable {
         self.upcasts = upcasts
         self.registrations = Dictionary(registrations.map { ($0.name, $0) }) { $1 }
         guard !registrations.isEmpty, !engine.configuration.isReadOnly else { return }
+        var caughtUp: [(name: String, events: [StorageEvent])] = []
         try engine.withWriterNow { writer, db in
             guard let projections = writer.userProjections else { return }
             projections.upcasts = upcasts
             for registration in registrations { try projections.register(registration, writer, db) }
             for slot in projections.slots where slot.registration.mode == .inline {
-                try Self.catchUpNow(slot, projections, writer, db)
+                caughtUp.append((slot.name, try Self.catchUpNow(slot, projections, writer, db)))
             }
             projections.onCommit = { [weak self] head, told in self?.committed(head, told) }
         }
         for registration in registrations { start(registration) }
+        for (name, events) in caughtUp { tell(name, events) }
     }
 
     deinit {

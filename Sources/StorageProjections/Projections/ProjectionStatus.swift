@@ -9,6 +9,8 @@ public struct ProjectionStatus: Sendable, Hashable {
         case paused
         /// It threw, and stands before the commit that it couldn't take in.
         case failed
+        /// The command line has emptied it: the program that declares it makes it anew when it opens the store next.
+        case reset
     }
 
     public let name: String

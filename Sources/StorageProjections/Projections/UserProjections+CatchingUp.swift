@@ -36,18 +36,58 @@ extension UserProjections {
             slot.kept = nil
             return BatchOutcome(checkpoint: checkpoint)
         }
-        // A row that was found is worth keeping only while more of the log comes than one batch.
-        if writer.head.position - checkpoint.position > Int64(slot.registration.batchSize), slot.kept == nil {
-            slot.kept = try KeptImages()
-        }
-        return try writer.group(db) { try takeIn(slot, writer, limits) }
+        return try writer.group(db) { try takeIn(slot, writer, limits, through: writer.head.position) }
     }
 
-    func takeIn(_ slot: Slot, _ writer: LogWriter, _ limits: BatchLimits) throws -> BatchOutcome {
+    /// Takes in the log up to a position, step after step, and goes by the projection's policies where it throws. It is
+    /// tried again at once, because commits wait meanwhile.
+    ///
+    /// - Parameter step: Runs one step; all of it is there afterwards or, where it throws, nothing.
+    /// - Returns: What a ``ReactingProjection`` is to be told.
+    /// - Throws: ``ApplyFailure`` where the policy is to pause.
+    func catchUp(
+        _ slot: Slot, through goal: Int64, _ writer: LogWriter,
+        step: (() throws -> BatchOutcome) throws -> BatchOutcome
+    ) throws -> [StorageEvent] {
+        let size = slot.registration.batchSize
+        var told: [StorageEvent] = []
+        // Behind a batch that failed, commits are taken in one by one until it is passed.
+        var singleThrough: Int64 = 0
+        var attempts = 0
+        while let checkpoint = try Checkpoint.load(slot.name, writer.database), checkpoint.state == .running,
+            checkpoint.position < goal
+        {
+            let isSingle = checkpoint.position < singleThrough
+            do {
+                let limits = BatchLimits(events: size, slice: size, isSingle: isSingle)
+                told += try step { try takeIn(slot, writer, limits, through: goal) }.told
+                attempts = 0
+            } catch let failure as ApplyFailure {
+                if !isSingle, singleThrough < failure.positions.upperBound {
+                    singleThrough = failure.positions.upperBound
+                    continue
+                }
+                let policy = slot.registration.policy(isReplay: failure.positions.lowerBound <= checkpoint.replayed)
+                attempts += 1
+                if attempts <= policy.retries { continue }
+                guard policy.outcome == .deadLetter else { throw failure }
+                attempts = 0
+                told += try step { try takeInLayingAside(slot, writer, through: goal) }.told
+            }
+        }
+        return told
+    }
+
+    private func takeIn(
+        _ slot: Slot, _ writer: LogWriter, _ limits: BatchLimits, through head: Int64
+    ) throws -> BatchOutcome {
         guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
-        let head = writer.head.position
         let first = checkpoint.position + 1
         guard first <= head else { return BatchOutcome(checkpoint: checkpoint) }
+        // A row that was found is worth keeping only while more of the log comes than one batch.
+        if head - checkpoint.position > Int64(slot.registration.batchSize), slot.kept == nil {
+            slot.kept = try KeptImages()
+        }
         var outcome = BatchOutcome()
         let started = ContinuousClock.now
         let wanted = wanted(slot, writer.catalog)
@@ -81,30 +121,32 @@ extension UserProjections {
     func stepLayingAside(
         _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
     ) throws -> BatchOutcome {
-        try writer.group(db) {
-            guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
-            var outcome = BatchOutcome()
-            let wanted = wanted(slot, writer.catalog)
-            let limits = BatchLimits(events: 1, slice: slot.registration.batchSize, isSingle: true)
-            var feed = BatchFeed(first: checkpoint.position + 1, limits: limits)
-            let started = ContinuousClock.now
-            let end = try feed.run(LogReader(writer.database), through: writer.head.position, wanted) { events, _ in
-                for event in events {
-                    let isReplay = event.position <= checkpoint.replayed
-                    switch try attempt(slot, event, isReplay: isReplay, writer) {
-                    case .failure(let error): try layAside(event, "\(error)", slot, writer)
-                    case .success(let applied):
-                        outcome.events += applied.count
-                        if !isReplay { outcome.told += applied.map { $0.event(writer.catalog) } }
-                    }
+        try writer.group(db) { try takeInLayingAside(slot, writer, through: writer.head.position) }
+    }
+
+    private func takeInLayingAside(_ slot: Slot, _ writer: LogWriter, through head: Int64) throws -> BatchOutcome {
+        guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
+        var outcome = BatchOutcome()
+        let wanted = wanted(slot, writer.catalog)
+        let limits = BatchLimits(events: 1, slice: slot.registration.batchSize, isSingle: true)
+        var feed = BatchFeed(first: checkpoint.position + 1, limits: limits)
+        let started = ContinuousClock.now
+        let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, _ in
+            for event in events {
+                let isReplay = event.position <= checkpoint.replayed
+                switch try attempt(slot, event, isReplay: isReplay, writer) {
+                case .failure(let error): try layAside(event, "\(error)", slot, writer)
+                case .success(let applied):
+                    outcome.events += applied.count
+                    if !isReplay { outcome.told += applied.map { $0.event(writer.catalog) } }
                 }
             }
-            checkpoint.position = end
-            checkpoint.count(outcome.events, since: started, writer)
-            try checkpoint.save(slot.name, writer)
-            outcome.checkpoint = checkpoint
-            return outcome
         }
+        checkpoint.position = end
+        checkpoint.count(outcome.events, since: started, writer)
+        try checkpoint.save(slot.name, writer)
+        outcome.checkpoint = checkpoint
+        return outcome
     }
 
     /// Lets the projection take in one event, alone in a savepoint.
@@ -113,17 +155,30 @@ extension UserProjections {
     func attempt(
         _ slot: Slot, _ event: RowEvent, isReplay: Bool, _ writer: LogWriter
     ) throws -> Result<[RowEvent], any Error> {
-        try writer.statement("SAVEPOINT storage_attempt").execute()
         do {
             let positions = event.position...event.position
-            let applied = try run(slot, [event], positions, isReplay: isReplay, isBehind: true, writer)
+            return .success(
+                try inSavepoint(writer) {
+                    try run(slot, [event], positions, isReplay: isReplay, isBehind: true, writer)
+                })
+        } catch {
+            guard !error.isOfTheStore else { throw error }
+            return .failure(error)
+        }
+    }
+
+    /// Runs a part of the transaction under way; nothing of it is there where it throws.
+    func inSavepoint<Value>(_ writer: LogWriter, _ body: () throws -> Value) throws -> Value {
+        try writer.statement("SAVEPOINT storage_attempt").execute()
+        do {
+            let value = try body()
             try writer.statement("RELEASE storage_attempt").execute()
-            return .success(applied)
+            return value
         } catch {
             guard !error.isOfTheStore else { throw error }
             try writer.statement("ROLLBACK TO storage_attempt").execute()
             try writer.statement("RELEASE storage_attempt").execute()
-            return .failure(error)
+            throw error
         }
     }
 

@@ -84,17 +84,20 @@ extension UserProjections {
         }
     }
 
-    /// Makes a projection again from the log, in the transaction under way.
+    /// Makes a projection again from the log, in the transaction under way, as far as it had come. What follows it has
+    /// still to take in, as it would have without this.
     ///
     /// - Parameter made: What was made of it already, which is gone on with; nil to begin at the beginning.
+    /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
     func rebuild(_ slot: Slot, _ writer: LogWriter, from made: FoldedProjection? = nil) throws {
+        let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0
         try makeAnew(slot, writer)
         if let made, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
             try writer.asProjection { try made.copy(to: writer.database) }
             checkpoint.position = made.position
             try checkpoint.save(slot.name, writer)
         }
-        _ = try takeIn(slot, writer, BatchLimits(events: .max, slice: slot.registration.batchSize))
+        _ = try catchUp(slot, through: reached, writer) { step in try inSavepoint(writer, step) }
     }
 
     /// Empties a projection, which catches up from the beginning then.

@@ -11,10 +11,12 @@ final class FoldedProjection: Sendable {
     private let database: DatabaseQueue
     private let tables: [ScratchProjection.Table]
 
-    /// - Parameter progress: Called with the position that has been reached.
+    /// - Parameters:
+    ///   - head: The last position that is taken in.
+    ///   - progress: Called with the position that has been reached.
     /// - Throws: `misuse` where rows couldn't be copied as they are.
     init(
-        _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast],
+        _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast], through head: Int64,
         progress: (Int64) throws -> Void
     ) throws {
         // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
@@ -24,7 +26,6 @@ final class FoldedProjection: Sendable {
                 .misuse, "The tables of \(projection.name) can't be copied.",
                 remedy: "They are made again in the store itself.")
         }
-        let head = try LogReader(source).head().position
         while scratch.position < head {
             try scratch.catchUp(to: min(scratch.position + 10_000, head))
             try progress(scratch.position)

@@ -69,7 +69,7 @@ package struct Rebuild: Sendable {
                 meter.start(positions, head: engine.committed.position)
                 let loaded = try await load(positions, meter)
                 if lag(loaded) > 0 { try await follow(entities, meter) }
-                if options.compares { report.differences = try await compare(entities, &report, meter) }
+                if options.compares { try await compare(entities, &report, meter) }
                 guard options.swaps else {
                     try await engine.withWriter { try ShadowTables(writer: $0, db: $1).abandon(entities) }
                     return report
@@ -296,15 +296,12 @@ package struct Rebuild: Sendable {
 extension Rebuild {
     private func compare(
         _ entities: Set<UInt32>, _ report: inout RebuildReport, _ meter: RebuildMeter
-    ) async throws -> [RebuildReport.Difference] {
+    ) async throws {
         meter.enter(.comparing)
         // Beside commits where they leave a moment in which the shadows are as far as the tables; else commits wait.
         for _ in 0..<5 {
             let found = try await engine.read { db in try Self.compare(entities, db) }
-            if let found {
-                (report.rows, report.position) = (found.rows, found.position)
-                return found.differences
-            }
+            if let found { return report.take(found) }
             try await follow(entities, meter)
         }
         let found = try await engine.withWriter { writer, db in
@@ -312,13 +309,13 @@ extension Rebuild {
             return try Self.compare(entities, db)
         }
         guard let found else { throw ShadowTables.Outdated() }
-        (report.rows, report.position) = (found.rows, found.position)
-        return found.differences
+        report.take(found)
     }
 
-    private struct Comparison: Sendable {
+    fileprivate struct Comparison: Sendable {
         var rows: [String: Int] = [:]
         var differences: [RebuildReport.Difference] = []
+        var differingRows = 0
         var position: Int64
     }
 
@@ -340,6 +337,7 @@ extension Rebuild {
                 Statement(connection, Verifier.select(shadow.table, names, keys: entity.key.count)),
                 Statement(connection, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
             ) { difference in
+                found.differingRows += 1
                 if found.differences.count < differenceLimit {
                     found.differences.append(RebuildReport.Difference(entity.name, difference))
                 }
@@ -367,6 +365,13 @@ extension Rebuild {
         report.position = position
         report.kept = kept
         report.isSwapped = true
+    }
+}
+
+extension RebuildReport {
+    fileprivate mutating func take(_ found: Rebuild.Comparison) {
+        (rows, position) = (found.rows, found.position)
+        (differences, differingRows) = (found.differences, found.differingRows)
     }
 }
 

@@ -8,6 +8,14 @@ final class RebuildMeter: Sendable {
         var phase = RebuildProgress.Phase.reading
         var positions: [UInt32: Int64] = [:]
         var head: Int64 = 0
+        /// Where the reading began, and when.
+        var begun: Int64 = 0
+        var began = ContinuousClock.now
+
+        /// The tables are read for together, so their mean says how much of the log is done.
+        var completed: Int64 {
+            positions.isEmpty ? head : positions.values.reduce(0, +) / Int64(positions.count)
+        }
     }
 
     private let state = Mutex(State())
@@ -16,27 +24,33 @@ final class RebuildMeter: Sendable {
 
     init(_ tell: @escaping @Sendable (RebuildProgress) -> Void) { self.tell = tell }
 
-    func start(_ positions: [UInt32: Int64], head: Int64) { update(positions, head: head) }
+    /// - Parameter positions: How far each table has come already.
+    func start(_ positions: [UInt32: Int64], head: Int64) {
+        change { state in
+            (state.phase, state.positions, state.head) = (.reading, positions, head)
+            (state.begun, state.began) = (state.completed, .now)
+        }
+    }
 
     func update(_ entity: UInt32, _ position: Int64) { change { $0.positions[entity] = position } }
 
     func update(_ positions: [UInt32: Int64], head: Int64) {
-        change { state in
-            state.phase = .reading
-            state.positions = positions
-            state.head = head
-        }
+        change { ($0.phase, $0.positions, $0.head) = (.reading, positions, head) }
     }
 
     func enter(_ phase: RebuildProgress.Phase) { change { $0.phase = phase } }
 
     private func change(_ body: (inout State) -> Void) {
-        let (phase, completed, total) = state.withLock { state in
+        let state = state.withLock { state in
             body(&state)
-            return (state.phase, state.positions.values.reduce(0, +), state.head * Int64(state.positions.count))
+            return state
         }
+        let now = ContinuousClock.now
+        let reading = (now - state.began) / .seconds(1)
+        let done = state.completed - state.begun
         tell(
             RebuildProgress(
-                phase: phase, completed: completed, total: total, elapsed: ContinuousClock.now - started))
+                phase: state.phase, completed: state.completed, total: state.head, elapsed: now - started,
+                eventsPerSecond: done > 0 && reading > 0 ? Double(done) / reading : nil))
     }
 }

@@ -10,19 +10,21 @@ public struct RebuildProgress: Sendable, Hashable {
     }
 
     public let phase: Phase
-    /// The events that were read or passed over, counted for each table.
+    /// The events of the log that were read or passed over, those of an interrupted rebuild that this one goes on with too.
     public let completed: Int64
     /// What ``completed`` will be once the tables have come up with the log.
     public let total: Int64
     /// Since the rebuild began.
     public let elapsed: Duration
+    /// How fast the log is being read; nil before anything can be said.
+    public let eventsPerSecond: Double?
 
     /// What part of the reading is done, from 0 to 1.
     public var fraction: Double { total > 0 ? min(Double(completed) / Double(total), 1) : 1 }
 
     /// The time that the rest of the reading takes if it goes on as it has; nil before anything can be said.
     public var remaining: Duration? {
-        guard completed > 0, phase == .reading else { return nil }
-        return elapsed * (Double(total - completed) / Double(completed))
+        guard phase == .reading, let eventsPerSecond else { return nil }
+        return .seconds(Double(max(total - completed, 0)) / eventsPerSecond)
     }
 }

@@ -8,6 +8,8 @@ public struct RebuildReport: Sendable {
     public internal(set) var resumedAt: Int64 = 0
     /// The first differences between old and new tables, where they were compared.
     public internal(set) var differences: [Difference] = []
+    /// How many rows differ altogether.
+    public internal(set) var differingRows = 0
     /// Whether the new tables have taken the places of the old.
     public internal(set) var isSwapped = false
     /// Names of the tables that hold what the old ones held, by entity.

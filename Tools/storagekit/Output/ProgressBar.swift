@@ -11,6 +11,7 @@ final class ProgressBar {
     private let label: String
     private let unit: String
     private let total: Int?
+    private let begun: Int
     private let terminal: Terminal
     private let show: (String) -> Void
     private let now: () -> ContinuousClock.Instant
@@ -19,15 +20,17 @@ final class ProgressBar {
 
     /// - Parameters:
     ///   - total: how much work there is in units; nil if unknown.
+    ///   - begun: how much of it somebody else had done before: it doesn't count for the rate.
     ///   - show: writes text as it is.
     init(
-        _ label: String, total: Int?, unit: String, terminal: Terminal = Terminal(descriptor: 2),
+        _ label: String, total: Int?, begun: Int = 0, unit: String, terminal: Terminal = Terminal(descriptor: 2),
         show: @escaping (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) },
         now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.label = label
         self.unit = unit
         self.total = total
+        self.begun = begun
         self.terminal = terminal
         self.show = show
         self.now = now
@@ -54,7 +57,7 @@ final class ProgressBar {
     /// `import  ████░░░░  45%  1,234,567 lines  98,765/s  12 s left`
     func line(_ completed: Int, elapsed: Duration) -> String {
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
-        let rate = seconds > 0 ? Double(completed) / seconds : 0
+        let rate = seconds > 0 ? Double(completed - begun) / seconds : 0
         var parts = [label]
         if let total, total > 0 {
             let share = min(Double(completed) / Double(total), 1)

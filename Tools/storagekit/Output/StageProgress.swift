@@ -19,7 +19,7 @@ final class StageProgress: Sendable {
         state.withLock { state in
             if stage != state.stage {
                 state.bar?.finish()
-                state.bar = ProgressBar(stage, total: all > 0 ? all : nil, unit: unit(stage))
+                state.bar = ProgressBar(stage, total: all > 0 ? all : nil, begun: done, unit: unit(stage))
                 state.stage = stage
             }
             state.bar?.update(done)
