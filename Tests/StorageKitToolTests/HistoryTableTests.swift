@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import StorageKit
 import Testing
 
 /// The tables in which `sql` asks the history, and points by time, in stores with names and commits that stand in the way.
@@ -39,6 +40,59 @@ struct HistoryTableTests {
         #expect(try answer("SELECT a FROM history_posts") == #"{"a":1}"# + "\n")
         #expect(try answer("SELECT b FROM commits") == #"{"b":1}"# + "\n")
         #expect(try answer("SELECT count(*) AS n FROM storage_commits WHERE number <= 3") == #"{"n":3}"# + "\n")
+    }
+
+    @StorageEntity(table: "posts") struct Post {
+        var id: Int
+        var title: String
+    }
+
+    /// Whatever SQL finds in the store can be asked together with its history, with the indexes that are there.
+    @Test func viewsIndexesAndProjectionsAreThereToo() async throws {
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) { schema in
+            schema.autoSchema(PostRecord.self)
+            schema.addFullTextSearch(table: "posts", columns: ["title"])
+            schema.addProjection(
+                try SQLProjection(
+                    name: "lengths",
+                    sql: """
+                        CREATE TABLE lengths(id INTEGER PRIMARY KEY, length INTEGER);
+                        -- on insert, update of posts
+                        INSERT OR REPLACE INTO lengths VALUES (:new_id, length(:new_title));
+                        """))
+            schema.migration("view") {
+                try $0.execute(sql: "CREATE VIEW commits AS SELECT count(*) AS posts FROM posts")
+            }
+        }.facade
+        try await storage.save([Post(id: 1, title: "one"), Post(id: 2, title: "two")])
+        try await storage.save(Post(id: 1, title: "one more"))
+        try await storage.close()
+        func answer(_ sql: String) throws -> String {
+            let outcome = try ToolProcess.run(["sql", sql, "--format", "csv"], store: folder.path())
+            #expect(outcome.status == 0, "\(sql): \(outcome.errors)")
+            return outcome.output.split(whereSeparator: \.isNewline).dropFirst().joined(separator: " ")
+        }
+        #expect(try answer("SELECT length FROM lengths ORDER BY id") == "8 3")
+        #expect(try answer("SELECT posts FROM commits") == "2")
+        #expect(
+            try answer("SELECT count(*) FROM storage_commits c JOIN history_posts h ON h._commit = c.number") == "3")
+        #expect(
+            try answer(
+                "SELECT l.length, count(*) FROM lengths l JOIN changes_posts p USING (id) GROUP BY l.id ORDER BY l.id")
+                == "8,2 3,1")
+        let index = try answer(
+            "SELECT name FROM sqlite_schema WHERE name GLOB 'storage_fts_[0-9]*' AND sql LIKE '%fts5%'")
+        #expect(try answer("SELECT rowid FROM \(index) WHERE \(index) MATCH 'more'") == "1")
+        #expect(try answer("EXPLAIN QUERY PLAN SELECT * FROM posts WHERE id = 1").contains("USING INTEGER PRIMARY KEY"))
+        let twice = try ToolProcess.run(
+            ["sql", "SELECT id, id FROM posts ORDER BY 1 LIMIT 1", "--format", "jsonl"], store: folder.path())
+        #expect(twice.output == #"{"id":1,"id:1":1}"# + "\n")
+        for sql in ["DELETE FROM posts", "SELECT 1; SELECT 2", "CREATE TABLE x(y)", "ATTACH 'x' AS y", " ; "] {
+            let outcome = try ToolProcess.run(["sql", sql], store: folder.path())
+            #expect(outcome.status == 2, "\(sql): \(outcome.output)\(outcome.errors)")
+        }
+        let missing = try ToolProcess.run(["sql", "SELECT * FROM histroy_posts"], store: folder.path())
+        #expect(missing.status == 3 && missing.errors.contains("history_posts"), "\(missing.errors)")
     }
 
     @Test(arguments: [

@@ -39,6 +39,7 @@ struct StorageKitTool: AsyncParsableCommand {
         // A reader that leaves early must show as an error of the write and not end the process.
         signal(SIGPIPE, SIG_IGN)
         do {
+            try checkArguments()
             var command = try parseAsRoot(RelativePoints.protected(Array(CommandLine.arguments.dropFirst())))
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
@@ -47,6 +48,18 @@ struct StorageKitTool: AsyncParsableCommand {
             }
         } catch {
             Foundation.exit(status(reporting: error).rawValue)
+        }
+    }
+
+    /// Text that isn't UTF-8 would be stored with other characters in its place.
+    private static func checkArguments() throws(CommandError) {
+        for (place, argument) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+            .enumerated()
+        {
+            guard let argument, String(validatingCString: argument) == nil else { continue }
+            throw CommandError(
+                .usage, "Argument \(place) isn't UTF-8: \"\(String(cString: argument))\".",
+                next: "Write it in UTF-8; a terminal does where LANG ends with .UTF-8.")
         }
     }
 

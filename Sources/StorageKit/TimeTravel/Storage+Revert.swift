@@ -13,7 +13,7 @@ extension Storage {
     /// print(report.outcome.count, report.outcome.conflicts)
     /// ```
     ///
-    /// - Parameter isDryRun: Only tells what would be done.
+    /// - Parameter isDryRun: Only tells what would be done: ``RevertReport/plan``.
     /// - Throws: `conflict` where something stands in the way and the policy is to refuse; `not-found` for a commit that
     ///   isn't there or changes no rows.
     @discardableResult
@@ -31,23 +31,28 @@ extension Storage {
     /// - Parameters:
     ///   - author: Whose newest commit; anybody's where nil. An undo or redo is of those whose commit it is about.
     ///   - policy: What happens where something has changed since.
+    ///   - isDryRun: Only tells what would be done.
     @discardableResult
     public func undo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
-        reason: String? = nil
+        reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        try await engine.undo(of: author, policy: policy, metadata: metadata(actor ?? author, reason))
+        try await engine.undo(
+            of: author, policy: policy, metadata: metadata(actor ?? author, reason), isDryRun: isDryRun)
     }
 
     /// Takes the newest undo back, as long as nothing else was changed since.
     ///
-    /// - Parameter author: Whose commit was undone; anybody's where nil.
+    /// - Parameters:
+    ///   - author: Whose commit was undone; anybody's where nil.
+    ///   - isDryRun: Only tells what would be done.
     @discardableResult
     public func redo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
-        reason: String? = nil
+        reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
-        try await engine.redo(of: author, policy: policy, metadata: metadata(actor ?? author, reason))
+        try await engine.redo(
+            of: author, policy: policy, metadata: metadata(actor ?? author, reason), isDryRun: isDryRun)
     }
 
     /// Makes an entity's table hold again what it held at a point, by a commit of its own. The history stays whole.

@@ -344,7 +344,7 @@ extension LogWriter {
 
 extension LogWriter {
     /// The captured events; valid until the next change is captured.
-    var captured: EventView {
+    package var captured: EventView {
         EventView(
             events: somewhere(storage_capture_events(capture)), count: storage_capture_count(capture),
             values: somewhere(storage_capture_values(capture)), bytes: somewhere(storage_capture_bytes(capture)),

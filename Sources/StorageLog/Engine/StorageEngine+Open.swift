@@ -162,12 +162,19 @@ extension GRDB.Configuration {
 }
 
 extension StorageError {
+    static func damagedAtRoot(_ path: String, _ problem: String, cause: (any Error)? = nil) -> StorageError {
+        StorageError(
+            .corrupt, "The store \(path) is damaged at its root: \(problem)",
+            remedy: "See what can be read of it with storagekit verify, and restore a backup.", cause: cause)
+    }
+
     /// What went wrong while a file was opened, told with the file's name.
     static func opening(_ path: String, _ error: any Error) -> any Error {
         let error = wrapping(error)
         guard let error = error as? StorageError, error.code == .corrupt else { return error }
+        if StorePath.isMarked(StorePath.head(of: path)) { return damagedAtRoot(path, error.message, cause: error) }
         return StorageError(
-            .notAStore, "\(path) isn't a StorageKit store, or it is damaged at its root: \(error.message)",
+            .notAStore, "\(path) isn't a StorageKit store, or it is damaged at its very beginning: \(error.message)",
             remedy: "Check the name; if it is a store, restore a backup.", cause: error)
     }
 }

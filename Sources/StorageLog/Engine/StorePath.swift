@@ -36,16 +36,26 @@ enum StorePath {
 
     /// A file that isn't empty must begin as SQLite's do and be ours, before it may be touched.
     static func checkIsDatabase(_ path: String) throws {
-        guard let handle = FileHandle(forReadingAtPath: path) else { return }
-        defer { try? handle.close() }
-        let head = (try? handle.read(upToCount: 100)) ?? Data()
+        let head = head(of: path)
         guard !head.isEmpty else { return }
         guard head.starts(with: "SQLite format 3\0".utf8) else {
+            if isMarked(head) { throw StorageError.damagedAtRoot(path, "its first bytes aren't those of SQLite.") }
             throw StorageError(
                 .notAStore, "\(path) isn't a StorageKit store: it isn't an SQLite file.", remedy: "Check the name.")
         }
-        let identity = head.dropFirst(68).prefix(4).reduce(0) { $0 << 8 | Int64($1) }
-        if identity != StoreSchema.applicationId { try lookInside(path) }
+        if !isMarked(head) { try lookInside(path) }
+    }
+
+    /// The file's header; empty where there is none.
+    static func head(of path: String) -> Data {
+        guard let handle = FileHandle(forReadingAtPath: path) else { return Data() }
+        defer { try? handle.close() }
+        return (try? handle.read(upToCount: 100)) ?? Data()
+    }
+
+    /// Whether a file's header says that it is a store.
+    static func isMarked(_ head: Data) -> Bool {
+        head.dropFirst(68).prefix(4).reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationId
     }
 
     /// Opening a file for writing switches it to a write-ahead log, which a stranger's file must not suffer. Our own

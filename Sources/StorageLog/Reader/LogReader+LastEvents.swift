@@ -11,7 +11,7 @@ extension LogReader {
         of entity: UInt32, at position: Int64, _ body: (EventBatch, Int) throws -> Bool
     ) throws {
         guard position > 0 else { return }
-        var isFollowed = [UInt64](repeating: 0, count: Int(position / 64) + 1)
+        var followed = PositionSet(through: position)
         try forEachBatch(
             in: 1...position, descending: true, where: { $0.entities.contains(entity) }
         ) { batch in
@@ -21,10 +21,8 @@ extension LogReader {
                     let place = batch.header.first + Int64(index)
                     guard shape.entity == entity, place <= position else { continue }
                     let previous = view.events[index].previous
-                    if previous > 0, previous < place { isFollowed[Int(previous / 64)] |= 1 << UInt64(previous % 64) }
-                    guard isFollowed[Int(place / 64)] & 1 << UInt64(place % 64) == 0,
-                        Int(shape.operation) != STORAGE_DELETE
-                    else { continue }
+                    if previous > 0, previous < place { followed.insert(previous) }
+                    guard !followed.contains(place), Int(shape.operation) != STORAGE_DELETE else { continue }
                     if try !body(batch, index) { return false }
                 }
                 return true

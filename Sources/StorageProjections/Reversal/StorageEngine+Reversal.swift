@@ -1,14 +1,7 @@
 internal import CSQLite
 internal import GRDB
 package import StorageCore
-public import StorageLog
-
-/// What taking back changes did, and the commit that did it.
-public struct RevertReport: Sendable, Equatable {
-    public let outcome: RevertOutcome
-    /// The compensating commit; nil where nothing was to be done, and for a dry run.
-    public let receipt: CommitReceipt?
-}
+package import StorageLog
 
 extension StorageEngine {
     /// Takes a commit back by a commit of its own, which says so in its attributes.
@@ -22,7 +15,7 @@ extension StorageEngine {
         }
         var metadata = metadata
         metadata.attributes[relation] = "\(number)"
-        return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
+        return try await reporting(metadata, of: number, isDryRun: isDryRun) { writer, _ in
             try Reversal(writer, policy: policy).run(positions)
         }
     }
@@ -101,17 +94,19 @@ extension StorageEngine {
 
     /// Runs a commit and hands out what its body says of it.
     private func reporting(
-        _ metadata: CommitMetadata, isDryRun: Bool,
+        _ metadata: CommitMetadata, of subject: Int64? = nil, isDryRun: Bool,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> RevertOutcome
     ) async throws -> RevertReport {
-        let (outcome, receipt) = try await commit(metadata, isDryRun: isDryRun) { writer, db in
+        let (found, receipt) = try await commit(metadata, isDryRun: isDryRun) { writer, db in
             // What triggers did is in the log beside what set them off, and is taken back with it.
             storage_set_triggers_enabled(writer.database, 0)
             defer { storage_set_triggers_enabled(writer.database, 1) }
-            return try body(writer, db)
+            let outcome = try body(writer, db)
+            return (outcome, isDryRun ? writer.pendingChanges(limit: RevertOutcome.conflictLimit) : [])
         }
         return RevertReport(
-            outcome: outcome ?? RevertOutcome(), receipt: receipt.flatMap { $0.commit == nil ? nil : $0 })
+            outcome: found?.0 ?? RevertOutcome(), subject: subject,
+            receipt: receipt.flatMap { $0.commit == nil ? nil : $0 }, plan: found?.1 ?? [])
     }
 }
 

@@ -1,9 +1,10 @@
 internal import CSQLite
 internal import Foundation
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
-/// The history as tables of a temporary database, so that SQL can ask it: made when a query names them.
+/// The history as temporary tables of a connection, beside the store's own, so that SQL can ask both: made when a query names
+/// them, and gone when the connection is closed.
 ///
 /// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which;
 /// - `changes_TABLE`: a row for each event, with the values before and after;
@@ -12,15 +13,17 @@ internal import StorageLog
 /// What a store's own tables and columns are called goes first: a table of these whose name is taken is called `storage_` and that
 /// name, a column has another `_` before it.
 ///
-/// Not `Sendable`: it belongs to its connections' thread.
+/// Not `Sendable`: it belongs to its connection's thread.
 package struct HistoryTables {
-    fileprivate enum Kind { case history, changes, commits, entity }
+    fileprivate enum Kind { case history, changes, commits }
 
     fileprivate struct Table {
         let name: String
         let kind: Kind
         let entity: CatalogEntity?
         let columns: [String]
+        /// The table as statements name it.
+        var path: String { "temp.\(quoted(name))" }
     }
 
     private let source: OpaquePointer
@@ -38,7 +41,9 @@ package struct HistoryTables {
         self.source = source
         catalog = try Catalog.load(source)
         var tables: [Table] = []
-        var taken = Set(catalog.live.map(\.stored.folded))
+        var taken: Set<ExactText> = []
+        let own = try Statement(source, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
+        while try own.step() { taken.insert(own.string(0).folded) }
         func free(_ name: String) -> String {
             var name = name
             while !taken.insert(name.folded).inserted { name = "storage_\(name)" }
@@ -48,7 +53,6 @@ package struct HistoryTables {
             let names = entity.live.map(\.stored)
             let keys = entity.key.map(\.stored)
             let others = entity.live.filter { $0.keyPlace == 0 }.map(\.stored)
-            tables.append(Table(name: entity.stored, kind: .entity, entity: entity, columns: names + ["_position"]))
             tables.append(
                 Table(
                     name: free("history_\(entity.stored)"), kind: .history, entity: entity,
@@ -79,42 +83,34 @@ package struct HistoryTables {
         }
     }
 
-    /// Every table that a query can name, with its columns.
-    package var names: [(name: String, columns: [String])] { tables.map { ($0.name, $0.columns) } }
+    /// The names of the tables that can be made.
+    package var names: [String] { tables.map(\.name) }
 
-    /// A temporary database with the tables that a query names.
+    /// The query, ready to run, beside the tables of history that it names.
     ///
-    /// - Throws: What SQLite says of the query.
-    package func database(for sql: String) throws -> ScratchTables {
-        let wanted = Set(try ReferencedTables(of: sql, in: names).names.map(\.folded))
-        let scratch = try ScratchTables()
-        try Statement(scratch.database, "BEGIN").execute()
-        for table in tables where wanted.contains(table.name.folded) {
-            switch table.kind {
-            case .entity: try copy(table, to: scratch.database)
-            case .commits: try makeCommits(table, in: scratch.database)
-            case .history, .changes: try make(table, in: scratch)
+    /// - Throws: What SQLite says of it; `misuse` where it isn't one query that only reads.
+    package func statement(for sql: String) throws -> Statement {
+        var missing = tables
+        while true {
+            do {
+                return try Statement(query: sql, on: source)
+            } catch let error as StorageError {
+                // SQLite knows best what a query names, so it is asked until it misses nothing that can be made.
+                guard let place = missing.firstIndex(where: { error.missingTable?.folded == $0.name.folded }) else {
+                    throw error
+                }
+                try make(missing.remove(at: place))
             }
         }
-        try Statement(scratch.database, "COMMIT").execute()
-        return scratch
     }
 
-    private func copy(_ table: Table, to target: OpaquePointer) throws {
-        let select = try Statement(
-            source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
-        select.bind(text: table.name, at: 1)
-        guard try select.step() else { throw StorageError.corruptLog("the table \"\(table.name)\" is gone") }
-        try Statement(target, select.string(0)).execute()
-        try TableCopy(from: source, to: target).run(table.name)
-    }
-
-    private func create(_ table: Table, in target: OpaquePointer) throws -> Statement {
+    private func make(_ table: Table) throws {
         // The first is the number of a commit, or the position of an event.
         let columns = table.columns.enumerated().map { $0 == 0 ? "\(quoted($1)) INTEGER PRIMARY KEY" : quoted($1) }
-        try Statement(target, "CREATE TABLE \(quoted(table.name))(\(columns.joined(separator: ", ")))").execute()
+        try Statement(source, "CREATE TABLE \(table.path)(\(columns.joined(separator: ", ")))").execute()
         let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
-        return try Statement(target, "INSERT INTO \(quoted(table.name)) VALUES (\(marks))")
+        let insert = try Statement(source, "INSERT INTO \(table.path) VALUES (\(marks))")
+        try table.entity.map { try fill(table, of: $0, with: insert) } ?? fillCommits(table, with: insert)
     }
 
     private func forEachBatch(_ wants: (SegmentHeader) -> Bool, _ body: (EventBatch) throws -> Void) throws {
@@ -131,10 +127,9 @@ package struct HistoryTables {
 // MARK: Making
 
 extension HistoryTables {
-    private func makeCommits(_ table: Table, in target: OpaquePointer) throws {
-        let insert = try create(table, in: target)
+    private func fillCommits(_ table: Table, with insert: Statement) throws {
         let extend = try Statement(
-            target, "UPDATE \(quoted(table.name)) SET last = ?2, events = events + ?3 WHERE number = ?1")
+            source, "UPDATE \(table.path) SET last = ?2, events = events + ?3 WHERE number = ?1")
         var last: Int64 = 0
         try forEachBatch({ _ in true }) { batch in
             for part in batch.commits {
@@ -158,11 +153,8 @@ extension HistoryTables {
         }
     }
 
-    private func make(_ table: Table, in scratch: ScratchTables) throws {
-        guard let entity = table.entity else { return }
-        let target = scratch.database
-        let insert = try create(table, in: target)
-        let versions = table.kind == .history ? try Versions(table, entity, scratch) : nil
+    private func fill(_ table: Table, of entity: CatalogEntity, with insert: Statement) throws {
+        let versions = table.kind == .history ? try Versions(table, entity, source) : nil
         try forEachBatch({ $0.entities.contains(entity.id) }) { batch in
             var commits = batch.commits[...]
             try batch.withView { view in
@@ -223,9 +215,12 @@ private final class Versions {
     private let entity: CatalogEntity
     private let select: Statement
     private let close: Statement
+    private let scratch: ScratchTables
 
-    init(_ table: HistoryTables.Table, _ entity: CatalogEntity, _ scratch: ScratchTables) throws {
+    init(_ table: HistoryTables.Table, _ entity: CatalogEntity, _ source: OpaquePointer) throws {
         self.entity = entity
+        scratch = try ScratchTables()
+        try Statement(scratch.database, "BEGIN").execute()
         let target = try scratch.target(for: entity)
         fold = Fold(scratch.database, targets: [target], checks: false)
         let columns = entity.live.map(ScratchTables.name).joined(separator: ", ")
@@ -234,7 +229,7 @@ private final class Versions {
             scratch.database, "SELECT \(columns) FROM \(ScratchTables.table(of: entity)) WHERE \(keys)")
         let (position, until) = (quoted(table.columns[0]), quoted(table.columns[1]))
         close = try Statement(
-            scratch.database, "UPDATE \(quoted(table.name)) SET \(until) = ?2 WHERE \(position) = ?1")
+            source, "UPDATE \(table.path) SET \(until) = ?2 WHERE \(position) = ?1")
     }
 
     func write(_ event: RowEvent, with insert: Statement) throws {

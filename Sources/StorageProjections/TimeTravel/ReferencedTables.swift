@@ -36,28 +36,9 @@ package struct ReferencedTables {
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(seen).toOpaque())
-        try withExtendedLifetime(seen) { try Self.prepare(sql, database) }
+        try withExtendedLifetime(seen) { _ = try Statement(query: sql, on: database) }
         sqlite3_set_authorizer(database, nil, nil)
         names = tables.map(\.name).filter { seen.names.contains($0.folded) }
-    }
-
-    private static func prepare(_ sql: String, _ database: OpaquePointer) throws {
-        var statement: OpaquePointer?
-        var rest = ""
-        let code = sql.withCString { start -> Int32 in
-            var tail: UnsafePointer<CChar>?
-            let code = sqlite3_prepare_v2(database, start, -1, &statement, &tail)
-            rest = tail.map { String(cString: $0) } ?? ""
-            return code
-        }
-        defer { sqlite3_finalize(statement) }
-        guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: sql) }
-        let isAlone = rest.allSatisfy { $0.isWhitespace || $0 == ";" }
-        guard let statement, isAlone, sqlite3_stmt_readonly(statement) != 0, sqlite3_column_count(statement) > 0 else {
-            throw StorageError(
-                .misuse, "\"\(sql.prefix(200))\" isn't a query.", remedy: "Write one SELECT; the past can't be changed."
-            )
-        }
     }
 }
 

@@ -9,8 +9,8 @@ struct AtCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "at", abstract: "Run a query on the tables as they were at a point.",
         discussion: """
-            Only the tables that the query names are made, in a temporary database. Without a query, lists the tables \
-            with their rows.
+            Only the tables that the query names are made, in a temporary database: tables whose changes are recorded, \
+            without views and full-text indexes. Without a query, lists them with their rows.
 
               storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE name LIKE 'A%'"
               storagekit at -s app.sqlite t:77 "SELECT count(*) FROM users" --each t:1,t:40,head
@@ -109,7 +109,14 @@ private final class PastQueries {
             return nil
         }
         for (text, point) in [("\(command.point)", command.point)] + each.points {
-            try forEachRow(of: sql, at: point) { try printer.write($0, prefix: [("point", text)]) }
+            do {
+                try forEachRow(of: sql, at: point) { try printer.write($0, prefix: [("point", text)]) }
+            } catch {
+                if error is OutputClosed { throw error }
+                try printer.finish()
+                let error = CommandError(wrapping: error)
+                throw CommandError(error.status, "At \(text): \(error.what)", why: error.why, next: error.next)
+            }
         }
         try printer.finish()
         return nil
@@ -134,11 +141,11 @@ private final class PastQueries {
     private func tables(of sql: String, in state: PastState) throws -> [String] {
         do {
             return try ReferencedTables(of: sql, in: state.catalog).names
-        } catch let error as StorageError where error.message.contains("no such table") {
-            let names = state.catalog.live.map(\.name).joined(separator: ", ")
+        } catch let error as StorageError {
+            guard let name = error.missingTable else { throw error }
             throw CommandError(
-                .usage, error.message, why: names.isEmpty ? "There were no tables." : "The tables were \(names).",
-                next: "For the shape of now add --schema now.")
+                missingTable: name, among: state.catalog.live.map(\.stored),
+                next: command.schema == .then ? "For the tables of now add --schema now." : "")
         }
     }
 
@@ -151,7 +158,8 @@ private final class PastQueries {
                 try Int64.fetchOne(past, sql: "SELECT count(*) FROM \(quoted(entity.stored))") ?? 0
             }
             try printer.write([
-                StorageEvent.Field(column: "table", value: .text(entity.name)),
+                // As a query has to name it.
+                StorageEvent.Field(column: "table", value: .text(entity.stored)),
                 StorageEvent.Field(column: "rows", value: .integer(count)),
             ])
         }

@@ -131,7 +131,8 @@ private struct ShellCondition {
         process.waitUntilExit()
         guard process.terminationReason == .exit else {
             throw CommandError(
-                .inconclusive, "The command was ended by signal \(process.terminationStatus) at t:\(number).")
+                .inconclusive, "The command was ended by signal \(process.terminationStatus) at t:\(number).",
+                next: "Run it there by itself: STORAGEKIT_POINT=t:\(number) \(command)")
         }
         // What the shell ends with where it finds no command, or one that can't be run.
         guard ![126, 127].contains(process.terminationStatus) else {
@@ -164,7 +165,9 @@ private final class Bisection {
                 .usage, "There is no commit between t:\(low) and t:\(high).", next: "Write the older point first.")
         }
         guard let before = try answer(low), let after = try answer(high) else {
-            throw CommandError(.inconclusive, "The command can't tell at the ends of the range (status 125).")
+            throw CommandError(
+                .inconclusive, "The command can't tell at the ends of the range (status 125).",
+                next: "Begin and end with points at which it can: storagekit bisect A..B …")
         }
         guard before != after else {
             throw CommandError(
@@ -177,7 +180,8 @@ private final class Bisection {
             guard let (middle, found) = try judge(between: low, and: high) else {
                 throw CommandError(
                     .inconclusive,
-                    "One of t:\(low + 1) to t:\(high) changes the answer; the points between can't be judged.")
+                    "One of t:\(low + 1) to t:\(high) changes the answer; the points between can't be judged.",
+                    next: "See what they did: storagekit log t:\(low)..t:\(high) -p")
             }
             bar.update(steps)
             if found == before { low = middle } else { high = middle }

@@ -49,6 +49,9 @@ struct BlameCommand: AsyncParsableCommand {
     func run() async throws {
         let command = self
         let status = try await store.read { store in
+            for case let number? in command.ignore.map(\.number) where try store.index.commit(number) == nil {
+                throw store.points.missing(commit: number)
+            }
             let position = try store.points.position(of: command.at ?? .head)
             let printer = BlamePrinter(command, store, position)
             return try command.target.id == nil ? printer.table() : printer.row(try store.row(command.target))

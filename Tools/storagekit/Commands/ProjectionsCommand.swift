@@ -82,7 +82,8 @@ struct ProjectionsCommand: AsyncParsableCommand {
         let names = found.map(\.name).joined(separator: ", ")
         return CommandError(
             .notFound, "There is no projection \"\(name)\".",
-            why: names.isEmpty ? "The store has none." : "There is \(names).")
+            why: names.isEmpty ? "The store has none." : "There is \(names).",
+            next: names.isEmpty ? "A program declares them: schema.addProjection." : "Type: storagekit projections")
     }
 
     private func listDeadLetters() async throws {
@@ -134,11 +135,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
     }
 
     private static func row(_ letter: DeadLetter) -> String {
-        let key = letter.event.key.map { field in
-            if case .text(let text) = field.value { return text }
-            return "\(field.value)"
-        }
-        return "\(letter.event.table)/\(key.joined(separator: ","))"
+        letter.event.target.description
     }
 
     /// Changes what the store remembers of a projection; the program finds it so when it opens the store next.
@@ -221,16 +218,16 @@ extension ProjectionsCommand {
         var table = TableLayout(
             [
                 .init("projection"), .init("version", .right), .init("kind"), .init("state"), .init("position", .right),
-                .init("lag", .right), .init("events", .right), .init("µs/event", .right), .init("bytes", .right),
+                .init("lag", .right), .init("events", .right), .init("events/s", .right), .init("bytes", .right),
                 .init("dead", .right),
             ], width: output.width)
         for projection in found {
-            let cost = projection.secondsPerEvent.map { String(format: "%.1f", $0 * 1_000_000) } ?? ""
+            let rate = projection.eventsPerSecond.map { grouped(Int($0)) } ?? ""
             table.add([
                 TableCell(projection.name), TableCell("\(projection.version)"), TableCell(projection.kind, .dim),
                 TableCell(projection.state.rawValue, projection.state == .failed ? .removed : .plain),
                 TableCell("@\(projection.position)"), TableCell(grouped(Int(projection.lag))),
-                TableCell(grouped(Int(projection.events))), TableCell(cost), TableCell(grouped(Int(projection.bytes))),
+                TableCell(grouped(Int(projection.events))), TableCell(rate), TableCell(grouped(Int(projection.bytes))),
                 TableCell(grouped(projection.deadLetters)),
             ])
         }

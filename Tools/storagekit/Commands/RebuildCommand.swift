@@ -45,6 +45,7 @@ struct RebuildCommand: AsyncParsableCommand {
         if abandon, compare || swap || keep || !tables.isEmpty {
             throw ValidationError("--abandon stands alone: it throws away every unfinished and every kept table.")
         }
+        if swap, !compare { throw ValidationError("--swap goes with --compare; without it a rebuild always swaps.") }
     }
 
     func run() async throws {
@@ -226,6 +227,8 @@ struct RebuildCommand: AsyncParsableCommand {
         }
         if !report.rows.isEmpty { try output.lines(table.lines(style: output.style)) }
         for difference in report.differences { try output.line("! \(Self.text(difference))", .removed) }
+        let untold = report.differingRows - report.differences.count
+        if untold > 0 { try output.line("… and \(grouped(untold)) more", .removed) }
         for (name, kept) in report.kept.sorted(by: { $0.key < $1.key }) {
             try output.line("The old \(TargetArgument(table: name)) is kept as \(kept).")
         }
@@ -283,6 +286,8 @@ struct RebuildCommand: AsyncParsableCommand {
         json.key("kept")
         write(report.kept, to: &json) { $0.text($1) }
         guard isCompared else { return }
+        json.key("differing_rows")
+        json.integer(Int64(report.differingRows))
         json.key("differences")
         json.beginArray()
         for difference in report.differences {

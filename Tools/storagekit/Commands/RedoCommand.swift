@@ -15,7 +15,7 @@ struct RedoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let author = options.author
-        try await options.reversal.run("Redo the newest undo") { engine, policy, metadata, isDryRun in
+        try await options.reversal.run("Take back the undo") { engine, policy, metadata, isDryRun in
             try await engine.redo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

@@ -37,7 +37,7 @@ struct ReplayCommand: AsyncParsableCommand {
     var by: ReplayUnit = .commit
 
     @Option(
-        name: .long, parsing: .unconditional, help: "Where to stop: this point.",
+        name: .long, parsing: .unconditional, help: "Where to stop: this point. With --step, where to begin stepping.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var to: PointArgument?
 
@@ -90,6 +90,11 @@ struct ReplayCommand: AsyncParsableCommand {
         run.watches = try watch.map { try RowProbe(TargetArgument($0), store) }
         if case .sql(let projection) = choice { run.folded = try FoldedProjection(projection, store) }
         let end = try to.map { try store.points.position(of: $0) }
+        if let end, end < run.stretch.after {
+            throw CommandError(
+                .usage, "--to is @\(end), before the range begins after @\(run.stretch.after).",
+                next: "Begin earlier, or go on to a later point.")
+        }
         guard !step else {
             if let end { run.jump(to: min(max(end, run.stretch.after), run.stretch.through)) }
             return try ReplayPrompt(run, db, output, color: format.color, unit: by).loop()

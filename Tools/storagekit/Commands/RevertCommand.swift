@@ -24,7 +24,7 @@ struct RevertCommand: AsyncParsableCommand {
     func run() async throws {
         let point = point
         let number = try await reversal.store.read { try $0.points.commit(of: point).info.number }
-        try await reversal.run("Take back t:\(number)") { engine, policy, metadata, isDryRun in
+        try await reversal.run("Take back") { engine, policy, metadata, isDryRun in
             try await engine.revert(number, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

@@ -10,7 +10,8 @@ struct SQLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sql", abstract: "Run a query on the tables, with their history as tables beside them.",
         discussion: """
-            Beside each TABLE there are history_TABLE, a row for each version with its values and the columns \
+            Every table, view and full-text index of the store can be asked. \
+            Beside each TABLE whose changes are recorded there are history_TABLE, a row for each version with its values and the columns \
             _position, _until (NULL where it is current), _commit, _time, _actor and _op; changes_TABLE, a row for each \
             event with old_ and new_ before each column and _changed, the names of those that changed; and commits \
             (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They are \
@@ -37,22 +38,24 @@ struct SQLCommand: AsyncParsableCommand {
         try await engine.read { (db: GRDB.Database) in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             let catalog = try Catalog.load(connection)
-            let scratch = try Self.tables(of: sql, connection)
+            let statement = try Self.statement(for: sql, connection, catalog)
             let printer = QueryPrinter(ResultOutput(command.format))
-            let result = QueryResult(try StorageLog.Statement(scratch.database, sql), catalog: catalog)
+            let result = QueryResult(statement, catalog: catalog)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
         }
         try await engine.close()
     }
 
-    private static func tables(of sql: String, _ connection: OpaquePointer) throws -> ScratchTables {
+    private static func statement(
+        for sql: String, _ connection: OpaquePointer, _ catalog: Catalog
+    ) throws -> StorageLog.Statement {
         let tables = try HistoryTables(connection)
         do {
-            return try tables.database(for: sql)
-        } catch let error as StorageError where error.message.contains("no such table") {
-            throw CommandError(
-                .usage, error.message, why: "The tables are \(tables.names.map(\.name).joined(separator: ", ")).")
+            return try tables.statement(for: sql)
+        } catch let error as StorageError {
+            guard let name = error.missingTable else { throw error }
+            throw CommandError(missingTable: name, among: catalog.live.map(\.stored) + tables.names)
         }
     }
 }

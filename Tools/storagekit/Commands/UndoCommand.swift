@@ -16,7 +16,7 @@ struct UndoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let author = options.author
-        try await options.reversal.run("Undo the newest commit") { engine, policy, metadata, isDryRun in
+        try await options.reversal.run("Undo") { engine, policy, metadata, isDryRun in
             try await engine.undo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

@@ -242,6 +242,11 @@ extension Doctor {
                     .warning(
                         "projections", "\(name) is paused at @\(projection.position)",
                         "storagekit projections -s \(path) resume \(name)"))
+            case .reset:
+                found.append(
+                    .warning(
+                        "projections", "\(name) was reset and isn't made yet",
+                        "Open the store with its program, which makes it."))
             case .running where projection.lag > 0:
                 found.append(
                     .warning(

@@ -94,7 +94,7 @@ final class HistoryExporter {
             writer.key("table")
             writer.text(source.entity.name)
             writer.key("id")
-            writer.text((0..<Int(shape.key_count)).map { view.value(key[$0]).plainText }.joined(separator: ","))
+            writer.text(KeyText.text(of: (0..<Int(shape.key_count)).map { view.value(key[$0]) }))
             writer.key("row")
             if shape.operation == UInt32(STORAGE_DELETE) {
                 writer.null()

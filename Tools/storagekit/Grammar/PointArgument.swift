@@ -24,7 +24,7 @@ enum PointArgument: Equatable, Sendable {
     case beforeTag(String, commits: Int64)
 
     static let examples =
-        "Points look like @1234, @1234~, t:77, 2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday, -2h, head, head~5, tag:NAME, tag:NAME~2."
+        "Points look like @1234, @1234~, t:77, 2024-05-01T10:00:00Z, 2024-05-01, \"today 14:00\", yesterday, -2h (w d h m s), head, head~5, tag:NAME, tag:NAME~2."
 
     /// - Parameter now: microseconds since 1970, for points that are relative to the present.
     init(_ text: String, now: Int64) throws(GrammarError) {

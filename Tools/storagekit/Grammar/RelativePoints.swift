@@ -7,16 +7,25 @@ enum RelativePoints {
     private static let optionsWithText: Set<String> = [
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "--table", "--column",
         "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
+        "--format", "--color", "-n", "--limit", "--of", "--key", "--schema",
     ]
+
+    /// Commands of which an argument is text of its own, and its place among the arguments.
+    private static let textPlaces = ["grep": 1, "note": 2]
 
     static func protected(_ arguments: [String]) -> [String] {
         var output: [String] = []
         var isLiteral = false
+        var place = 0
         for argument in arguments {
             let isValue = isLiteral || optionsWithText.contains(output.last ?? "")
-            output.append(!isValue && isRelative(argument) ? "now" + argument : argument)
+            let isRelative = !isValue && isRelative(argument)
+            // Text stays what it is: ArgumentParser says that it needs a -- before it.
+            let isText = place > 0 && place == textPlaces[output.first ?? ""]
+            output.append(isRelative && !isText ? "now" + argument : argument)
             // After this everything is an argument already.
             if argument == "--" { isLiteral = true }
+            if !isValue, isRelative || !argument.hasPrefix("-") { place += 1 }
         }
         return output
     }
@@ -24,5 +33,6 @@ enum RelativePoints {
     private static func isRelative(_ word: String) -> Bool {
         guard word.hasPrefix("-"), word.dropFirst().first?.isNumber == true else { return false }
         return (try? PointArgument(word, now: 0)) != nil || (try? PointRange(word, now: 0)) != nil
+            || PointList(argument: word) != nil
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// How a command writes its results.
 struct FormatOptions: ParsableArguments {
-    @Option(name: .long, help: "How to write results.")
+    @Option(name: .long, help: "How to write results; not every command has each.")
     var format: OutputFormat = .human
 
     @Option(name: .long, help: "When to use colours.")
@@ -22,6 +22,6 @@ struct FormatOptions: ParsableArguments {
         let names = formats.map(\.rawValue).joined(separator: ", ")
         throw CommandError(
             .usage, "\(command) can't write \(format.rawValue).", why: "Its formats are \(names).",
-            next: "Type: storagekit \(command) --format \(formats.first?.rawValue ?? "human") …")
+            next: "Add --format \(names.replacing(", ", with: " or --format ")).")
     }
 }

@@ -35,6 +35,11 @@ struct IgnoredCommits: Equatable, Sendable {
         }
     }
 
+    /// The commit, where it is named by its number.
+    var number: Int64? {
+        if case .commit(let number) = rule { number } else { nil }
+    }
+
     func contains(_ commit: CommitInfo) -> Bool {
         switch rule {
         case .commit(let number): commit.number == number

@@ -79,7 +79,7 @@ final class BlamePrinter {
         json.key("table")
         json.text(row.entity.name)
         json.key("id")
-        json.text(row.key.map(\.plainText).joined(separator: ","))
+        json.text(KeyText.text(of: row.key))
         json.key("column")
         json.text(cell.field.column)
         json.key("value")
@@ -128,10 +128,8 @@ final class BlamePrinter {
         let most = min(command.limit ?? .max, isHead ? try count(entity) : .max)
         var rows = 0
         if most > 0, then.entity(id: entity.id)?.isDropped == false {
-            try store.log.forEachLastEvent(of: entity.id, at: position) { batch, index in
-                let origin = try store.log.origin(batch, index, columns: columns, ignoring: isIgnored)
-                try write(
-                    origin.batch.event(at: origin.index, catalog: store.catalog), isIgnored: origin.isIgnored)
+            try forEachOrigin(in: entity.id, columns) { event, isIgnored in
+                try write(event, isIgnored: isIgnored)
                 try output.flushIfDue()
                 rows += 1
                 return rows < most
@@ -140,6 +138,36 @@ final class BlamePrinter {
         if rows == 0, output.format == .human { try output.line("No row is there.", .dim) }
         try output.finish()
         return rows == 0 ? .negative : nil
+    }
+
+    /// Hands over the event of each row that counts, newest first, until `body` answers false.
+    private func forEachOrigin(
+        in entity: UInt32, _ columns: Set<UInt32>?, _ body: (_ event: StorageEvent, _ isIgnored: Bool) throws -> Bool
+    ) throws {
+        let (log, catalog) = (store.log, store.catalog)
+        if columns == nil, command.ignore.isEmpty {
+            return try log.forEachLastEvent(of: entity, at: position) { batch, index in
+                try body(batch.event(at: index, catalog: catalog), false)
+            }
+        }
+        // What counts may lie far before a row's last event, so its place isn't known before all rows are.
+        var (origins, ignored) = (PositionSet(through: position), PositionSet(through: position))
+        try log.forEachLastEvent(of: entity, at: position) { batch, index in
+            let origin = try log.origin(batch, index, columns: columns, ignoring: isIgnored)
+            let place = origin.batch.header.first + Int64(origin.index)
+            origins.insert(place)
+            if origin.isIgnored { ignored.insert(place) }
+            return true
+        }
+        var batch: EventBatch?
+        try origins.forEachDescending { place in
+            if batch.map({ !($0.header.first...$0.header.last ~= place) }) ?? true {
+                batch = try log.batch(containing: place)
+            }
+            guard let batch else { throw StorageError.corruptLog("position @\(place) is missing") }
+            let event = batch.event(at: Int(place - batch.header.first), catalog: catalog)
+            return try body(event, ignored.contains(place))
+        }
     }
 
     private func count(_ entity: CatalogEntity) throws -> Int {

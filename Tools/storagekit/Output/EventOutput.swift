@@ -14,8 +14,8 @@ extension StorageEvent: RowChange {}
 extension RowDifference: RowChange {}
 
 extension RowChange {
-    /// The row's id as it is typed: the parts of the key separated by commas.
-    var id: String { key.map(\.value.plainText).joined(separator: ",") }
+    /// The row's id as it is typed.
+    var id: String { KeyText.text(of: key.map(\.value)) }
 
     var target: TargetArgument { TargetArgument(table: table, id: id) }
 }

@@ -84,7 +84,8 @@ final class AnswerTable {
             guard let place = row.firstIndex(where: { $0.column == name }) else {
                 throw CommandError(
                     .usage, "The answer has no column \"\(name)\" to compare by.",
-                    why: "Its columns are \(row.map(\.column).joined(separator: ", ")).")
+                    why: "Its columns are \(row.map(\.column).joined(separator: ", ")).",
+                    next: "Name one of them with --key.")
             }
             return place
         }

@@ -13,7 +13,7 @@ final class QueryResult {
     init(_ statement: Statement, catalog: Catalog) {
         self.statement = statement
         let count = sqlite3_column_count(statement.pointer)
-        columns = (0..<count).map { String(cString: sqlite3_column_name(statement.pointer, $0)) }
+        columns = Self.distinct((0..<count).map { String(cString: sqlite3_column_name(statement.pointer, $0)) })
         kinds = (0..<count).map { place in
             guard let table = sqlite3_column_table_name(statement.pointer, place),
                 let name = sqlite3_column_origin_name(statement.pointer, place),
@@ -22,6 +22,18 @@ final class QueryResult {
             let stored = String(cString: name).folded
             guard let column = entity.live.first(where: { $0.stored.folded == stored }) else { return ("", "") }
             return (column.type, column.coding)
+        }
+    }
+
+    /// A second `id` becomes `id:1`, so that an object can hold both.
+    private static func distinct(_ names: [String]) -> [String] {
+        var taken = Set(names)
+        var seen: Set<String> = []
+        return names.map { name in
+            if seen.insert(name).inserted { return name }
+            var number = 1
+            while !taken.insert("\(name):\(number)").inserted { number += 1 }
+            return "\(name):\(number)"
         }
     }
 

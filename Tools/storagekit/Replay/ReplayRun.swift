@@ -112,8 +112,9 @@ final class ReplayRun {
             }
         }
         try folded?.add(batch, at: index, commit: part.info)
+        // A condition is for the rows that are stepped through; a cell names its own.
         let step =
-            breakpoints.contains(where: \.needsRows)
+            isShown && breakpoints.contains(where: \.needsRows)
             ? try steps.get().step(batch, at: index, commit: part.info) : nil
         for breakpoint in breakpoints where stop == nil {
             if try breakpoint.isHit(by: event, batch, index, step) {

@@ -8,7 +8,7 @@ struct ReversalRun: Sendable {
     let change: ChangeOptions
     let format: FormatOptions
     let policy: ConflictPolicy
-    /// What the command does, for the question.
+    /// What the command does, for the question; behind it comes the commit that it is about.
     let title: String
     typealias Body =
         @Sendable (StorageEngine, ConflictPolicy, _ metadata: CommitMetadata, _ isDryRun: Bool)
@@ -18,7 +18,7 @@ struct ReversalRun: Sendable {
     let body: Body
 
     func run() async throws {
-        try format.require([.human, .json, .jsonl], of: "taking changes back")
+        try format.require([.human, .json, .jsonl], of: "This")
         // Opening for writing would make a new store where the name is wrong.
         try await store.openForReading().close()
         let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
@@ -33,12 +33,27 @@ struct ReversalRun: Sendable {
         }
     }
 
+    /// Which commit is taken back, by whom it was and why: what makes sense of a plan.
+    private func subject(of report: RevertReport, _ engine: StorageEngine) async throws -> StyledLine? {
+        guard let number = report.subject else { return nil }
+        return try await engine.read { store in
+            try store.index.commit(number).map { commit in
+                var line = StyledLine("t:\(number)", .heading)
+                line.addWord(Timestamp.text(commit.info.time))
+                line.addWord(CommitText.author(commit.info.metadata))
+                line.addWord(CommitText.reason(commit.info.metadata), .dim)
+                return line
+            }
+        }
+    }
+
     private func run(_ engine: StorageEngine) async throws -> ExitStatus? {
         // What stands in the way is told as a whole, so it is looked for without refusing.
         let plan = try await body(engine, policy == .refuse ? .skip : policy, change.metadata, true)
+        let subject = try await subject(of: plan, engine)
         let isRefused = policy == .refuse && !plan.outcome.conflicts.isEmpty
         if change.dryRun || isRefused {
-            try write(plan, isDone: false)
+            try write(plan, subject, isDone: false)
             guard isRefused else { return nil }
             throw CommandError(
                 .conflict, "Nothing was changed: \(Self.count(plan.outcome.conflicts.count, "conflict")).",
@@ -46,19 +61,32 @@ struct ReversalRun: Sendable {
                 next: "Add --on-conflict skip to leave them as they are, or --on-conflict overwrite.")
         }
         if plan.outcome.count == 0 {
-            try write(plan, isDone: false)
+            try write(plan, subject, isDone: true)
             return nil
         }
-        try change.confirm("\(title): \(Self.summary(plan.outcome)). Go on?")
+        let name = subject.map { " \($0.rendered(.plain, width: nil))" } ?? ""
+        try change.confirm("\(title)\(name): \(Self.summary(plan.outcome)). Go on?")
         let report = try await body(engine, policy, change.metadata, false)
-        try write(report, isDone: true)
+        try write(report, subject, isDone: true)
         return report.outcome.conflicts.isEmpty ? nil : .partial
     }
 
-    private func write(_ report: RevertReport, isDone: Bool) throws {
+    /// So many rows are told to people before it is done.
+    private static let rowLimit = 20
+
+    private func write(_ report: RevertReport, _ subject: StyledLine?, isDone: Bool) throws {
         let output = ResultOutput(format)
         let outcome = report.outcome
         if output.format == .human {
+            if !isDone {
+                if let subject { try output.line(subject) }
+                for row in report.plan.prefix(Self.rowLimit) {
+                    try output.line(row.changeLine(indent: 0))
+                    for line in row.columnLines(indent: 4) { try output.line(line) }
+                }
+                let untold = outcome.count - Self.rowLimit
+                if untold > 0 { try output.line("… and \(ProgressBar.grouped(untold)) more", .dim) }
+            }
             for conflict in outcome.conflicts { try output.line(Self.line(conflict)) }
             let summary = Self.summary(outcome)
             if outcome.count == 0 {
@@ -72,6 +100,8 @@ struct ReversalRun: Sendable {
             try output.document { json in
                 json.key("dry_run")
                 json.bool(!isDone)
+                json.key("reverts")
+                if let number = report.subject { json.integer(number) } else { json.null() }
                 json.key("commit")
                 if let commit = report.receipt?.commit { json.integer(commit) } else { json.null() }
                 for (name, count) in [
@@ -83,6 +113,15 @@ struct ReversalRun: Sendable {
                 json.key("conflicts")
                 json.beginArray()
                 for conflict in outcome.conflicts { Self.write(conflict, to: &json) }
+                json.endArray()
+                guard !isDone else { return }
+                json.key("plan")
+                json.beginArray()
+                for row in report.plan {
+                    json.beginObject()
+                    row.writeChange(to: &json)
+                    json.endObject()
+                }
                 json.endArray()
             }
         }
@@ -104,7 +143,7 @@ struct ReversalRun: Sendable {
 
     private static func target(_ conflict: RevertConflict) -> TargetArgument {
         TargetArgument(
-            table: conflict.table, id: conflict.key.map(\.plainText).joined(separator: ","), column: conflict.column)
+            table: conflict.table, id: KeyText.text(of: conflict.key), column: conflict.column)
     }
 
     private static func line(_ conflict: RevertConflict) -> StyledLine {
@@ -122,7 +161,7 @@ struct ReversalRun: Sendable {
         json.key("table")
         json.text(conflict.table)
         json.key("id")
-        json.text(conflict.key.map(\.plainText).joined(separator: ","))
+        json.text(KeyText.text(of: conflict.key))
         json.key("column")
         conflict.column.map { json.text($0) } ?? json.null()
         json.key("reason")

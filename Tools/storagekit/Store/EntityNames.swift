@@ -1,5 +1,17 @@
 import StorageLog
 
+extension CommandError {
+    /// A query names a table that isn't there.
+    init(missingTable name: String, among names: [String], next: String = "") {
+        let similar = Suggestions.nearest(to: name, among: names)
+        self.init(
+            .notFound, "There is no table \"\(name)\".",
+            why: names.isEmpty ? "There are no tables." : "The tables are \(Suggestions.list(names)).",
+            next: similar.isEmpty
+                ? next.isEmpty ? "Name one of them." : next : "Did you mean \(similar.joined(separator: ", "))?")
+    }
+}
+
 /// Finds tables and columns by the names that people type.
 struct EntityNames {
     let catalog: Catalog
@@ -35,7 +47,7 @@ struct EntityNames {
             .notFound,
             "There is no column \"\(name)\" in " + (tables.count == 1 ? "\"\(tables.first ?? "")\"." : "any table."),
             why: "The columns are \(Suggestions.list(names.sorted())).",
-            next: similar.isEmpty ? "" : "Did you mean \(similar.joined(separator: ", "))?")
+            next: similar.isEmpty ? "Name one of them." : "Did you mean \(similar.joined(separator: ", "))?")
     }
 
     /// The entities of users, dropped ones included.
@@ -44,6 +56,7 @@ struct EntityNames {
     /// Somebody who types a point where a table is expected probably wants a range.
     private static func hint(for name: String) -> String {
         let isPoint = (try? PointArgument(name, now: 0)) != nil
-        return isPoint ? "For history up to a point type ..\(name), for what came after it \(name).." : ""
+        return isPoint
+            ? "For history up to a point type ..\(name), for what came after it \(name).." : "Type: storagekit schema"
     }
 }

@@ -38,12 +38,12 @@ extension StoreReader {
     private static func keys(_ id: String, of entity: CatalogEntity) throws(CommandError) -> [[StorageValue]] {
         let columns = entity.key
         guard columns.count != 1 else { return values(id, of: columns[0]).map { [$0] } }
-        let parts = id.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        let parts = KeyText.parts(of: id)
         guard parts.count == columns.count else {
             throw CommandError(
                 .usage, "The key of \"\(entity.name)\" has \(columns.count) parts, not \(parts.count).",
                 why: "Its columns are \(columns.map(\.name).joined(separator: ", ")).",
-                next: "Separate the parts by commas, such as \(entity.name)/a,b.")
+                next: "Separate the parts by commas, such as \(entity.name)/a,b; a comma inside of one is %2C.")
         }
         var keys: [[StorageValue]] = [[]]
         for (part, column) in zip(parts, columns) {

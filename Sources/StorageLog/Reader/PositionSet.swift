@@ -1,0 +1,22 @@
+/// Positions of the log up to a last one, a bit each.
+package struct PositionSet: Sendable {
+    private var words: [UInt64]
+
+    package init(through last: Int64) { words = [UInt64](repeating: 0, count: Int(last / 64) + 1) }
+
+    package mutating func insert(_ position: Int64) { words[Int(position / 64)] |= 1 << UInt64(position % 64) }
+
+    package func contains(_ position: Int64) -> Bool { words[Int(position / 64)] & 1 << UInt64(position % 64) != 0 }
+
+    /// Hands over the positions, newest first, until `body` answers false.
+    package func forEachDescending(_ body: (Int64) throws -> Bool) rethrows {
+        for place in words.indices.reversed() {
+            var word = words[place]
+            while word != 0 {
+                let bit = 63 - word.leadingZeroBitCount
+                word &= ~(1 << UInt64(bit))
+                if try !body(Int64(place) * 64 + Int64(bit)) { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import CSQLite
+internal import StorageCore
+public import StorageLog
+
+/// What taking back changes did, and the commit that did it.
+public struct RevertReport: Sendable, Equatable {
+    public let outcome: RevertOutcome
+    /// The commit that was taken back, or brought back by a redo; nil where the state of a point was restored.
+    public let subject: Int64?
+    /// The compensating commit; nil where nothing was to be done, and for a dry run.
+    public let receipt: CommitReceipt?
+    /// What a dry run would have done to rows, each told once: the first thousand of them.
+    public let plan: [RowDifference]
+}
+
+extension LogWriter {
+    /// What the commit under way has done to rows so far, each told once, in the order of their first change.
+    func pendingChanges(limit: Int) -> [RowDifference] {
+        let view = captured
+        var places: [RowEvent.Row: Int] = [:]
+        var rows: [(key: [StorageValue], change: NetRow)] = []
+        for index in 0..<view.count {
+            let shape = view.shape(of: index)
+            let key = view.key(of: index)
+            let row = RowEvent.Row(
+                entity: shape.entity, key: KeyCoding.encode(key, count: Int(shape.key_count), bytes: view.bytes))
+            let change = NetRow(view, event: index)
+            if let place = places[row] {
+                rows[place].change = rows[place].change.followed(by: change)
+            } else if rows.count < limit {
+                places[row] = rows.count
+                rows.append(((0..<Int(shape.key_count)).map { view.value(key[$0]) }, change))
+            }
+        }
+        return rows.compactMap { row in
+            catalog.entity(id: row.change.lastEntity).flatMap { RowDifference(row.change, key: row.key, of: $0) }
+        }
+    }
+}
+
+extension RowDifference {
+    /// - Returns: nil where the row ends as it began.
+    fileprivate init?(_ row: NetRow, key: [StorageValue], of entity: CatalogEntity) {
+        func fields(_ cells: [NetRow.Cell]) -> [StorageEvent.Field] {
+            cells.map { cell in
+                let column = entity.columns.first { $0.id == cell.column }
+                return StorageEvent.Field(
+                    column: column?.name ?? "column \(cell.column)", value: cell.value.value, type: column?.type ?? "",
+                    coding: column?.coding ?? "")
+            }
+        }
+        guard row.existed || row.exists else { return nil }
+        var (old, new) = (row.old, row.new)
+        if row.existed, row.exists {
+            let after = Dictionary(new.map { ($0.column, $0.value) }) { $1 }
+            old = old.filter { after[$0.column] != nil && after[$0.column] != $0.value }
+            new = old.map { NetRow.Cell(column: $0.column, value: after[$0.column] ?? .null) }
+            if old.isEmpty { return nil }
+        }
+        self.init(
+            operation: row.existed ? row.exists ? .update : .delete : .insert, table: entity.name,
+            key: zip(entity.key, key).map {
+                StorageEvent.Field(column: $0.name, value: $1, type: $0.type, coding: $0.coding)
+            },
+            old: row.existed ? fields(old) : nil, new: row.exists ? fields(new) : nil)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageLog
+import Testing
+
+@testable import StorageKitTool
+
+/// Rows whose keys hold the signs that separate things.
+struct RowNameTests {
+    private static let keys = [("a,b", "c"), ("a", "b,c"), ("50%", "x"), ("%2C", ","), ("%252C,", "/#")]
+
+    private func store() async throws -> TestFolder {
+        let folder = try TestFolder()
+        let engine = try SampleStore.open(folder.path())
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "seats",
+                """
+                CREATE TABLE seats(row TEXT NOT NULL, place TEXT NOT NULL, guest TEXT,
+                  _position INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (row, place))
+                """)
+        }
+        for (number, key) in Self.keys.enumerated() {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                try db.execute(
+                    sql: "INSERT INTO seats(row, place, guest) VALUES (?, ?, ?)",
+                    arguments: [key.0, key.1, "guest \(number)"])
+            }
+        }
+        try await engine.close()
+        return folder
+    }
+
+    @Test func whatIsShownCanBeTypedAgain() async throws {
+        let folder = try await store()
+        let log = try ToolProcess.run(["log", "seats", "-p", "--format", "human"], store: folder.path())
+        let words = log.output.split(whereSeparator: \.isWhitespace).filter { $0.hasPrefix("seats/") }.map(String.init)
+        #expect(words.count == Self.keys.count && Set(words).count == words.count, "\(log.output)")
+        for word in words {
+            let blame = try ToolProcess.run(["blame", word + "#guest", "--format", "csv"], store: folder.path())
+            #expect(blame.status == 0, "\(word): \(blame.errors)")
+        }
+        let cells = try words.map { word in
+            try ToolProcess.run(["history", word, "--format", "jsonl"], store: folder.path()).output
+        }
+        for number in Self.keys.indices { #expect(cells.filter { $0.contains("\"guest \(number)\"") }.count == 1) }
+        let wrong = try ToolProcess.run(["history", "seats/a,b,c"], store: folder.path())
+        #expect(wrong.status == 2 && wrong.errors.contains("%2C"), "\(wrong.errors)")
+    }
+
+    @Test func partsAreReadAsTheyAreWritten() {
+        for key in Self.keys {
+            let text = KeyText.text(of: [.text(key.0), .text(key.1)])
+            #expect(KeyText.parts(of: text) == [key.0, key.1], "\(text)")
+        }
+    }
+
+    /// What counts for a row may be older than its last change: the newest is first all the same.
+    @Test func aTableIsBlamedInTheOrderOfWhatCounts() async throws {
+        let folder = try TestFolder()
+        let engine = try SampleStore.open(folder.path())
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "posts",
+                "CREATE TABLE posts(id INTEGER PRIMARY KEY, title TEXT, views INTEGER, _position INTEGER NOT NULL DEFAULT 0)"
+            )
+        }
+        for (actor, sql) in [
+            ("anna", "INSERT INTO posts(id, title, views) VALUES (1, 'one', 0)"),
+            ("anna", "INSERT INTO posts(id, title, views) VALUES (2, 'two', 0)"),
+            ("ben", "UPDATE posts SET title = 'zwei' WHERE id = 2"),
+            ("ben", "UPDATE posts SET title = 'eins' WHERE id = 1"),
+            ("bulk", "UPDATE posts SET views = 1 WHERE id = 2"), ("bulk", "UPDATE posts SET views = 1 WHERE id = 1"),
+            ("bulk", "UPDATE posts SET views = 2 WHERE id = 2"),
+        ] {
+            _ = try await engine.commit(CommitMetadata(actor: actor)) { _, db in try db.execute(sql: sql) }
+        }
+        try await engine.close()
+        func ids(_ options: String...) throws -> [String] {
+            let outcome = try ToolProcess.run(["blame", "posts", "--format", "csv"] + options, store: folder.path())
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return outcome.output.split(separator: "\n").dropFirst().map { String($0.split(separator: ",")[1]) }
+        }
+        #expect(try ids() == ["2", "1"])
+        #expect(try ids("--column", "title") == ["1", "2"])
+        #expect(try ids("--column", "title", "-n", "1") == ["1"])
+        #expect(try ids("--ignore", "actor=bulk", "-n", "1") == ["1"])
+        #expect(try ids("--ignore", "actor=bulk", "--ignore", "actor=ben") == ["2", "1"])
+        let unknown = try ToolProcess.run(["blame", "posts", "--ignore", "t:999"], store: folder.path())
+        #expect(unknown.status == 3 && unknown.errors.contains("999"), "\(unknown.errors)")
+    }
+}
