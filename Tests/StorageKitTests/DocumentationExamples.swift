@@ -99,6 +99,17 @@ enum TourExample {
         let old = try await before.all(Essay.self)
         let theirs = try await before.query(Essay.self).where { $0.writerId == "2" }.count()
         _ = (old, theirs)
+        for version in try await storage.history(Essay.self, id: 1) {
+            print(version.commit.time, version.operation, try version.entity?.title ?? "deleted")
+        }
+        for try await change in storage.diff(Essay.self, from: .position(receipt.first - 1)) {
+            print(change.old?.writerId ?? "new", change.new?.writerId ?? "gone")
+        }
+        for cell in try await storage.blame(Essay.self, id: 1) ?? [] {
+            print(cell.field.column, cell.commit.metadata.actor ?? "-", cell.commit.metadata.reason ?? "")
+        }
+        let plan = try await storage.revert(receipt.commit ?? 0, onConflict: .skip, isDryRun: true)
+        print(plan.plan.count, plan.outcome.conflicts)
         let page = try await storage.changes(since: .position(0), limit: 100)
         _ = try await storage.query(Essay.self).updateAll { $0.title.set(to: "u") }
         for try await change in storage.changes(since: page.next, matching: LogQuery(tables: ["essays"])) {

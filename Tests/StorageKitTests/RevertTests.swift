@@ -65,6 +65,53 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
+    @Test func commitsThatFollowEachOtherAreTakenBackAsAWhole() async throws {
+        let storage = try open()
+        for _ in 0..<40 {
+            let before = try await state(storage)
+            var commits: [Int64] = []
+            for _ in 0..<Int.random(in: 1...5) {
+                if let commit = try await change(storage) { commits.append(commit) }
+            }
+            guard let first = commits.first, let last = commits.last else { continue }
+            let after = try await state(storage)
+            let report = try await storage.revert(first...last, reason: "all of it")
+            #expect(try await state(storage) == before)
+            guard let again = report.receipt?.commit else { continue }
+            try await storage.revert(again)
+            #expect(try await state(storage) == after)
+        }
+        let error = await #expect(throws: StorageError.self) { try await storage.revert(1...100_000) }
+        #expect(error?.code == .notFound)
+        #expect(try await storage.verify().isSound)
+    }
+
+    /// What a dry run tells is what is then done.
+    @Test func aPlanIsWhatHappens() async throws {
+        let storage = try open()
+        for _ in 0..<60 {
+            guard let commit = try await change(storage) else { continue }
+            let head = storage.head
+            let plan = try await storage.revert(commit, isDryRun: true)
+            #expect(plan.subject == commit && plan.receipt == nil && storage.head == head)
+            // A row that comes and goes on the way is no change.
+            #expect(plan.plan.count <= plan.outcome.count)
+            try await storage.revert(commit)
+            var done: [RowDifference] = []
+            for try await row in storage.diff(from: .position(head)) { done.append(row) }
+            func texts(_ rows: [RowDifference]) -> [String] {
+                rows.map { row in
+                    func text(_ fields: [StorageEvent.Field]?) -> String {
+                        (fields ?? []).filter { $0.column != "updatedAt" }.map { "\($0.column)=\($0.value)" }.sorted()
+                            .joined(separator: " ")
+                    }
+                    return "\(row.operation) \(row.table) \(row.key.map(\.value)) \(text(row.old)) → \(text(row.new))"
+                }.sorted()
+            }
+            #expect(texts(plan.plan) == texts(done))
+        }
+    }
+
     @Test func undoAndRedoWalkThroughTheHistory() async throws {
         let storage = try open()
         var states: [[Item]] = []

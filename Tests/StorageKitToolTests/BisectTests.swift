@@ -13,6 +13,22 @@ import Testing
         #expect(outcome.status == 6 && outcome.errors.contains("can't be run"), "\(outcome.errors)")
     }
 
+    /// The tables of each point stand in a file that any program can read.
+    @Test func aCommandReadsTheTablesOfThen() async throws {
+        let store = try await SampleStore()
+        let check = """
+            python3 -c "import os, sqlite3, sys
+            database = sqlite3.connect(os.environ['STORAGEKIT_DATABASE'])
+            assert database.execute('PRAGMA integrity_check').fetchone() == ('ok',)
+            sys.exit(0 if database.execute('SELECT count(*) FROM posts').fetchone()[0] < 2 else 1)"
+            """
+        let outcome = try ToolProcess.run(
+            ["bisect", "t:2..t:5", "--run", check, "--database", "--format", "jsonl"], store: store.path)
+        #expect(outcome.status == 0 && outcome.output.contains(#""commit":5,"#), "\(outcome.output)\(outcome.errors)")
+        let alone = try ToolProcess.run(["bisect", "--database", "SELECT 1"], store: store.path)
+        #expect(alone.status == 2)
+    }
+
     @Test(arguments: 0..<6) func aPlantedChangeIsFound(round: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

@@ -203,6 +203,9 @@ import Testing
         Case("revert-conflict", "revert", "t:2", "--yes"),
         Case("revert-conflict-json", "revert", "t:2", "--dry-run", "--format", "json"),
         Case("revert-skip", "revert", "t:3", "--yes", "--on-conflict", "skip"),
+        Case("revert-range", "revert", "t:3..t:5", "--dry-run"),
+        Case("revert-range-json", "revert", "t:2..t:5", "--yes", "--format", "json"),
+        Case("revert-range-backwards", "revert", "t:5..t:3", "--yes"),
         Case("revert-overwrite", "revert", "t:2", "--yes", "--on-conflict", "overwrite"),
         Case("revert-schema", "revert", "t:1", "--yes"), Case("revert-missing", "revert", "t:99", "--yes"),
         Case("revert-wrong-policy", "revert", "t:4", "--on-conflict", "ask"),
@@ -396,6 +399,7 @@ import Testing
         }
         for (pattern, replacement) in [
             (#""microseconds":\d+"#, #""microseconds":0"#),
+            (#""(events_per_second|microseconds_per_event)":[\d.e+]+"#, #""$1":0"#),
             (#"(?m)^(\S+ \d+ (?:full-text|inline|async) \S+ @\d+ [\d,]+ [\d,]+) [\d,]* ?[\d,]+ (\d+)$"#, "$1 N N $2"),
             (#""(bytes|raw_bytes|log_bytes|file_bytes|wal_bytes)":\d+"#, #""$1":0"#),
             (#"(?<!\d)\d+ (?:bytes|KiB|MiB|GiB)(?= free| in the write-ahead log)"#, "N"),

@@ -64,7 +64,7 @@ struct HistoryTableTests {
                 try $0.execute(sql: "CREATE VIEW commits AS SELECT count(*) AS posts FROM posts")
             }
         }.facade
-        try await storage.save([Post(id: 1, title: "one"), Post(id: 2, title: "two")])
+        let first = try await storage.save([Post(id: 1, title: "one"), Post(id: 2, title: "two")])
         try await storage.save(Post(id: 1, title: "one more"))
         try await storage.close()
         func answer(_ sql: String) throws -> String {
@@ -84,6 +84,22 @@ struct HistoryTableTests {
             "SELECT name FROM sqlite_schema WHERE name GLOB 'storage_fts_[0-9]*' AND sql LIKE '%fts5%'")
         #expect(try answer("SELECT rowid FROM \(index) WHERE \(index) MATCH 'more'") == "1")
         #expect(try answer("EXPLAIN QUERY PLAN SELECT * FROM posts WHERE id = 1").contains("USING INTEGER PRIMARY KEY"))
+        // And of the past: the index of then, and the view of now.
+        let then = "@\(first.last)"
+        for (sql, expected) in [
+            ("SELECT rowid FROM \(index) WHERE \(index) MATCH 'one'", "1"),
+            ("SELECT rowid FROM \(index) WHERE \(index) MATCH 'more'", ""),
+            ("SELECT posts.title FROM posts JOIN \(index) i ON i.rowid = posts.id WHERE i.title MATCH 'two'", "two"),
+            ("SELECT posts FROM commits", "2"),
+        ] {
+            for schema in ["then", "now"] {
+                let outcome = try ToolProcess.run(
+                    ["at", then, sql, "--schema", schema, "--format", "csv"], store: folder.path())
+                #expect(outcome.status == 0, "\(sql): \(outcome.errors)")
+                let rows = outcome.output.split(whereSeparator: \.isNewline).dropFirst().joined(separator: " ")
+                #expect(rows == expected, "\(sql) \(schema)")
+            }
+        }
         let twice = try ToolProcess.run(
             ["sql", "SELECT id, id FROM posts ORDER BY 1 LIMIT 1", "--format", "jsonl"], store: folder.path())
         #expect(twice.output == #"{"id":1,"id:1":1}"# + "\n")

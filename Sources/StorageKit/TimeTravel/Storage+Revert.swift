@@ -24,6 +24,19 @@ extension Storage {
         try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
+    /// Takes commits that follow each other back as a whole, by one commit: a row that several of them changed gets what it held
+    /// before the first of them.
+    ///
+    /// - Parameter commits: The numbers of the first and the last one.
+    /// - Throws: As for a single commit.
+    @discardableResult
+    public func revert(
+        _ commits: ClosedRange<Int64>, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        reason: String? = nil, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        try await engine.revert(commits, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
+    }
+
     /// Takes the newest commit back that isn't undone yet and has something left to take back. Calling it again goes further back.
     /// What migrations and conversions of columns have written isn't undone;
     /// ``revert(_:onConflict:actor:reason:isDryRun:)`` takes a migration back by its number.

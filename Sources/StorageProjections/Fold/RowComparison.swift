@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Foundation
-internal import StorageCore
+package import StorageCore
 package import StorageLog
 
 /// Compares two tables row by row in the order of their keys, to the byte, with memory for one row.
@@ -10,8 +10,8 @@ package struct RowComparison {
         case missing(key: String)
         /// The row is in the second table only.
         case extra(key: String)
-        /// A column differs.
-        case different(key: String, column: String)
+        /// A column holds one value in the first table and another one in the second.
+        case different(key: String, column: String, expected: StorageValue, found: StorageValue)
     }
 
     let keyCount: Int
@@ -31,7 +31,9 @@ package struct RowComparison {
                 guard let column = (keyCount..<names.count).first(where: { !same(expected, actual, Int32($0)) }) else {
                     return true
                 }
-                return try report(.different(key: key(expected), column: names[column]))
+                let (wanted, found) = (expected.row.value(at: Int32(column)), actual.row.value(at: Int32(column)))
+                return try report(
+                    .different(key: key(expected), column: names[column], expected: wanted, found: found))
             case ..<0: return try report(.missing(key: key(expected)))
             default: return try report(.extra(key: key(actual)))
             }

@@ -1,3 +1,5 @@
+public import StorageCore
+
 /// What a rebuild did and found.
 public struct RebuildReport: Sendable {
     /// The rows of each table that was made again.
@@ -32,6 +34,10 @@ public struct RebuildReport: Sendable {
         public let id: String
         /// The first column that differs.
         public let column: String?
+        /// What the column holds by the log.
+        public let expected: StorageValue?
+        /// What it held in the old table.
+        public let found: StorageValue?
 
         public var description: String {
             switch kind {
@@ -47,9 +53,10 @@ extension RebuildReport.Difference {
     init(_ table: String, _ found: RowComparison.Difference) {
         self.table = table
         switch found {
-        case .missing(let key): (kind, id, column) = (.missing, key, nil)
-        case .extra(let key): (kind, id, column) = (.extra, key, nil)
-        case .different(let key, let name): (kind, id, column) = (.different, key, name)
+        case .missing(let key): (kind, id, column, expected, self.found) = (.missing, key, nil, nil, nil)
+        case .extra(let key): (kind, id, column, expected, self.found) = (.extra, key, nil, nil, nil)
+        case .different(let key, let name, let wanted, let held):
+            (kind, id, column, expected, self.found) = (.different, key, name, wanted, held)
         }
     }
 }

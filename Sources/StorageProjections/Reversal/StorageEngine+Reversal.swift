@@ -20,6 +20,28 @@ extension StorageEngine {
         }
     }
 
+    /// Takes a stretch of commits back as a whole, by one commit.
+    ///
+    /// - Parameter commits: The numbers of the first and the last one.
+    package func revert(
+        _ commits: ClosedRange<Int64>, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
+    ) async throws -> RevertReport {
+        if commits.count == 1 {
+            return try await revert(commits.lowerBound, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        }
+        let positions = try await read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let log = LogReader(connection)
+            let first = try log.positions(ofCommit: commits.lowerBound).lowerBound
+            return first...(try log.positions(ofCommit: commits.upperBound).upperBound)
+        }
+        var metadata = metadata
+        metadata.attributes[UndoStack.reverts] = "\(commits.lowerBound)..\(commits.upperBound)"
+        return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
+            try Reversal(writer, policy: policy).run(positions)
+        }
+    }
+
     /// Takes the newest commit back that isn't undone yet.
     ///
     /// - Parameter actor: Whose newest commit; anybody's where nil.

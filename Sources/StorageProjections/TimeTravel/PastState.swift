@@ -71,6 +71,26 @@ package final class PastState: Sendable {
         }
     }
 
+    /// The statements that make the views of a store, in their order.
+    package static func views(of live: GRDB.Database) throws -> [String] {
+        try String.fetchAll(live, sql: "SELECT sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid")
+    }
+
+    /// Makes views as they are now; what they read is for whoever asks to name.
+    package func add(views: [String]) {
+        guard !views.isEmpty else { return }
+        database.writeWithoutTransaction { db in
+            // A view that makes no sense then isn't there.
+            for view in views { try? db.execute(sql: view) }
+        }
+    }
+
+    /// Writes all tables, as they were, to a new file: a plain SQLite database.
+    package func write(to path: String, from live: GRDB.Database) throws {
+        try read(catalog.live.map(\.name), from: live) { _ in }
+        try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+    }
+
     /// Runs `body` after making an entity's table and its full-text index.
     package func search<Result>(
         _ table: String, from live: GRDB.Database, _ body: (GRDB.Database) throws -> Result

@@ -5,17 +5,36 @@ package import StorageLog
 /// Finds out which tables a query reads, by letting SQLite prepare it against empty ones.
 package struct ReferencedTables {
     package let names: [String]
+    /// Entities of which the full-text index is read.
+    package let searched: [String]
 
-    /// The entities of a catalog that a query reads, by their names.
-    package init(of sql: String, in catalog: Catalog) throws {
-        let found = try ReferencedTables(
-            of: sql, in: catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) })
-        let stored = Set(found.names.map(\.folded))
-        names = catalog.live.filter { stored.contains($0.stored.folded) }.map(\.name)
+    /// The entities of a catalog that a query reads, by their names: their tables, through views, or their full-text
+    /// indexes.
+    package init(
+        of sql: String, in catalog: Catalog, indexes: [FullTextIndex] = [], views: [String] = []
+    ) throws {
+        let tables = catalog.live.map { ($0.stored, $0.live.map(\.stored) + ["_position"]) }
+        // An index of columns that weren't there, or a view of tables, is none.
+        let others = indexes.compactMap { try? $0.sql(catalog) } + views
+        let seen = try Self.tables(of: sql, in: tables, others)
+        let isSearched = { (entity: CatalogEntity) in
+            indexes.contains { $0.entity == entity.id && seen.contains($0.table.folded) }
+        }
+        names = catalog.live.filter { seen.contains($0.stored.folded) }.map(\.name)
+        searched = catalog.live.filter(isSearched).map(\.name)
     }
 
     /// - Throws: What SQLite says of the query; `misuse` where it isn't one query that only reads.
     package init(of sql: String, in tables: [(name: String, columns: [String])]) throws {
+        let seen = try Self.tables(of: sql, in: tables)
+        names = tables.map(\.name).filter { seen.contains($0.folded) }
+        searched = []
+    }
+
+    /// - Parameter others: Statements that make what isn't a table of its own; those that fail make nothing.
+    private static func tables(
+        of sql: String, in tables: [(name: String, columns: [String])], _ others: [String] = []
+    ) throws -> Set<ExactText> {
         var pointer: OpaquePointer?
         let code = sqlite3_open_v2(
             ":memory:", &pointer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
@@ -27,6 +46,7 @@ package struct ReferencedTables {
             let columns = table.columns.map(quoted).joined(separator: ", ")
             try Statement(database, "CREATE TABLE \(quoted(table.name))(\(columns))").execute()
         }
+        for other in others { try? Statement(database, other).execute() }
         let seen = SeenTables()
         sqlite3_set_authorizer(
             database,
@@ -38,7 +58,7 @@ package struct ReferencedTables {
             }, Unmanaged.passUnretained(seen).toOpaque())
         try withExtendedLifetime(seen) { _ = try Statement(query: sql, on: database) }
         sqlite3_set_authorizer(database, nil, nil)
-        names = tables.map(\.name).filter { seen.names.contains($0.folded) }
+        return seen.names
     }
 }
 

@@ -169,7 +169,7 @@ extension Verifier {
             switch difference {
             case .missing(let key): report.add("projection", table: entity.name, "row \(key) is missing")
             case .extra(let key): report.add("projection", table: entity.name, "row \(key) isn't in the log")
-            case .different(let key, let column):
+            case .different(let key, let column, _, _):
                 report.add("projection", table: entity.name, "row \(key) differs from the log in \"\(column)\"")
             }
             return !report.isTruncated

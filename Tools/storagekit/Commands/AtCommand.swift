@@ -10,7 +10,7 @@ struct AtCommand: AsyncParsableCommand {
         commandName: "at", abstract: "Run a query on the tables as they were at a point.",
         discussion: """
             Only the tables that the query names are made, in a temporary database: tables whose changes are recorded, \
-            without views and full-text indexes. Without a query, lists them with their rows.
+            with their full-text indexes and the views of now. Without a query, lists them with their rows.
 
               storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE name LIKE 'A%'"
               storagekit at -s app.sqlite t:77 "SELECT count(*) FROM users" --each t:1,t:40,head
@@ -104,6 +104,7 @@ private final class PastQueries {
         if let other = command.diffWith { return try compare(sql, command.point, other) }
         let printer = QueryPrinter(output)
         guard let each = command.each else {
+            try writeHeading(command.point)
             try forEachRow(of: sql, at: command.point) { try printer.write($0) }
             try printer.finish()
             return nil
@@ -126,21 +127,34 @@ private final class PastQueries {
         try PastState(at: store.points.position(of: point), of: db, schema: command.schema.schema)
     }
 
+    /// Tells people which state they see, so that a relative point can be repeated exactly.
+    private func writeHeading(_ points: PointArgument...) throws {
+        guard output.format == .human else { return }
+        let places = try points.map { point in
+            let position = try store.points.position(of: point)
+            return "@\(position)" + (try store.index.commit(at: position).map { " (t:\($0.info.number))" } ?? "")
+        }
+        try output.line("at \(places.joined(separator: ", compared with "))", .dim)
+    }
+
     private func forEachRow(
         of sql: String, at point: PointArgument, _ body: ([StorageEvent.Field]) throws -> Void
     ) throws {
         let state = try state(point)
-        let tables = try tables(of: sql, in: state)
-        try state.read(tables, from: db) { past in
+        let views = try PastState.views(of: db)
+        let tables = try tables(of: sql, in: state, views)
+        state.add(views: views)
+        try state.read(tables.names, searching: tables.searched, from: db) { past in
             guard let connection = past.sqliteConnection else { throw StorageError.closed() }
             let result = QueryResult(try Statement(connection, sql), catalog: state.catalog)
             while let row = try result.next() { try body(row) }
         }
     }
 
-    private func tables(of sql: String, in state: PastState) throws -> [String] {
+    private func tables(of sql: String, in state: PastState, _ views: [String]) throws -> ReferencedTables {
         do {
-            return try ReferencedTables(of: sql, in: state.catalog).names
+            return try ReferencedTables(
+                of: sql, in: state.catalog, indexes: FullTextIndex.load(store.connection), views: views)
         } catch let error as StorageError {
             guard let name = error.missingTable else { throw error }
             throw CommandError(
@@ -151,6 +165,7 @@ private final class PastQueries {
 
     /// The tables of then.
     private func list() throws -> ExitStatus? {
+        try writeHeading(command.point)
         let state = try state(command.point)
         let printer = QueryPrinter(output)
         for entity in state.catalog.live {
@@ -173,6 +188,7 @@ private final class PastQueries {
 extension PastQueries {
     /// Tells how the answer at one point differs from that at another. The first answer is held, in a temporary table.
     private func compare(_ sql: String, _ one: PointArgument, _ other: PointArgument) throws -> ExitStatus? {
+        try writeHeading(one, other)
         let before = try AnswerTable(keyNames: command.key?.split(separator: ",").map(String.init))
         try forEachRow(of: sql, at: one) { try before.add($0) }
         let printer = QueryPrinter(output)

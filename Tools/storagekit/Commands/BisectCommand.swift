@@ -12,7 +12,8 @@ struct BisectCommand: AsyncParsableCommand {
         discussion: """
             The condition is a query, true where the first value of its first row is neither zero nor NULL, or a command \
             with --run, true where it ends with 0. A command finds the point in STORAGEKIT_POINT and the store in \
-            STORAGEKIT_STORE, and ends with 125 for points that can't be judged. The answers at both ends of the range \
+            STORAGEKIT_STORE, and ends with 125 for points that can't be judged. With --database it finds the tables as \
+            they were in a file of their own, which STORAGEKIT_DATABASE names. The answers at both ends of the range \
             must differ; where it changes more than once, one of the changes is found.
 
               storagekit bisect -s app.sqlite "SELECT balance < 0 FROM accounts WHERE id = 42"
@@ -30,9 +31,13 @@ struct BisectCommand: AsyncParsableCommand {
     @Option(help: "A shell command instead of a query.")
     var run: String?
 
+    @Flag(help: "With --run: make the tables as they were at each point in an SQLite file, for any program to read.")
+    var database = false
+
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
+        if database, run == nil { throw ValidationError("--database goes with --run.") }
         let (_, sql) = try split()
         guard (sql == nil) != (run == nil) else {
             throw ValidationError("Give either a query or --run COMMAND.")
@@ -65,7 +70,8 @@ struct BisectCommand: AsyncParsableCommand {
             if let sql {
                 condition = { try PastCondition(sql, store, db).holds(afterCommit: $0) }
             } else {
-                let shell = ShellCondition(command: command.run ?? "", store: path)
+                let shell = ShellCondition(
+                    command: command.run ?? "", store: path, past: command.database ? (store, db) : nil)
                 condition = { try shell.holds(afterCommit: $0) }
             }
             return try Bisection(store, ResultOutput(command.format), condition).run(range)
@@ -115,15 +121,29 @@ private struct PastCondition {
 private struct ShellCondition {
     let command: String
     let store: String
+    /// Where the tables of each point come from, if they are to be made in a file.
+    let past: (store: StoreReader, db: GRDB.Database)?
 
     /// - Returns: nil where the command can't tell.
     func holds(afterCommit number: Int64) throws -> Bool? {
+        guard let past else { return try holds(afterCommit: number, database: nil) }
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("storagekit-\(UUID().uuidString).sqlite")
+        // A temporary file that stays does no harm.
+        defer { try? FileManager.default.removeItem(at: file) }
+        let position = try past.store.points.position(of: .commit(number))
+        try PastState(at: position, of: past.db, schema: .then).write(to: file.path, from: past.db)
+        return try holds(afterCommit: number, database: file.path)
+    }
+
+    private func holds(afterCommit number: Int64, database: String?) throws -> Bool? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", command]
         var environment = ProcessInfo.processInfo.environment
         environment[StoreOption.environmentKey] = store
         environment["STORAGEKIT_POINT"] = "t:\(number)"
+        environment["STORAGEKIT_DATABASE"] = database
         process.environment = environment
         // What the command says is for people; the answer of this tool stays clean.
         process.standardOutput = FileHandle.standardError

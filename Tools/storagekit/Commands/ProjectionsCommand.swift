@@ -255,6 +255,14 @@ extension ProjectionsCommand {
             json.key(name)
             json.integer(number)
         }
+        for (name, number) in [
+            ("events_per_second", projection.eventsPerSecond),
+            ("microseconds_per_event", projection.secondsPerEvent.map { $0 * 1_000_000 }),
+        ] {
+            guard let number else { continue }
+            json.key(name)
+            json.real(number)
+        }
         if let error = projection.error {
             json.key("error")
             json.text(error)

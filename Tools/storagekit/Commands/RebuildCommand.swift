@@ -1,4 +1,5 @@
 import ArgumentParser
+import StorageCore
 import StorageLog
 import StorageProjections
 
@@ -226,7 +227,7 @@ struct RebuildCommand: AsyncParsableCommand {
             table.add([TableCell(name), TableCell(grouped(rows))])
         }
         if !report.rows.isEmpty { try output.lines(table.lines(style: output.style)) }
-        for difference in report.differences { try output.line("! \(Self.text(difference))", .removed) }
+        for difference in report.differences { try output.line(Self.line(difference)) }
         let untold = report.differingRows - report.differences.count
         if untold > 0 { try output.line("… and \(grouped(untold)) more", .removed) }
         for (name, kept) in report.kept.sorted(by: { $0.key < $1.key }) {
@@ -249,13 +250,19 @@ struct RebuildCommand: AsyncParsableCommand {
         }
     }
 
-    private static func text(_ difference: RebuildReport.Difference) -> String {
-        let table = TargetArgument(table: difference.table)
+    private static func line(_ difference: RebuildReport.Difference) -> StyledLine {
+        var line = StyledLine("! \(TargetArgument(table: difference.table)): row \(difference.id) ", .removed)
         switch difference.kind {
-        case .missing: return "\(table): row \(difference.id) is missing"
-        case .extra: return "\(table): row \(difference.id) isn't in the log"
-        case .different: return "\(table): row \(difference.id) differs in \(difference.column ?? "")"
+        case .missing: line.add("is missing", .removed)
+        case .extra: line.add("isn't in the log", .removed)
+        case .different:
+            line.add("differs in \(difference.column ?? "")", .removed)
+            let texts = [difference.found, difference.expected].map { value in
+                ValueText.text(StorageEvent.Field(column: "", value: value ?? .null))
+            }
+            line.addWord("\(texts[0]) → \(texts[1])", .dim)
         }
+        return line
     }
 
     /// An object with a member for each table.
@@ -300,6 +307,12 @@ struct RebuildCommand: AsyncParsableCommand {
             json.text(difference.kind.rawValue)
             json.key("column")
             difference.column.map { json.text($0) } ?? json.null()
+            if difference.kind == .different {
+                json.key("found")
+                difference.found.map { json.value($0) } ?? json.null()
+                json.key("expected")
+                difference.expected.map { json.value($0) } ?? json.null()
+            }
             json.endObject()
         }
         json.endArray()

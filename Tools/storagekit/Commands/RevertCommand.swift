@@ -5,27 +5,58 @@ import StorageProjections
 /// `storagekit revert`: takes one commit back.
 struct RevertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revert", abstract: "Take a commit back by a commit of its own.",
+        commandName: "revert", abstract: "Take a commit, or several, back by a commit of its own.",
         discussion: """
             Each column is looked at by itself: where it still holds what the commit left, it gets what it held before. \
             What has changed since is a conflict: by default nothing is done then, and the conflicts are listed. Tables \
-            and columns that the commit made stay. Ends with status 7 for conflicts, 8 where some were skipped.
+            and columns that the commit made stay. A range A..B is what came after A up to B, taken back as a whole. Ends with status 7 for conflicts, 8 where some were skipped.
 
               storagekit revert -s app.sqlite t:77 --dry-run
               storagekit revert -s app.sqlite t:77 --reason "wrong import" --yes
               storagekit revert -s app.sqlite t:77 --on-conflict skip
+              storagekit revert -s app.sqlite t:70..t:77 --dry-run
             """)
 
-    @Argument(help: "The commit: t:77, head, @1234.", transform: { try PointArgument($0, now: SystemTime.now) })
-    var point: PointArgument
+    @Argument(
+        help: "The commit, or a range of them: t:77, head, @1234, t:70..t:77.",
+        transform: { try RevertedCommits($0, now: SystemTime.now) })
+    var commits: RevertedCommits
 
     @OptionGroup var reversal: ReversalOptions
 
     func run() async throws {
-        let point = point
-        let number = try await reversal.store.read { try $0.points.commit(of: point).info.number }
-        try await reversal.run("Take back") { engine, policy, metadata, isDryRun in
-            try await engine.revert(number, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        let command = self
+        let numbers = try await reversal.store.read { try command.commits.numbers($0.points) }
+        let title = numbers.count == 1 ? "Take back" : "Take back t:\(numbers.lowerBound) to t:\(numbers.upperBound)"
+        try await reversal.run(title) { engine, policy, metadata, isDryRun in
+            try await engine.revert(numbers, policy: policy, metadata: metadata, isDryRun: isDryRun)
+        }
+    }
+}
+
+/// A commit that any point in it names, or the commits of a range.
+enum RevertedCommits: Sendable {
+    case one(PointArgument)
+    case range(PointRange)
+
+    init(_ text: String, now: Int64) throws(GrammarError) {
+        self = text.contains("..") ? .range(try PointRange(text, now: now)) : .one(try PointArgument(text, now: now))
+    }
+
+    func numbers(_ points: PointResolver) throws -> ClosedRange<Int64> {
+        switch self {
+        case .one(let point):
+            let number = try points.commit(of: point).info.number
+            return number...number
+        case .range(let range):
+            let stretch = try points.stretch(range, since: nil, until: nil)
+            guard !stretch.isEmpty else {
+                throw CommandError(
+                    .notFound, "There is no commit in \(stretch).",
+                    next: "Write the older point first, as in t:70..t:77.")
+            }
+            let first = try points.commit(of: .position(stretch.after + 1)).info.number
+            return first...(try points.commit(of: .position(stretch.through)).info.number)
         }
     }
 }

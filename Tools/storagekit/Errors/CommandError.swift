@@ -40,7 +40,10 @@ struct CommandError: Error, Sendable {
         case let error as GrammarError: self.init(.usage, error.problem, next: error.examples)
         case let error as InputError:
             self.init(.usage, "Byte \(error.offset + 1): \(error.problem).", next: error.remedy)
-        default: self.init(.inconclusive, "An unexpected error stopped the command.", why: "\(error)")
+        default:
+            self.init(
+                .inconclusive, "An unexpected error stopped the command.", why: "\(error)",
+                next: "See whether the store is sound: storagekit doctor")
         }
     }
 

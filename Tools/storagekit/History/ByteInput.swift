@@ -50,7 +50,9 @@ struct ByteInput: ~Copyable {
         // Some compressors put a skippable frame first; both magic numbers are in RFC 8878 section 3.1.
         guard magic == 0xfd2f_b528 || magic & 0xffff_fff0 == 0x184d_2a50 else { return }
         guard let decoder = ZSTD_createDCtx() else {
-            throw CommandError(.unavailable, "There is no memory to uncompress \(name).")
+            throw CommandError(
+                .unavailable, "There is no memory to uncompress \(name).",
+                next: "Uncompress it first: zstd -d \(name)")
         }
         self.decoder = decoder
         ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, Self.windowLogMax)

@@ -64,6 +64,7 @@ struct SchemaPrinter {
             var line = StyledLine("  full-text ", .dim)
             line.add(index.columns.compactMap { catalog.column(id: $0)?.name }.joined(separator: ", "))
             line.addWord(([index.tokenizer] + Self.prefixes(index)).joined(separator: ", "), .dim)
+            line.addWord("in SQL \(index.table)", .dim)
             try output.line(line)
         }
         for reader in readers {

@@ -15,7 +15,9 @@ enum ProjectionFile {
                 next: "Name a file with a projection in SQL, such as totals.sql.")
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw CommandError(.usage, "\(path) isn't text in UTF-8.")
+            throw CommandError(
+                .usage, "\(path) isn't text in UTF-8.",
+                next: "Name a file with a projection in SQL, such as totals.sql.")
         }
         do {
             return try SQLProjection(name: URL(fileURLWithPath: path).lastPathComponent, sql: text)

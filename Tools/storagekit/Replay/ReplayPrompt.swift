@@ -113,7 +113,8 @@ final class ReplayPrompt {
         let position = try store.points.position(of: PointArgument(text, now: SystemTime.now))
         guard (run.stretch.after...run.stretch.through).contains(position) else {
             throw CommandError(
-                .usage, "@\(position) lies outside of the range.", why: "The range is \(run.stretch).")
+                .usage, "@\(position) lies outside of the range.", why: "The range is \(run.stretch).",
+                next: "Name a point inside of it, or begin again with another range.")
         }
         try move("") {
             run.jump(to: position)
