@@ -151,8 +151,27 @@ struct RebuildTests {
         #expect(try await store.storage.verify().isSound)
         try await store.storage.save(Note(id: 7, text: "between"))
         try await store.storage.save(Note(id: 7, text: "round 19"))
-        let report = try await store.storage.rebuild("notes")
+        let told = Mutex<[RebuildProgress]>([])
+        let again = store.storage
+        let report = try await Rebuild(again.engine, ["notes"], pace: pace) { progress in
+            told.withLock { $0.append(progress) }
+        }.run()
         #expect(report.resumedAt > 0 && report.isSwapped)
+        // What the interrupted one has done isn't counted as this one's work.
+        let reading = told.withLock { $0 }.filter { $0.phase == .reading }
+        let first = try #require(reading.first)
+        #expect(first.completed == report.resumedAt && first.eventsPerSecond == nil && first.remaining == nil)
+        for progress in reading where progress.completed > first.completed {
+            let rate = try #require(progress.eventsPerSecond)
+            let most = Double(progress.completed - first.completed)
+            let seconds = progress.elapsed / .seconds(1)
+            // The reading began later than the rebuild.
+            #expect(rate * seconds >= most * 0.999 && rate < most * 1_000_000)
+            let remaining = try #require(progress.remaining) / .seconds(1)
+            #expect(abs(remaining * rate - Double(progress.total - progress.completed)) < 1)
+        }
+        #expect(reading.last.map { $0.completed == $0.total } ?? false)
+        #expect(told.withLock { $0.last?.phase } == .swapping)
         let after = try await dump(store.storage)
         #expect(after.filter { !$0.hasPrefix("7'") } == before.filter { !$0.hasPrefix("7'") })
         #expect(try await store.storage.verify().isSound)

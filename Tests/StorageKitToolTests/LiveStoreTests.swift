@@ -45,6 +45,35 @@ import Testing
         try expectWholeCommits(last)
     }
 
+    @StorageEntity struct Draft {
+        var id: Int
+        var text: String
+    }
+
+    /// What would be done can be seen while a program has the store open for writing; doing it has to wait.
+    @Test func dryRunsAreTriedOnACopy() async throws {
+        let folder = try TestFolder()
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: folder.path())) {
+            $0.autoSchema(DraftRecord.self)
+        }.facade
+        try await storage.save(Draft(id: 1, text: "one"))
+        try await storage.save(Draft(id: 1, text: "two"))
+        let head = storage.head
+        for (arguments, words) in [
+            (["undo"], "one"), (["revert", "head"], "one"), (["restore-state", "head~1", "drafts"], "one"),
+            (["tag", "release"], "release"), (["note", "head", "a word"], "Note it"),
+        ] {
+            let tried = try ToolProcess.run(arguments + ["--dry-run"], store: folder.path())
+            #expect(tried.status == 0 && tried.output.contains(words), "\(arguments): \(tried.output)\(tried.errors)")
+            let refused = try ToolProcess.run(arguments + ["--yes"], store: folder.path())
+            #expect(refused.status == 4, "\(arguments): \(refused.output)\(refused.errors)")
+        }
+        #expect(storage.head == head)
+        try await storage.save(Draft(id: 1, text: "three"))
+        #expect(try await storage.verify().isSound)
+        try await storage.close()
+    }
+
     /// The worker's commits are ten inserts, then an insert or update and a delete, then an insert.
     private func expectWholeCommits(_ history: String) throws {
         var counts: [Int: [String: Int]] = [:]

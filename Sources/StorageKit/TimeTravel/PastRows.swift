@@ -5,18 +5,20 @@ internal import StorageProjections
 /// Single rows of the past as a record type reads them, each found along its own events.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
-struct PastRows<Record: StorageKitEntityRecord> {
+final class PastRows<Record: StorageKitEntityRecord> {
     let catalog: Catalog
     private let reader: LogReader
     private let upcasts: [String: Upcast]
     private let values: StorageLog.Statement
+    /// The record's columns as an entity has them, for the one that was looked at last.
+    private var known: (entity: CatalogEntity, past: CatalogEntity, columns: [CatalogColumn?])?
 
     /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
     init(_ connection: OpaquePointer, upcasts: [String: Upcast]) throws {
         reader = LogReader(connection)
         catalog = try Catalog.load(connection)
         self.upcasts = upcasts
-        let marks = Record.schemaColumns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let marks = EntityTables.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         values = try StorageLog.Statement(connection, "SELECT \(marks)")
     }
 
@@ -52,7 +54,14 @@ struct PastRows<Record: StorageKitEntityRecord> {
     }
 
     private func columns(of entity: CatalogEntity, _ past: CatalogEntity) -> [CatalogColumn?] {
-        Record.schemaColumns.map { entity.column(named: $0.name) ?? past.column(named: $0.name) }
+        if let known, known.entity.id == entity.id, known.past.id == past.id, known.past.columns == past.columns {
+            return known.columns
+        }
+        let columns = EntityTables.of(Record.self).columns.map { declared in
+            entity.column(named: declared.name) ?? past.column(named: declared.name)
+        }
+        known = (entity, past, columns)
+        return columns
     }
 
     private func value(

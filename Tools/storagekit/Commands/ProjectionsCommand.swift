@@ -163,17 +163,11 @@ struct ProjectionsCommand: AsyncParsableCommand {
             json.integer(projection.position)
         }
         let metadata = change.metadata
-        let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
-        do {
+        try await store.write(isDryRun: false) { engine in
             try await engine.withWriter { writer, db in
                 guard let projections = writer.userProjections else { throw StorageError.closed() }
                 try projections.instruct(name, instruction, recording: (operation, metadata), writer, db)
             }
-            try await engine.close()
-        } catch {
-            // Nothing was changed; closing tidies up and its own failure would hide why.
-            try? await engine.close()
-            throw error
         }
         try await list()
     }

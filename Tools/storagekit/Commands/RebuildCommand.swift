@@ -52,16 +52,13 @@ struct RebuildCommand: AsyncParsableCommand {
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "rebuild")
         if abandon { return try await runAbandoning() }
-        let path = try store.path()
-        // Opening for writing would make a new store where the name is wrong.
         let (names, plan) = try await store.read { store in
             let names = try entities(store.catalog)
             return (names, try RebuildPlan(names, store.connection))
         }
         if change.dryRun { return try write(plan) }
-        let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
         let started = ContinuousClock.now
-        do {
+        let (report, recorded) = try await store.write(isDryRun: false) { engine in
             let bar = StageProgress { _ in "events" }
             let options = RebuildOptions(compares: compare, swaps: swap || keep || !compare, keepsOld: keep)
             let rebuild = Rebuild(engine, names, options: options) { progress in
@@ -74,15 +71,10 @@ struct RebuildCommand: AsyncParsableCommand {
                 defer { bar.finish() }
                 report = try await rebuild.run()
             }
-            let recorded = try await record(report, engine)
-            try await engine.close()
-            try write(report, recorded, took: ContinuousClock.now - started)
-            if !report.isSwapped, !report.differences.isEmpty { throw ExitStatus.negative }
-        } catch {
-            // Closing tidies up; its own failure would hide why.
-            try? await engine.close()
-            throw error
+            return (report, try await record(report, engine))
         }
+        try write(report, recorded, took: ContinuousClock.now - started)
+        if !report.isSwapped, !report.differences.isEmpty { throw ExitStatus.negative }
     }
 
     /// Where only was compared, or there was no table, nothing of the store is another.
@@ -107,17 +99,12 @@ struct RebuildCommand: AsyncParsableCommand {
             let kept = leftovers.kept.map { TargetArgument(table: $0).description }.joined(separator: ", ")
             try change.consent.confirmIfAttended("Throw away what was kept of \(kept). Go on?")
         }
-        let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
-        do {
+        let receipt = try await store.write(isDryRun: false) { engine in
             try await Rebuild.abandon(engine)
             let operation = StorageOperation("rebuild --abandon") { Self.write(leftovers, to: &$0) }
-            let receipt = try await engine.record(operation, metadata: change.metadata)
-            try await engine.close()
-            try writeAbandoned(leftovers, recorded: receipt.commit)
-        } catch {
-            try? await engine.close()
-            throw error
+            return try await engine.record(operation, metadata: change.metadata)
         }
+        try writeAbandoned(leftovers, recorded: receipt.commit)
     }
 
     private func entities(_ catalog: Catalog) throws -> [String] {

@@ -19,18 +19,7 @@ struct ReversalRun: Sendable {
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "This")
-        // Opening for writing would make a new store where the name is wrong.
-        try await store.openForReading().close()
-        let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
-        do {
-            let status = try await run(engine)
-            try await engine.close()
-            if let status { throw status }
-        } catch {
-            // Whatever was done is done; closing tidies up and its own failure would hide why.
-            try? await engine.close()
-            throw error
-        }
+        if let status = try await store.write(isDryRun: change.dryRun, run) { throw status }
     }
 
     /// Which commit is taken back, by whom it was and why: what makes sense of a plan.

@@ -23,15 +23,7 @@ struct TagRun: Sendable {
     }
 
     func run(_ body: Body) async throws {
-        let engine = try StorageEngine.openStore(path: store.path(), configuration: StorageConfiguration())
-        do {
-            try await run(engine, body)
-            try await engine.close()
-        } catch {
-            // Whatever was done is done; closing tidies up and its own failure would hide why.
-            try? await engine.close()
-            throw error
-        }
+        try await store.write(isDryRun: change.dryRun) { try await run($0, body) }
     }
 
     private func run(_ engine: StorageEngine, _ body: Body) async throws {
