@@ -100,6 +100,47 @@ struct ProjectionRebuildTests {
         #expect(try await store.storage.verify().isSound)
     }
 
+    /// Rows that are known to others by their numbers keep them.
+    @Test(arguments: [ProjectionMode.inline, .async]) func rowsKeepTheirNumbers(_ mode: ProjectionMode) async throws {
+        let projection = try SQLProjection(
+            name: "linked",
+            sql: """
+                CREATE TABLE words(word TEXT PRIMARY KEY);
+                CREATE TABLE uses(note INTEGER PRIMARY KEY, word INTEGER NOT NULL);
+                CREATE TABLE "rowid"(rowid TEXT, oid INTEGER PRIMARY KEY, _rowid_ TEXT);
+                CREATE TABLE plain(k TEXT PRIMARY KEY, v INTEGER) WITHOUT ROWID;
+                -- on insert, update of notes
+                INSERT OR IGNORE INTO words VALUES (:new_text);
+                INSERT OR REPLACE INTO uses VALUES (:new_id, (SELECT rowid FROM words WHERE word = :new_text));
+                INSERT OR REPLACE INTO "rowid" VALUES (:new_text, :new_id * 7, 'x');
+                INSERT OR REPLACE INTO plain VALUES (:new_text, :new_id);
+                DELETE FROM words WHERE rowid NOT IN (SELECT word FROM uses);
+                """)
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(NoteRecord.self)
+            schema.addProjection(projection, mode: mode)
+        }
+        let storage = store.storage
+        for round in 0..<40 { try await storage.save(Note(id: round % 7, text: "word \(round * round % 11)")) }
+        try await storage.settled(after: storage.save(Note(id: 99, text: "last")))
+        func texts() async throws -> [String] {
+            try await storage.read { db in
+                try String.fetchAll(
+                    db,
+                    sql:
+                        "SELECT note || ' ' || words.word FROM uses LEFT JOIN words ON words.rowid = uses.word ORDER BY 1"
+                )
+                    + String.fetchAll(db, sql: "SELECT rowid || ' ' || word FROM words ORDER BY 1")
+                    + String.fetchAll(db, sql: "SELECT rowid || ' ' || oid || _rowid_ FROM \"rowid\" ORDER BY 1")
+                    + String.fetchAll(db, sql: "SELECT k || v FROM plain ORDER BY 1")
+            }
+        }
+        let before = try await texts()
+        #expect(before.count > 20)
+        try await storage.projections.rebuild("linked")
+        #expect(try await texts() == before)
+    }
+
     @Test func aCancelledRebuildLeavesTheProjectionAsItWas() async throws {
         let projection = try SQLProjection(name: "lengths", sql: Self.sql)
         let store = try TemporaryStore { schema in

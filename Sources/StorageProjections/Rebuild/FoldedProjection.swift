@@ -51,7 +51,8 @@ final class FoldedProjection: Sendable {
             let copy = TableCopy(from: source, to: database)
             for table in tables {
                 try Statement(database, "DELETE FROM \(quoted(table.name))").execute()
-                try copy.run(table.name, columns: table.columns)
+                // Other tables may hold the numbers of rows, also where no column does.
+                try copy.run(table.name, columns: [table.rowid].compactMap { $0 } + table.columns)
             }
         }
     }

@@ -26,6 +26,8 @@ package final class ScratchProjection {
     package struct Table: Sendable {
         package let name: String
         package let columns: [String]
+        /// By what the row number can be reached; nil where rows have none, or no name is left for it.
+        let rowid: String?
         /// The primary key; all columns where there is none.
         package let key: [String]
         package let hasKey: Bool
@@ -177,7 +179,7 @@ package final class ScratchProjection {
         let select = try Statement(
             database,
             """
-            SELECT name, type FROM pragma_table_list
+            SELECT name, type, wr FROM pragma_table_list
             WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
             ORDER BY name
             """)
@@ -192,10 +194,12 @@ package final class ScratchProjection {
                 columns.append(info.string(0))
                 if info.integer(1) > 0 { keys.append((info.integer(1), info.string(0))) }
             }
+            let taken = Set(columns.map(\.folded))
+            let rowid = ["rowid", "_rowid_", "oid"].first { !taken.contains($0.folded) }
             let key = keys.sorted { $0.place < $1.place }.map(\.name)
             tables.append(
                 Table(
-                    name: name, columns: columns, key: key.isEmpty ? columns : key, hasKey: !key.isEmpty,
+                    name: name, columns: columns, rowid: select.integer(2) == 0 ? rowid : nil, key: key.isEmpty ? columns : key, hasKey: !key.isEmpty,
                     isVirtual: select.string(1) == "virtual"))
         }
         return tables
