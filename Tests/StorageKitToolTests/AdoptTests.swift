@@ -89,6 +89,28 @@ struct AdoptTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
     }
 
+    @Test func whatStandsInTheWayIsTold() throws {
+        let folder = try TestFolder()
+        let database = folder.path("small.db")
+        let queue = try DatabaseQueue(path: database)
+        try queue.write {
+            try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE TABLE u(k TEXT PRIMARY KEY)")
+        }
+        try queue.close()
+        func run(_ arguments: String...) throws -> ToolProcess.Outcome {
+            try ToolProcess.run(["adopt"] + arguments, store: nil)
+        }
+        let kept = database + ".before-adopt"
+        try FileManager.default.copyItem(atPath: database, toPath: kept)
+        let refused = try run(database, "--in-place", "--yes")
+        #expect(refused.status == 7 && refused.errors.contains("--no-backup"), "\(refused.errors)")
+        #expect(try run(database, "t", "--in-place", "--yes", "--no-backup").status == 0)
+        let again = try run(database, "t", "--in-place", "--yes")
+        #expect(again.status == 7 && again.errors.contains("history already"), "\(again.errors)")
+        #expect(try run(database, "nope", "--in-place", "--yes").status == 3)
+        #expect(try run(database, "--in-place", "--yes").status == 0)
+    }
+
     @Test(arguments: ["DELETE", "WAL"]) func aFileBecomesAStoreInPlace(mode: String) async throws {
         let folder = try TestFolder()
         let (database, copy) = (folder.path("shop.db"), folder.path("copy.db"))

@@ -22,9 +22,15 @@ package struct AdoptionInspection {
         try checkDatabase(&plan)
         let found = try tables()
         for name in names where !found.contains(where: { $0.name.folded == name.folded }) {
+            if try StoreFormat.isStore(database), try Catalog.load(database).entity(stored: name) != nil {
+                throw StorageError(
+                    .conflict, "\"\(name)\" has a history already.",
+                    remedy: "Name other tables, or none for all the rest.")
+            }
+            let others = found.map(\.name).joined(separator: ", ")
             throw StorageError(
                 .notFound, "There is no table \"\(name)\".",
-                remedy: "There are \(found.map(\.name).joined(separator: ", ")).")
+                remedy: others.isEmpty ? "There is none without a history." : "There is \(others).")
         }
         let wanted = Set(names.map(\.folded))
         var read: Int64 = 0

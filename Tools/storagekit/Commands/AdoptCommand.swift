@@ -69,6 +69,11 @@ struct AdoptCommand: AsyncParsableCommand {
             return try finish(plan, store: path, backup: nil)
         }
         let backup = noBackup ? nil : database + ".before-adopt"
+        if let backup, FileManager.default.fileExists(atPath: backup) {
+            throw CommandError(
+                .conflict, "There is a file \(backup) already, where the database would be kept as it is.",
+                next: "Move it away, or add --no-backup.")
+        }
         let question = backup.map { ", and keep \($0)" } ?? ", without keeping a copy"
         try change.confirm("Turn \(database) into a store\(question). Go on?")
         let plan = try await adoption.runInPlace(backup: backup)
