@@ -141,6 +141,57 @@ struct ProjectionRebuildTests {
         #expect(try await texts() == before)
     }
 
+    @Test(arguments: [ProjectionMode.inline, .async])
+    func whatItShouldHoldIsHeldAgainstWhatItHolds(_ mode: ProjectionMode) async throws {
+        let projection = try SQLProjection(name: "lengths", sql: Self.sql)
+        let folder = try TemporaryFolder()
+        let url = URL(fileURLWithPath: folder.file("a.sqlite"))
+        func open() throws -> Storage {
+            try StorageKit.start(at: url) { schema in
+                schema.autoSchema(NoteRecord.self)
+                schema.addProjection(projection, mode: mode)
+            }.facade
+        }
+        var storage = try open()
+        try await storage.save((0..<30).map { Note(id: $0, text: "note \($0)") })
+        try await storage.settled(after: storage.save(Note(id: 3, text: "a longer note")))
+        let looking = RebuildOptions(compares: true, swaps: false)
+        let sound = try await storage.projections.rebuild("lengths", options: looking)
+        #expect(sound.differences.isEmpty && !sound.isSwapped && sound.rows == ["lengths": 30, "touched": 30])
+        let before = try await rows(storage)
+        try await storage.close()
+        // Somebody else writes past the store.
+        let queue = try DatabaseQueue(path: url.path)
+        try await queue.write { db in
+            // Guards ask who writes.
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 2 })
+            try db.execute(sql: "UPDATE lengths SET length = 99 WHERE id = 5; DELETE FROM touched WHERE id = 6")
+            try db.execute(sql: "INSERT INTO lengths(id, length) VALUES (77, 1)")
+        }
+        try queue.close()
+        storage = try open()
+        let found = try await storage.projections.rebuild("lengths", options: looking)
+        #expect(found.differingRows == 4 && !found.isSwapped)
+        #expect(
+            found.differences.map(\.description).sorted() == [
+                "lengths/5 differs in length", "lengths/77 isn't in the log", "touched/6 is missing",
+                "touched/77 isn't in the log",
+            ])
+        #expect(
+            found.differences.first { $0.kind == .different }.map { [$0.expected, $0.found] } == [
+                .integer(6), .integer(99),
+            ])
+        let mended = try await storage.projections.rebuild("lengths", options: RebuildOptions(compares: true))
+        #expect(mended.differingRows == 4 && mended.isSwapped)
+        #expect(try await rows(storage) == before)
+        #expect(try await storage.projections.rebuild("lengths", options: looking).differences.isEmpty)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.projections.rebuild("lengths", options: RebuildOptions(keepsOld: true))
+        }
+        #expect(error?.code == .misuse)
+        try await storage.close()
+    }
+
     @Test func aCancelledRebuildLeavesTheProjectionAsItWas() async throws {
         let projection = try SQLProjection(name: "lengths", sql: Self.sql)
         let store = try TemporaryStore { schema in

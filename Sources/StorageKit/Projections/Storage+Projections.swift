@@ -54,6 +54,12 @@ public struct Projections: Sendable {
     /// take over what is there in one transaction, so that readers see the old one or the new one. Several can be made
     /// again at the same time.
     ///
+    /// ```swift
+    /// let report = try await storage.projections.rebuild(
+    ///     "order_totals", options: RebuildOptions(compares: true, swaps: false))
+    /// for difference in report.differences { print(difference) }
+    /// ```
+    ///
     /// A projection with virtual tables or with `AUTOINCREMENT`, and one that reads tables which aren't its own, is made
     /// again in that transaction as a whole: commits wait, and cancelling the task has no effect any more. So is one that
     /// lays events aside on the way.
@@ -61,12 +67,18 @@ public struct Projections: Sendable {
     /// One that stood goes on afterwards, and its dead letters are tried again with the rest. Another one is made again from
     /// the beginning after a crash; ``reset(_:)`` goes on where it was.
     ///
+    /// - Parameters:
+    ///   - options: Whether the new tables are compared with the old ones, apart from virtual tables, and whether they take
+    ///     their places. Old tables can't be kept.
+    ///   - progress: Told how far it is, on any thread.
     /// - Throws: `projection-failed` where it throws and its policy for history is to pause; it stays as it was then, as it
-    ///   does where the task is cancelled.
+    ///   does where the task is cancelled. Where it is compared, what keeps it from being made in a database of its own.
+    @discardableResult
     public func rebuild(
-        _ name: String, progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
-    ) async throws {
-        try await runtime.rebuild(name, progress: progress)
+        _ name: String, options: RebuildOptions = RebuildOptions(),
+        progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
+    ) async throws -> RebuildReport {
+        try await runtime.rebuild(name, options: options, progress: progress)
     }
 
     /// The events that a projection has laid aside, in the order of the log; those of all projections where none is named.

@@ -68,28 +68,42 @@ extension ProjectionRuntime {
     /// Makes a projection again beside the store while commits go on, and then puts what it has made in the place of its
     /// tables.
     package func rebuild(
-        _ name: String, progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
-    ) async throws {
+        _ name: String, options: RebuildOptions = RebuildOptions(),
+        progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
+    ) async throws -> RebuildReport {
         guard let registration = registrations[name] else { throw StorageError.noProjection(name) }
-        let made = try await foldBeside(registration, progress)
+        guard !options.keepsOld else {
+            throw StorageError(
+                .misuse, "The old tables of the projection \(name) can't be kept.",
+                remedy: "Compare first, without swapping, or keep copies of the rows that you want.")
+        }
+        var (made, report) = try await foldBeside(registration, compares: options.compares, progress)
+        guard options.swaps else { return report }
         try Task.checkCancellation()
+        let folded = made.flatMap { $0.isCopyable ? $0 : nil }
+        made = nil
         do {
             try await goOn(name) { projections, slot, writer, db in
-                try writer.group(db) { try projections.rebuild(slot, writer, from: made) }
+                try writer.group(db) { try projections.rebuild(slot, writer, from: folded) }
                 slot.isInStep = false
                 slot.hasDeadLetters = try projections.deadLetterCount(name, writer) > 0
             }
         } catch let failure as ApplyFailure {
             throw StorageError.projectionFailed(name, failure.positions, failure.cause)
         }
+        report.isSwapped = true
         if registration.mode == .async { try await settled([name], through: engine.committed.position) }
+        return report
     }
 
-    /// - Returns: nil where the projection can't be made apart from the store: because it has virtual tables, numbers its
-    ///   rows by itself, or reads other tables.
+    /// Makes a projection in a temporary database as far as it has come in the store.
+    ///
+    /// - Parameter compares: Whether the two are held against each other, and it is an error where that can't be.
+    /// - Returns: nil where the projection can't be made apart from the store, as it reads other tables or throws.
     private func foldBeside(
-        _ registration: ProjectionRegistration, _ progress: @escaping @Sendable (RebuildProgress) -> Void
-    ) async throws -> FoldedProjection? {
+        _ registration: ProjectionRegistration, compares: Bool,
+        _ progress: @escaping @Sendable (RebuildProgress) -> Void
+    ) async throws -> (FoldedProjection?, RebuildReport) {
         let meter = RebuildMeter(progress)
         let upcasts = upcasts
         return try await engine.read { db in
@@ -97,14 +111,22 @@ extension ProjectionRuntime {
             let reached = try Checkpoint.load(registration.name, connection)?.position ?? 0
             meter.start([0: 0], head: reached)
             do {
-                return try FoldedProjection(
+                let made = try FoldedProjection(
                     registration.projection, of: connection, upcasts: upcasts, through: reached
                 ) { position in
                     try Task.checkCancellation()
                     meter.update(0, position)
                 }
-            } catch let error as StorageError where [.projectionFailed, .misuse, .notFound].contains(error.code) {
-                return nil
+                var report = RebuildReport()
+                if compares {
+                    meter.enter(.comparing)
+                    try made.compare(with: connection, &report)
+                }
+                return (made, report)
+            } catch let error as StorageError
+                where [.projectionFailed, .misuse, .notFound].contains(error.code) && !compares
+            {
+                return (nil, RebuildReport())
             }
         }
     }

@@ -3,29 +3,26 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// A projection of users' that was folded in a temporary database, ready to be copied into the store.
+/// A projection of users' that was folded in a temporary database, to be held against the store's and copied into it.
 ///
 /// Isolation: `Sendable`; it holds nothing of the connection that was read.
 final class FoldedProjection: Sendable {
     let position: Int64
+    /// Whether its rows can be copied as they are: not those of virtual tables, nor with numbers that are never used again.
+    let isCopyable: Bool
     private let database: DatabaseQueue
     private let tables: [ScratchProjection.Table]
 
     /// - Parameters:
     ///   - head: The last position that is taken in.
     ///   - progress: Called with the position that has been reached.
-    /// - Throws: `misuse` where rows couldn't be copied as they are.
     init(
         _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast], through head: Int64,
         progress: (Int64) throws -> Void
     ) throws {
         // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
         let scratch = try ScratchProjection(projection, of: source, catalog: Catalog.load(source), upcasts: upcasts)
-        guard try !scratch.tables.contains(where: \.isVirtual) && !scratch.connected(Self.numbersRows) else {
-            throw StorageError(
-                .misuse, "The tables of \(projection.name) can't be copied.",
-                remedy: "They are made again in the store itself.")
-        }
+        isCopyable = try !scratch.tables.contains(where: \.isVirtual) && !scratch.connected(Self.numbersRows)
         while scratch.position < head {
             try scratch.catchUp(to: min(scratch.position + 10_000, head))
             try progress(scratch.position)
@@ -37,6 +34,25 @@ final class FoldedProjection: Sendable {
 
     private static func numbersRows(_ database: OpaquePointer) throws -> Bool {
         try Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").step()
+    }
+
+    /// Holds the tables of the same names against these, apart from virtual ones.
+    ///
+    /// - Parameter source: A connection that sees the projection as far as this one is.
+    func compare(with source: OpaquePointer, _ report: inout RebuildReport) throws {
+        report.position = position
+        try database.writeWithoutTransaction { db in
+            guard let made = db.sqliteConnection else { throw StorageError.closed() }
+            for table in tables where !table.isVirtual {
+                let names = table.key + table.columns.filter { !table.key.contains($0) }
+                let sql = table.select(names)
+                let comparison = RowComparison(keyCount: table.key.count, names: names)
+                report.rows[table.name] = try comparison.run(Statement(made, sql), Statement(source, sql)) { found in
+                    report.add(RebuildReport.Difference(table.name, found))
+                    return true
+                }
+            }
+        }
     }
 
     /// Fills the tables of the same names, which hold what `prepare` has put there.

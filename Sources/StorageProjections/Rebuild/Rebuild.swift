@@ -37,7 +37,6 @@ package struct Rebuild: Sendable {
         package init() {}
     }
 
-    private static let differenceLimit = 20
     /// A stretch of this size takes the writer a few milliseconds.
     private static let leastMemory = 256 << 10
 
@@ -301,7 +300,7 @@ extension Rebuild {
         // Beside commits where they leave a moment in which the shadows are as far as the tables; else commits wait.
         for _ in 0..<5 {
             let found = try await engine.read { db in try Self.compare(entities, db) }
-            if let found { return report.take(found) }
+            if let found { return take(found, &report) }
             try await follow(entities, meter)
         }
         let found = try await engine.withWriter { writer, db in
@@ -309,22 +308,22 @@ extension Rebuild {
             return try Self.compare(entities, db)
         }
         guard let found else { throw ShadowTables.Outdated() }
-        report.take(found)
+        take(found, &report)
     }
 
-    fileprivate struct Comparison: Sendable {
-        var rows: [String: Int] = [:]
-        var differences: [RebuildReport.Difference] = []
-        var differingRows = 0
-        var position: Int64
+    private func take(_ found: RebuildReport, _ report: inout RebuildReport) {
+        let resumedAt = report.resumedAt
+        report = found
+        report.resumedAt = resumedAt
     }
 
     /// - Returns: nil where the shadows aren't as far as the log.
-    private static func compare(_ entities: Set<UInt32>, _ db: GRDB.Database) throws -> Comparison? {
+    private static func compare(_ entities: Set<UInt32>, _ db: GRDB.Database) throws -> RebuildReport? {
         guard let connection = db.sqliteConnection else { throw StorageError.closed() }
         let head = try LogReader(connection).head().position
         let catalog = try Catalog.load(connection)
-        var found = Comparison(position: head)
+        var found = RebuildReport()
+        found.position = head
         for shadow in try Shadow.load(connection) where entities.contains(shadow.entity) {
             guard shadow.position == head else { return nil }
             guard let entity = catalog.entity(id: shadow.entity), shadow.fits(catalog) else {
@@ -337,10 +336,7 @@ extension Rebuild {
                 Statement(connection, Verifier.select(shadow.table, names, keys: entity.key.count)),
                 Statement(connection, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
             ) { difference in
-                found.differingRows += 1
-                if found.differences.count < differenceLimit {
-                    found.differences.append(RebuildReport.Difference(entity.name, difference))
-                }
+                found.add(RebuildReport.Difference(entity.name, difference))
                 return true
             }
             if !entity.isReserved { found.rows[entity.name] = rows }
@@ -365,13 +361,6 @@ extension Rebuild {
         report.position = position
         report.kept = kept
         report.isSwapped = true
-    }
-}
-
-extension RebuildReport {
-    fileprivate mutating func take(_ found: Rebuild.Comparison) {
-        (rows, position) = (found.rows, found.position)
-        (differences, differingRows) = (found.differences, found.differingRows)
     }
 }
 

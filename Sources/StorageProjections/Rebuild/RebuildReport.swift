@@ -17,6 +17,13 @@ public struct RebuildReport: Sendable {
     /// Names of the tables that hold what the old ones held, by entity.
     public internal(set) var kept: [String: String] = [:]
 
+    mutating func add(_ difference: Difference) {
+        differingRows += 1
+        if differences.count < Self.differenceLimit { differences.append(difference) }
+    }
+
+    private static let differenceLimit = 20
+
     /// A row that the old table didn't hold as the log says.
     public struct Difference: Sendable, Hashable, CustomStringConvertible {
         public enum Kind: String, Sendable {

@@ -32,6 +32,12 @@ package final class ScratchProjection {
         package let key: [String]
         package let hasKey: Bool
         package let isVirtual: Bool
+
+        /// Its rows in the order of the key, however the key compares.
+        func select(_ names: [String]) -> String {
+            let order = key.map { "\(quoted($0)) COLLATE BINARY" }.joined(separator: ", ")
+            return "SELECT \(names.map(quoted).joined(separator: ", ")) FROM \(quoted(name)) ORDER BY \(order)"
+        }
     }
 
     /// - Parameter source: A connection of the store, inside a read.
@@ -199,8 +205,8 @@ package final class ScratchProjection {
             let key = keys.sorted { $0.place < $1.place }.map(\.name)
             tables.append(
                 Table(
-                    name: name, columns: columns, rowid: select.integer(2) == 0 ? rowid : nil, key: key.isEmpty ? columns : key, hasKey: !key.isEmpty,
-                    isVirtual: select.string(1) == "virtual"))
+                    name: name, columns: columns, rowid: select.integer(2) == 0 ? rowid : nil,
+                    key: key.isEmpty ? columns : key, hasKey: !key.isEmpty, isVirtual: select.string(1) == "virtual"))
         }
         return tables
     }

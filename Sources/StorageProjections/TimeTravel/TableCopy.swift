@@ -16,10 +16,10 @@ struct TableCopy {
     func run(_ table: String, columns: [String] = []) throws {
         let list = columns.isEmpty ? "*" : columns.map(quoted).joined(separator: ", ")
         let select = try Statement(source, "SELECT \(list) FROM \(quoted(table))")
-        let names =
-            columns.isEmpty
-            ? (0..<sqlite3_column_count(select.pointer)).map { String(cString: sqlite3_column_name(select.pointer, $0)) }
-            : columns
+        let found = (0..<sqlite3_column_count(select.pointer)).map {
+            String(cString: sqlite3_column_name(select.pointer, $0))
+        }
+        let names = columns.isEmpty ? found : columns
         let insert = try Self.insert(
             select, into: quoted(table), list: names.map(quoted).joined(separator: ", "), target)
         while try select.step() { try Self.copy(select, with: insert) }
