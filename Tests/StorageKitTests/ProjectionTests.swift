@@ -381,6 +381,43 @@ struct ProjectionTests {
         #expect(again.reactions.withLock { $0 } == expected)
     }
 
+    /// A log row may reach beyond the position up to which a projection is made again.
+    @Test(arguments: [ProjectionMode.inline, .async], [3, 1_000])
+    func whatIsBehindIsMadeAgainAsFarAsItHadCome(mode: ProjectionMode, batchSize: Int) async throws {
+        let projection = try SQLProjection(
+            name: "words",
+            sql: """
+                CREATE TABLE words(n INTEGER PRIMARY KEY AUTOINCREMENT, text);
+                -- on insert, update of notes
+                INSERT INTO words(text) VALUES (:new_text);
+                """)
+        for isReset in [false, true] {
+            let tally = Tally()
+            let store = try TemporaryStore { schema in
+                schema.autoSchema(NoteRecord.self)
+                schema.addProjection(projection, mode: mode, batchSize: batchSize)
+                schema.addProjection(tally, mode: mode, batchSize: batchSize)
+            }
+            let storage = store.storage
+            func end() -> CommitReceipt { CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0) }
+            for id in 0..<10 { try await storage.save(Note(id: id, text: "n\(id)")) }
+            try await storage.settled(after: end())
+            if isReset { for name in ["words", "tally"] { try await storage.projections.reset(name) } }
+            try await storage.settled(after: end())
+            for name in ["words", "tally"] { try await storage.projections.pause(name) }
+            for id in 10..<20 { try await storage.save(Note(id: id, text: "n\(id)")) }
+            // One row of the log holds what it has and what it hasn't taken in.
+            try await storage.seal()
+            for name in ["words", "tally"] { try await storage.projections.rebuild(name) }
+            let texts = try await storage.read { try String.fetchAll($0, sql: "SELECT text FROM words ORDER BY n") }
+            #expect(texts == (0..<20).map { "n\($0)" })
+            #expect(try await tallied(storage) == positions(storage))
+            let all = try await positions(storage)
+            try await storage.close()
+            #expect(tally.reactions.withLock { $0 } == all)
+        }
+    }
+
     @Test func severalAreMadeAgainAtTheSameTime() async throws {
         let tallies = (0..<3).map { Tally("tally_\($0)") }
         let store = try store(tallies, mode: .inline)

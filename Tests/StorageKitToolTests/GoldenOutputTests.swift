@@ -203,7 +203,7 @@ import Testing
         Case("revert-conflict", "revert", "t:2", "--yes"),
         Case("revert-conflict-json", "revert", "t:2", "--dry-run", "--format", "json"),
         Case("revert-skip", "revert", "t:3", "--yes", "--on-conflict", "skip"),
-        Case("revert-range", "revert", "t:3..t:5", "--dry-run"),
+        Case("revert-range", "revert", "t:2..t:4", "--dry-run"),
         Case("revert-range-json", "revert", "t:2..t:5", "--yes", "--format", "json"),
         Case("revert-range-backwards", "revert", "t:5..t:3", "--yes"),
         Case("revert-overwrite", "revert", "t:2", "--yes", "--on-conflict", "overwrite"),

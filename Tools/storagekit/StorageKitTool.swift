@@ -77,9 +77,15 @@ struct StorageKitTool: AsyncParsableCommand {
             report(fullMessage(for: error) + "\n")
             return .usage
         }
-        let error = CommandError(wrapping: error)
+        let error = CommandError(wrapping: error).naming(store: namedStore)
         report(error.rendered(style: Terminal(descriptor: 2).style(.auto)))
         return error.status
+    }
+
+    /// The store as it was named on the command line.
+    private static var namedStore: String? {
+        let words = CommandLine.arguments
+        return words.firstIndex { $0 == "-s" || $0 == "--store" }.flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
     }
 
     private static func report(_ text: String) {

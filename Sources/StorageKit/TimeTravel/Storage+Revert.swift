@@ -25,7 +25,7 @@ extension Storage {
     }
 
     /// Takes commits that follow each other back as a whole, by one commit: a row that several of them changed gets what it held
-    /// before the first of them.
+    /// before the first of them. Tags, notes and what is recorded of operations stay.
     ///
     /// - Parameter commits: The numbers of the first and the last one.
     /// - Throws: As for a single commit.
@@ -38,7 +38,7 @@ extension Storage {
     }
 
     /// Takes the newest commit back that isn't undone yet and has something left to take back. Calling it again goes further back.
-    /// What migrations and conversions of columns have written isn't undone;
+    /// What migrations and conversions of columns have written isn't undone, nor what was there when a database was adopted;
     /// ``revert(_:onConflict:actor:reason:isDryRun:)`` takes a migration back by its number.
     ///
     /// - Parameters:

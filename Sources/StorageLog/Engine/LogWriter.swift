@@ -323,7 +323,7 @@ extension LogWriter {
     }
 
     /// Deferred foreign keys are due when SQLite commits, which would fail every commit of the group.
-    private func checkReferences() throws {
+    func checkReferences() throws {
         var unresolved: Int32 = 0
         var highest: Int32 = 0
         sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)

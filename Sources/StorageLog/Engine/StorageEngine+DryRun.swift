@@ -4,22 +4,27 @@ internal import Synchronization
 extension StorageEngine {
     /// Makes a commit, or only tries it, and hands out what its body says of it.
     ///
+    /// - Parameter keeps: Whether what the body said is worth a commit; where it isn't, none is made.
     /// - Returns: What the body said, nil where an earlier commit with the same idempotency key stands for this one;
-    ///   and the receipt, nil for a dry run.
+    ///   and the receipt, nil where no commit was made.
     package func commit<Outcome: Sendable>(
         _ metadata: CommitMetadata, isDryRun: Bool,
+        keeps: @escaping @Sendable (Outcome) -> Bool = { _ in true },
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Outcome
     ) async throws -> (outcome: Outcome?, receipt: CommitReceipt?) {
         let report = Report<Outcome>()
         do {
             let receipt = try await commit(metadata) { writer, db in
                 let outcome = try body(writer, db)
-                report.outcome.withLock { $0 = outcome }
-                if isDryRun { throw DryRun() }
+                let isKept = !isDryRun && keeps(outcome)
+                // What would fail at the end fails here.
+                if isDryRun { try writer.checkReferences() }
+                report.outcome.withLock { $0 = (outcome, isKept) }
+                if !isKept { throw DryRun() }
             }
-            return (report.outcome.withLock { $0 }, receipt)
+            return (report.outcome.withLock { $0?.0 }, receipt)
         } catch {
-            guard isDryRun, let outcome = report.outcome.withLock({ $0 }) else { throw error }
+            guard let (outcome, isKept) = report.outcome.withLock({ $0 }), !isKept else { throw error }
             return (outcome, nil)
         }
     }
@@ -29,5 +34,5 @@ extension StorageEngine {
 private struct DryRun: Error {}
 
 private final class Report<Outcome: Sendable>: Sendable {
-    let outcome = Mutex<Outcome?>(nil)
+    let outcome = Mutex<(Outcome, isKept: Bool)?>(nil)
 }

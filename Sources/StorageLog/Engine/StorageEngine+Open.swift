@@ -93,6 +93,11 @@ extension StorageEngine {
             }
             return StorageEngine(
                 path: path, configuration: configuration, pool: pool, lock: nil, writer: nil, head: head)
+        } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
+            throw StorageError(
+                .readOnly,
+                "\(path) can't be read where nothing can be written: SQLite makes a file \(path)-shm beside it.",
+                remedy: "Copy it into a folder that can be written to, or allow writing there.", cause: error)
         } catch {
             throw StorageError.opening(path, error)
         }

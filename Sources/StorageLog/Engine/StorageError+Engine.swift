@@ -24,7 +24,7 @@ extension StorageError {
     static func unresolvedReferences() -> StorageError {
         StorageError(
             .conflict, "A deferred foreign key points to a row that isn't there.",
-            remedy: "Insert the row that it points to in the same write.")
+            remedy: "Let the row that it points to be there, or the row go that refers to it, in the same write.")
     }
 
     static func capture(_ code: Int32, entity: String?, column: String?) -> StorageError {

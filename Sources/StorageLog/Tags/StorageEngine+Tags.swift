@@ -32,7 +32,8 @@ extension StorageEngine {
                 """,
                 .text(name), .integer(position), text.map { .text($0) } ?? .null, .integer(writer.nextPosition))
             guard let known else { return (.made, position) }
-            return (known.position == position ? .annotated : .moved(from: known.position), position)
+            if known.position != position { return (.moved(from: known.position), position) }
+            return (.annotated(isReplacing: known.text != nil), position)
         }
     }
 
@@ -78,7 +79,7 @@ extension StorageEngine {
                 ON CONFLICT(position) DO UPDATE SET text = ?2, _position = ?3
                 """,
                 .integer(position), .text(text), .integer(writer.nextPosition))
-            return (known == nil ? .made : .annotated, position)
+            return (known == nil ? .made : .annotated(isReplacing: true), position)
         }
     }
 

@@ -4,8 +4,8 @@ package struct TagReport: Sendable, Equatable {
         case made
         /// The tag pointed to another position.
         case moved(from: Int64)
-        /// The text is another.
-        case annotated
+        /// The text is another: in the place of one that is lost, or of none.
+        case annotated(isReplacing: Bool)
         case removed
         /// Everything is as it was wanted already.
         case none

@@ -12,6 +12,9 @@ package struct DatabaseAdoption: Sendable {
     /// The tables whose history begins; all that can have one where none is named.
     package let tables: [String]
     package let metadata: CommitMetadata
+    /// Says of a commit that it tells what was there before.
+    static let attribute = "storagekit.adopted"
+
     private let progress: @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void
 
     /// Rows and bytes of a commit: what waits for a commit is held in memory. A smaller database is one commit.
@@ -27,7 +30,7 @@ package struct DatabaseAdoption: Sendable {
         var metadata = metadata
         let name = (source as NSString).lastPathComponent
         metadata.reason = metadata.reason ?? "adopted \(name)"
-        metadata.attributes["storagekit.adopted"] = name
+        metadata.attributes[Self.attribute] = name
         self.metadata = metadata
         self.progress = progress
     }

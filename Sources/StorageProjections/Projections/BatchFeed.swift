@@ -27,7 +27,7 @@ struct BatchFeed {
     ) throws -> Int64 {
         var end: Int64?
         try reader.forEachBatch(in: first...head, where: { $0.entities.contains { wanted.contains($0) } }) { batch in
-            end = try take(batch, wanted, body)
+            end = try take(batch, through: head, wanted, body)
             return end == nil
         }
         let reached = end ?? head
@@ -37,13 +37,14 @@ struct BatchFeed {
 
     /// - Returns: The position at which the transaction is to end, if it lies in this row of the log.
     private mutating func take(
-        _ batch: EventBatch, _ wanted: Set<UInt32>, _ body: ([RowEvent], ClosedRange<Int64>) throws -> Void
+        _ batch: EventBatch, through head: Int64, _ wanted: Set<UInt32>,
+        _ body: ([RowEvent], ClosedRange<Int64>) throws -> Void
     ) throws -> Int64? {
         let commits = batch.commits
         for (place, part) in commits.enumerated() {
             for index in part.events {
                 let position = batch.header.first + Int64(index)
-                guard position >= first else { continue }
+                guard position >= first, position <= head else { continue }
                 scanned += 1
                 let event = batch.withView { view in
                     wanted.contains(view.shape(of: index).entity)
@@ -64,7 +65,7 @@ struct BatchFeed {
             let isFull =
                 taken >= limits.events || (limits.isSingle && taken > 0)
                 || scanned / Self.scanFactor >= limits.events
-            if isWhole, isFull, last >= first { return last }
+            if isWhole, isFull, last >= first { return min(last, head) }
         }
         return nil
     }

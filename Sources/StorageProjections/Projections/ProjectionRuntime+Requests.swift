@@ -53,14 +53,14 @@ extension ProjectionRuntime {
         after body:
             @escaping @Sendable (UserProjections, UserProjections.Slot, LogWriter, GRDB.Database) throws -> Void
     ) async throws {
-        let (told, checkpoint) = try await onWriter(name) { projections, slot, writer, db in
+        let checkpoint = try await onWriter(name) { projections, slot, writer, db in
             try body(projections, slot, writer, db)
-            let told =
-                slot.registration.mode == .inline && !slot.isInStep
-                ? try Self.catchUpNow(slot, projections, writer, db) : []
-            return (told, try Checkpoint.load(name, writer.database) ?? Checkpoint())
+            if slot.registration.mode == .inline, !slot.isInStep {
+                // On the writer, so that the commit that comes next is told after it.
+                self.tell(name, try Self.catchUpNow(slot, projections, writer, db))
+            }
+            return try Checkpoint.load(name, writer.database) ?? Checkpoint()
         }
-        tell(name, told)
         try checkRunning(name, checkpoint)
         wake(name)
     }
@@ -139,11 +139,11 @@ extension ProjectionRuntime {
     }
 
     package func replayDeadLetters(_ name: String) async throws -> Int {
-        let (taken, told) = try await onWriter(name) { projections, slot, writer, db in
-            try projections.replayDeadLetters(slot, writer, db)
+        try await onWriter(name) { projections, slot, writer, db in
+            let (taken, told) = try projections.replayDeadLetters(slot, writer, db)
+            self.tell(name, told)
+            return taken
         }
-        tell(name, told)
-        return taken
     }
 
     func wake(_ name: String) { state.withLock { _ = $0.followers[name]?.wake.yield() } }

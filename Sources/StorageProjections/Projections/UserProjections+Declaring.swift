@@ -91,6 +91,7 @@ extension UserProjections {
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
     func rebuild(_ slot: Slot, _ writer: LogWriter, from made: FoldedProjection? = nil) throws {
         let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0
+        defer { slot.kept = nil }
         try makeAnew(slot, writer)
         if let made, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
             try writer.asProjection { try made.copy(to: writer.database) }

@@ -66,6 +66,8 @@ package final class ScratchProjection {
         database = try DatabaseQueue(path: "", configuration: configuration)
         do {
             try database.writeWithoutTransaction { db in
+                // Rules in SQL come from anywhere, and have no business with other files.
+                if let connection = db.sqliteConnection { sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0) }
                 try db.execute(sql: "BEGIN")
                 try projection.prepare(db)
             }

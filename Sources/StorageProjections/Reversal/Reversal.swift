@@ -5,7 +5,8 @@ package import StorageLog
 /// Takes events back by changes of their own, last first, inside the commit under way.
 ///
 /// Each column is looked at by itself: where it still holds what the event left, it gets what it held before; where it
-/// holds something else, somebody has changed it since, and that is a conflict. The schema stays as it is.
+/// holds something else, somebody has changed it since, and that is a conflict. Of several events of a row it is the last that
+/// counts for this: what only looks like the state in between is somebody else's. The schema stays as it is.
 package final class Reversal {
     private let writer: LogWriter
     private let policy: ConflictPolicy
@@ -13,6 +14,17 @@ package final class Reversal {
     private var rows: [UInt32: RowAccess] = [:]
     /// Columns, and rows under column 0, in which a later event of the same run couldn't be taken back.
     private var blocked: Set<BlockedPlace> = []
+    /// Places that somebody else has made what they were before an event of the run, with what that event had left: the
+    /// events before it aren't what they hold now.
+    private var settled: [BlockedPlace: ExactValue] = [:]
+    /// Places that hold what this run has put back.
+    private var taken: Set<BlockedPlace> = []
+    /// Events that rows of others stood in the way of, which may be gone when the rest is taken back; and those before them.
+    private var waiting: [ExactEvent] = []
+    private var waitingRows: Set<RowEvent.Row> = []
+    /// Whether nothing more will go.
+    private var isLast = false
+    private let passesRemarks: Bool
     private var first: Int64 = 1
     /// The entities as they were before the first event; loaded where a converted column makes it necessary.
     private var earlier: Catalog?
@@ -22,9 +34,11 @@ package final class Reversal {
         let column: UInt32
     }
 
-    package init(_ writer: LogWriter, policy: ConflictPolicy) {
+    /// - Parameter passesRemarks: Whether tags, notes and records of operations stay.
+    package init(_ writer: LogWriter, policy: ConflictPolicy, passesRemarks: Bool = false) {
         self.writer = writer
         self.policy = policy
+        self.passesRemarks = passesRemarks
     }
 
     /// - Throws: `conflict` where the policy refuses and something stands in the way; `not-found` where the positions
@@ -38,13 +52,16 @@ package final class Reversal {
                 for index in (0..<view.count).reversed() {
                     let position = batch.header.first + Int64(index)
                     guard positions.contains(position) else { continue }
-                    if view.shape(of: index).entity == CatalogEntity.catalog.id { continue }
+                    let entity = view.shape(of: index).entity
+                    if entity == CatalogEntity.catalog.id { continue }
+                    if passesRemarks, CatalogEntity.isReserved(entity) { continue }
                     events += 1
                     try takeBack(ExactEvent(view, at: index))
                 }
             }
             return true
         }
+        try takeBackWaiting()
         if events == 0 {
             throw StorageError(
                 .notFound, "There is no change of a row to take back.",
@@ -54,7 +71,17 @@ package final class Reversal {
         return outcome
     }
 
+    private func takeBackWaiting() throws {
+        while !waiting.isEmpty {
+            let round = waiting
+            (waiting, waitingRows) = ([], [])
+            for event in round { try takeBack(event) }
+            if waiting.count == round.count { isLast = true }
+        }
+    }
+
     private func takeBack(_ event: ExactEvent) throws {
+        if waitingRows.contains(event.row) { return waiting.append(event) }
         guard let entity = writer.catalog.entity(id: event.row.entity), !entity.isDropped else {
             return block(event, nil, "its table is gone")
         }
@@ -70,56 +97,67 @@ package final class Reversal {
     }
 
     private func takeBackInsert(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
-        guard let current else { return }
+        let row = BlockedPlace(row: event.row, column: 0)
+        guard let current else { return settle(row) }
         if policy != .overwrite {
+            if settled[row] != nil { return block(event, nil, "there is a row of this key again") }
             let new = event.after
             for column in access.columns where column.keyPlace == 0 && !column.isStamp {
                 let found = current[column.id] ?? .null
-                let expected = new[column.id]
+                let left = settled[BlockedPlace(row: event.row, column: column.id)]
+                let expected = left ?? new[column.id]
                 if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
                 return block(event, column, "it has changed since", expected: expected ?? .null, found: found)
             }
         }
         if try access.delete(event.key, withOthers: policy == .overwrite) {
-            outcome.deleted += 1
-        } else {
+            taken.insert(row)
+        } else if isLast {
             block(event, nil, "rows that refer to it would go with it")
+        } else {
+            waiting.append(event)
+            waitingRows.insert(event.row)
         }
     }
 
     private func takeBackDelete(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
+        let row = BlockedPlace(row: event.row, column: 0)
         let old = event.before.filter { value in access.columns.contains { $0.id == value.key } }
         if let current {
-            if old.allSatisfy({ current[$0.key] == $0.value }) { return }
+            if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
             guard policy == .overwrite else { return block(event, nil, "there is a row of this key again") }
             try access.update(event.key, old)
-            outcome.updated += 1
         } else {
+            if settled[row] != nil, policy != .overwrite { return block(event, nil, "it was deleted since") }
             do {
                 try access.insert(event.key, old)
             } catch let error as StorageError where error.code == .conflict {
                 return block(event, nil, "another row stands in its way (\(error.message))")
             }
-            outcome.inserted += 1
         }
+        taken.insert(row)
     }
 
     private func takeBackUpdate(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
         guard let current else { return block(event, nil, "it was deleted since") }
         let (before, after) = (event.before, event.after)
+        let isRowOfOthers = settled[BlockedPlace(row: event.row, column: 0)] != nil
         var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
-            guard let old = before[column.id], let new = after[column.id], let found = current[column.id],
-                found != old
-            else { continue }
-            if blocked.contains(BlockedPlace(row: event.row, column: column.id)) { continue }
-            if column.origin != 0, try !existed(column, of: event) {
+            guard let old = before[column.id], let new = after[column.id], let found = current[column.id] else {
+                continue
+            }
+            let place = BlockedPlace(row: event.row, column: column.id)
+            if blocked.contains(place) { continue }
+            if found == old {
+                settle(place, left: new)
+            } else if column.origin != 0, try !existed(column, of: event) {
                 // What a conversion filled in has no value of before.
                 block(event, column, "the column was converted, and its values of before are another column's")
-            } else if found == new || policy == .overwrite {
+            } else if policy == .overwrite || !isRowOfOthers && settled[place] == nil && found == new {
                 changes[column.id] = old
             } else if !column.isStamp {
-                block(event, column, "it has changed since", expected: new, found: found)
+                block(event, column, "it has changed since", expected: settled[place] ?? new, found: found)
             }
         }
         guard !changes.isEmpty else { return }
@@ -128,7 +166,15 @@ package final class Reversal {
         } catch let error as StorageError where error.code == .conflict {
             return block(event, nil, "another row stands in its way (\(error.message))")
         }
-        outcome.updated += 1
+        for column in changes.keys { taken.insert(BlockedPlace(row: event.row, column: column)) }
+    }
+
+    /// Notes that a place is already what it is to become, unless this run has made it so.
+    private func settle(_ place: BlockedPlace, left: ExactValue = .null) {
+        guard !taken.contains(place), settled[place] == nil else { return }
+        // In a row that this run has put back, every value is its own.
+        if taken.contains(BlockedPlace(row: place.row, column: 0)) { return }
+        settled[place] = left
     }
 
     /// Whether a column was there before the events that are taken back.

@@ -13,13 +13,24 @@ public struct RevertReport: Sendable, Equatable {
     public let plan: [RowDifference]
 }
 
-extension LogWriter {
-    /// What the commit under way has done to rows so far, each told once, in the order of their first change.
-    func pendingChanges(limit: Int) -> [RowDifference] {
-        let view = captured
+/// What the commit under way has done to rows, each counted once however often it was changed.
+struct PendingChanges {
+    private(set) var inserted = 0
+    private(set) var updated = 0
+    private(set) var deleted = 0
+    /// The first of them, in the order of their first change.
+    private(set) var first: [RowDifference] = []
+
+    var count: Int { inserted + updated + deleted }
+
+    /// - Parameters:
+    ///   - start: The first captured event: those before are of other commits of the same transaction.
+    ///   - limit: How many are told.
+    init(_ writer: LogWriter, from start: Int, limit: Int) {
+        let view = writer.captured
         var places: [RowEvent.Row: Int] = [:]
         var rows: [(key: [StorageValue], change: NetRow)] = []
-        for index in 0..<view.count {
+        for index in start..<view.count {
             let shape = view.shape(of: index)
             let key = view.key(of: index)
             let row = RowEvent.Row(
@@ -27,13 +38,21 @@ extension LogWriter {
             let change = NetRow(view, event: index)
             if let place = places[row] {
                 rows[place].change = rows[place].change.followed(by: change)
-            } else if rows.count < limit {
+            } else {
                 places[row] = rows.count
                 rows.append(((0..<Int(shape.key_count)).map { view.value(key[$0]) }, change))
             }
         }
-        return rows.compactMap { row in
-            catalog.entity(id: row.change.lastEntity).flatMap { RowDifference(row.change, key: row.key, of: $0) }
+        for row in rows {
+            guard let entity = writer.catalog.entity(id: row.change.lastEntity),
+                let difference = RowDifference(row.change, key: row.key, of: entity)
+            else { continue }
+            switch difference.operation {
+            case .insert: inserted += 1
+            case .update: updated += 1
+            case .delete: deleted += 1
+            }
+            if first.count < limit { first.append(difference) }
         }
     }
 }

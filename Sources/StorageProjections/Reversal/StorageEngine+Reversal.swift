@@ -20,7 +20,7 @@ extension StorageEngine {
         }
     }
 
-    /// Takes a stretch of commits back as a whole, by one commit.
+    /// Takes a stretch of commits back as a whole, by one commit. What was tagged, noted and recorded in it stays.
     ///
     /// - Parameter commits: The numbers of the first and the last one.
     package func revert(
@@ -38,7 +38,7 @@ extension StorageEngine {
         var metadata = metadata
         metadata.attributes[UndoStack.reverts] = "\(commits.lowerBound)..\(commits.upperBound)"
         return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
-            try Reversal(writer, policy: policy).run(positions)
+            try Reversal(writer, policy: policy, passesRemarks: true).run(positions)
         }
     }
 
@@ -119,12 +119,18 @@ extension StorageEngine {
         _ metadata: CommitMetadata, of subject: Int64? = nil, isDryRun: Bool,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> RevertOutcome
     ) async throws -> RevertReport {
-        let (found, receipt) = try await commit(metadata, isDryRun: isDryRun) { writer, db in
+        let limit = RevertOutcome.conflictLimit
+        let (found, receipt) = try await commit(
+            metadata, isDryRun: isDryRun, keeps: { (outcome: RevertOutcome, _: [RowDifference]) in outcome.count > 0 }
+        ) { writer, db in
             // What triggers did is in the log beside what set them off, and is taken back with it.
             storage_set_triggers_enabled(writer.database, 0)
             defer { storage_set_triggers_enabled(writer.database, 1) }
-            let outcome = try body(writer, db)
-            return (outcome, isDryRun ? writer.pendingChanges(limit: RevertOutcome.conflictLimit) : [])
+            let start = writer.pendingEvents
+            var outcome = try body(writer, db)
+            let changes = PendingChanges(writer, from: start, limit: isDryRun ? limit : 0)
+            (outcome.inserted, outcome.updated, outcome.deleted) = (changes.inserted, changes.updated, changes.deleted)
+            return (outcome, changes.first)
         }
         return RevertReport(
             outcome: found?.0 ?? RevertOutcome(), subject: subject,

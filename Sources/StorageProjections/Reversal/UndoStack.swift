@@ -64,9 +64,11 @@ package struct UndoStack {
         }
     }
 
-    /// What a migration or a conversion has written goes with the shape of the tables, which stays.
+    /// What a migration or a conversion has written goes with the shape of the tables, which stays; and what was there when
+    /// the history of a table began, nobody has written in it.
     private static func isOfTheSchema(_ commit: CommitInfo) -> Bool {
         commit.metadata.idempotencyKey?.hasPrefix(SchemaStep.keyPrefix) ?? false
+            || commit.metadata.attributes[DatabaseAdoption.attribute] != nil
     }
 
     private static func number(_ commit: CommitInfo, _ name: String) -> Int64? {

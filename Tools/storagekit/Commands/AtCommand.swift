@@ -143,6 +143,8 @@ private final class PastQueries {
         let state = try state(point)
         let views = try PastState.views(of: db)
         let tables = try tables(of: sql, in: state, views)
+        // Views after the tables, which go first where both have the same name.
+        try state.read(tables.names, searching: tables.searched, from: db) { _ in }
         state.add(views: views)
         try state.read(tables.names, searching: tables.searched, from: db) { past in
             guard let connection = past.sqliteConnection else { throw StorageError.closed() }

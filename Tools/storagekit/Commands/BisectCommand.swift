@@ -180,6 +180,11 @@ private final class Bisection {
     func run(_ range: PointRange?) throws -> ExitStatus? {
         var low = try commit(range?.after, orElse: 0)
         var high = try commit(range?.through, orElse: store.head.commit)
+        guard store.head.commit > 0 else {
+            throw CommandError(
+                .negative, "The store is empty: there is no commit to find.",
+                next: "Import a history first: storagekit import FILE")
+        }
         guard low < high else {
             throw CommandError(
                 .usage, "There is no commit between t:\(low) and t:\(high).", next: "Write the older point first.")

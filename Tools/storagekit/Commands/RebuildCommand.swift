@@ -46,6 +46,9 @@ struct RebuildCommand: AsyncParsableCommand {
         if abandon, compare || swap || keep || !tables.isEmpty {
             throw ValidationError("--abandon stands alone: it throws away every unfinished and every kept table.")
         }
+        if compare, !swap, !keep, change.dryRun {
+            throw ValidationError("--compare changes nothing: leave --dry-run out.")
+        }
         if swap, !compare { throw ValidationError("--swap goes with --compare; without it a rebuild always swaps.") }
     }
 

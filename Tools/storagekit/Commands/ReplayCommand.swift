@@ -62,6 +62,12 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @OptionGroup var format: FormatOptions
 
+    func validate() throws {
+        if breaks.contains("error"), projection == nil {
+            throw ValidationError("--break error is for events that a projection can't take in: add --projection FILE.")
+        }
+    }
+
     func run() async throws {
         try format.require(step ? [.human, .jsonl] : [.human, .jsonl, .json], of: "replay")
         let command = self

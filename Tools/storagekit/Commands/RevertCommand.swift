@@ -55,8 +55,15 @@ enum RevertedCommits: Sendable {
                     .notFound, "There is no commit in \(stretch).",
                     next: "Write the older point first, as in t:70..t:77.")
             }
-            let first = try points.commit(of: .position(stretch.after + 1)).info.number
-            return first...(try points.commit(of: .position(stretch.through)).info.number)
+            let first = try points.commit(of: .position(stretch.after + 1))
+            let last = try points.commit(of: .position(stretch.through))
+            guard first.positions.lowerBound == stretch.after + 1, last.positions.upperBound == stretch.through else {
+                throw CommandError(
+                    .usage, "\(stretch) begins or ends inside of a commit.",
+                    why: "Commits are taken back as a whole.",
+                    next: "Name commits: t:\(first.info.number - 1)..t:\(last.info.number)")
+            }
+            return first.info.number...last.info.number
         }
     }
 }

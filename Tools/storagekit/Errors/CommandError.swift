@@ -1,3 +1,4 @@
+import Foundation
 import StorageCore
 
 /// Why a command stops: what happened, why, and what to type next, a line each.
@@ -22,6 +23,16 @@ struct CommandError: Error, Sendable {
         self.init(
             status, "Line \(line), byte \(error.offset + 1): \(error.problem).",
             why: "Nothing of the commit that this line belongs to was stored.", next: error.remedy)
+    }
+
+    /// The same, where a command that it says to type works on the store that was named.
+    func naming(store: String?) -> CommandError {
+        guard let store, let command = next.range(of: "storagekit ", options: .backwards),
+            !next[command.upperBound...].contains(" -s "), !next.hasSuffix("."), !next.hasSuffix("…")
+        else { return self }
+        let isPlain = store.allSatisfy { $0.isLetter || $0.isNumber || "/._-+,@:=".contains($0) }
+        let word = isPlain ? store : "'\(store.replacing("'", with: "'\\''"))'"
+        return CommandError(status, what, why: why, next: "\(next) -s \(word)")
     }
 
     /// An error of the store.

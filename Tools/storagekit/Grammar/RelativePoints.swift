@@ -7,7 +7,7 @@ enum RelativePoints {
     private static let optionsWithText: Set<String> = [
         "-s", "--store", "--since", "--until", "--actor", "--app", "--reason", "--table", "--column",
         "--at", "--note", "--ignore", "--in", "--to", "--break", "--watch", "--old", "--new", "--projection",
-        "--format", "--color", "-n", "--limit", "--of", "--key", "--schema",
+        "--format", "--color", "-n", "--limit", "--of", "--key", "--schema", "--op",
     ]
 
     /// Commands of which an argument is text of its own, and its place among the arguments.

@@ -105,7 +105,8 @@ final class HistoryImporter {
         line = try nextLine()
         guard let first = line else { return }
         progress.source = String(ByteHash.hash(first.bytes, seed: 0), radix: 16)
-        if let earlier = try ImportProgress.load(progress.source, writer) {
+        // One that failed at its first commit has stored nothing that this one could go on with.
+        if let earlier = try ImportProgress.load(progress.source, writer), earlier.bytes > 0 {
             while reader.offset < earlier.bytes, line != nil { line = try nextLine() }
             guard reader.offset == earlier.bytes, reader.hash == earlier.hash else {
                 throw CommandError(

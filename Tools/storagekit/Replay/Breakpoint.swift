@@ -20,7 +20,7 @@ struct Breakpoint {
         self.text = text
         if text == "error" {
             kind = .error
-        } else if let cell = Self.cell(text) {
+        } else if let cell = Self.cell(text, EntityNames(catalog: store.catalog)) {
             kind = .cell(
                 try RowProbe(TargetArgument(cell.target), store), isEqual: cell.isEqual, value: cell.value)
         } else {
@@ -50,16 +50,23 @@ struct Breakpoint {
     // MARK: Reading
 
     /// SQL knows no `#` outside of texts, and a target needs a slash before it.
-    private static func cell(_ text: String) -> (target: String, isEqual: Bool, value: String?)? {
+    private static func cell(
+        _ text: String, _ names: EntityNames
+    ) -> (target: String, isEqual: Bool, value: String?)? {
         for (sign, isEqual) in [(" != ", false), (" = ", true)] {
             guard let range = text.range(of: sign) else { continue }
             let target = String(text[..<range.lowerBound])
-            if isTarget(target) { return (target, isEqual, unquoted(String(text[range.upperBound...]))) }
+            if isTarget(target, names) { return (target, isEqual, unquoted(String(text[range.upperBound...]))) }
         }
-        return isTarget(text) ? (text, true, nil) : nil
+        return isTarget(text, names) ? (text, true, nil) : nil
     }
 
-    private static func isTarget(_ text: String) -> Bool {
+    private static func isTarget(_ text: String, _ names: EntityNames) -> Bool {
+        if let target = try? TargetArgument(text), target.column != nil,
+            (try? names.entities(named: target.table)) != nil
+        {
+            return true
+        }
         guard let slash = text.firstIndex(of: "/"), let hash = text.lastIndex(of: "#") else { return false }
         return slash < hash && !text[..<slash].contains { $0 == " " || $0 == "'" || $0 == "(" }
     }

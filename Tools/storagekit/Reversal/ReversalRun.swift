@@ -46,12 +46,12 @@ struct ReversalRun: Sendable {
             guard isRefused else { return nil }
             throw CommandError(
                 .conflict, "Nothing was changed: \(Self.count(plan.outcome.conflicts.count, "conflict")).",
-                why: "Those rows have changed since.",
+                why: "Those rows have changed since, or others stand in their way.",
                 next: "Add --on-conflict skip to leave them as they are, or --on-conflict overwrite.")
         }
         if plan.outcome.count == 0 {
             try write(plan, subject, isDone: true)
-            return nil
+            return plan.outcome.conflicts.isEmpty ? nil : .partial
         }
         let name = subject.map { " \($0.rendered(.plain, width: nil))" } ?? ""
         try change.confirm("\(title)\(name): \(Self.summary(plan.outcome)). Go on?")

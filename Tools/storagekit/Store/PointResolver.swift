@@ -106,6 +106,9 @@ struct PointResolver {
             throw CommandError(
                 .usage, "The range ends before it begins.", next: "Write the older point first.")
         }
+        if let since, let until, try position(of: since) > position(of: until) {
+            throw CommandError(.usage, "--since is later than --until.", next: "Write the older point with --since.")
+        }
         for point in [range?.after, since] {
             if let point { stretch.after = max(stretch.after, try position(of: point)) }
         }

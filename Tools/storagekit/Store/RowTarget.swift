@@ -37,7 +37,11 @@ extension StoreReader {
     /// The keys that a text can mean, likeliest first: what it is depends on the types of the key's columns.
     private static func keys(_ id: String, of entity: CatalogEntity) throws(CommandError) -> [[StorageValue]] {
         let columns = entity.key
-        guard columns.count != 1 else { return values(id, of: columns[0]).map { [$0] } }
+        guard columns.count != 1 else {
+            // As it stands first: of a key of one part a comma needs no code.
+            let decoded = KeyText.parts(of: id.replacing(",", with: "%2C"))[0]
+            return (values(id, of: columns[0]) + (decoded == id ? [] : values(decoded, of: columns[0]))).map { [$0] }
+        }
         let parts = KeyText.parts(of: id)
         guard parts.count == columns.count else {
             throw CommandError(

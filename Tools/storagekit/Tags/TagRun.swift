@@ -30,8 +30,9 @@ struct TagRun: Sendable {
         let plan = try await body(engine, change.metadata, true)
         guard !change.dryRun, plan.change != .none else { return try write(plan) }
         switch plan.change {
-        case .moved, .removed: try change.confirm("\(sentence(plan.change, plan.position, isDone: false)). Go on?")
-        case .made, .annotated, .none: break
+        case .moved, .removed, .annotated(isReplacing: true):
+            try change.confirm("\(sentence(plan.change, plan.position, isDone: false)). Go on?")
+        case .made, .annotated(isReplacing: false), .none: break
         }
         try write(try await body(engine, change.metadata, false))
     }

@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+import StorageLog
+import Testing
+
+/// What the tool says to type next works when it is typed, and what it refuses it refuses for a reason.
+struct AdviceTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private func adopted(_ sql: String, _ name: String = "store.sqlite") throws -> String {
+        let database = folder.path("\(name).db")
+        let queue = try DatabaseQueue(path: database)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+        let outcome = try ToolProcess.run(["adopt", database, "-s", folder.path(name)], store: nil)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return folder.path(name)
+    }
+
+    @Test func adviceNamesTheStoreThatWasNamed() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)", "a store's.sqlite")
+        let outcome = try ToolProcess.run(["show", "t:99", "-s", store], store: nil)
+        #expect(outcome.status == 3)
+        let advice = try #require(outcome.errors.components(separatedBy: "Type: ").last).trimmingCharacters(
+            in: .newlines)
+        let command = advice.replacing("storagekit ", with: "\"$0\" ", maxReplacements: 1)
+        let typed = try ToolProcess.shell(command, store: nil)
+        #expect(typed.status == 0, "\(command): \(typed.errors)")
+    }
+
+    /// What was there when the history began is nobody's change.
+    @Test func undoPassesOverAnAdoption() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+        let outcome = try ToolProcess.run(["undo", "--yes"], store: store)
+        #expect(outcome.status == 3 && outcome.errors.contains("nothing to undo"), "\(outcome.errors)")
+        #expect(
+            try ToolProcess.run(["revert", "t:1", "--dry-run"], store: store).output.contains("1 row deleted"))
+    }
+
+    @Test func aDryRunFailsWhereTheRunWould() throws {
+        let store = try adopted(
+            """
+            CREATE TABLE aa(id INTEGER PRIMARY KEY, p INTEGER REFERENCES zz(id)); CREATE TABLE zz(id INTEGER PRIMARY KEY);
+            INSERT INTO zz VALUES (1); INSERT INTO aa VALUES (1, 1);
+            """)
+        for way in ["--dry-run", "--yes"] {
+            let outcome = try ToolProcess.run(["restore-state", "@0", "zz/1", way], store: store)
+            #expect(outcome.status == 7, "\(way): \(outcome.output)\(outcome.errors)")
+        }
+        let both = try ToolProcess.run(["restore-state", "@0", "zz", "aa", "--yes"], store: store)
+        #expect(both.status == 0, "\(both.errors)")
+    }
+
+    @Test func aProjectionInSQLReachesNoOtherFile() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')")
+        let file = folder.path("evil.sql")
+        for (number, sql) in [
+            "COMMIT; ATTACH '\(store)' AS e; UPDATE e.t SET v = 'b'", "COMMIT; VACUUM INTO '\(folder.path("x.db"))'",
+        ]
+        .enumerated() {
+            try Data("CREATE TABLE n(x);\n\(sql);\n-- on insert of t\nINSERT INTO n VALUES (1);\n".utf8).write(
+                to: URL(fileURLWithPath: file))
+            for command in [["replay", "--projection", file], ["compare-replay", "--old", file, "--new", file]] {
+                let outcome = try ToolProcess.run(command, store: store)
+                #expect(outcome.status != 0, "\(number) \(command): \(outcome.output)")
+            }
+        }
+        #expect(try ToolProcess.run(["verify"], store: store).status == 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("x.db")))
+    }
+
+    @Test func textsAreNotReplacedUnasked() throws {
+        let store = try adopted("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
+        func status(_ arguments: String...) throws -> Int32 { try ToolProcess.run(arguments, store: store).status }
+        #expect(try status("note", "t:1", "one") == 0)
+        #expect(try status("note", "t:1", "two") == 2)
+        #expect(try status("note", "t:1", "two", "--yes") == 0)
+        #expect(try status("tag", "a", "t:1") == 0)
+        #expect(try status("tag", "a", "t:1", "--note", "one") == 0)
+        #expect(try status("tag", "a", "t:1", "--note", "") == 2)
+        #expect(try status("tag", "a", "t:1", "--note", "", "--yes") == 0)
+    }
+
+    @Test func anImportThatFailedAtOnceCanBeCorrected() throws {
+        let lines = (1...3).map { #"{"tx":1,"op":"insert","table":"t","id":"\#($0)","row":{"v":\#($0)}}"# }
+        let file = folder.path("x.jsonl")
+        func run(_ text: String) throws -> ToolProcess.Outcome {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            return try ToolProcess.run(["import", file], store: folder.path())
+        }
+        let cut = (lines[0] + "\n" + lines[1].dropLast(9))
+        #expect(try run(cut).status == 7)
+        #expect(try run(cut).errors.contains("Line 2"))
+        let whole = try run(lines.joined(separator: "\n"))
+        #expect(whole.status == 0, "\(whole.errors)")
+        #expect(
+            try ToolProcess.run(["sql", "SELECT count(*) AS n FROM t", "--format", "jsonl"], store: folder.path())
+                .output.contains("3"))
+    }
+
+    @Test func oddNamesCanBeWatchedFor() throws {
+        let store = try adopted(
+            """
+            CREATE TABLE "it's my table"(id TEXT PRIMARY KEY, "c/d" TEXT); INSERT INTO "it's my table" VALUES ('x,y', 'a');
+            """)
+        let hit = try ToolProcess.run(["replay", "-q", "--break", "it's my table/x,y#c/d = a"], store: store)
+        #expect(hit.status == 1, "\(hit.output)\(hit.errors)")
+        for id in ["x,y", "x%2Cy"] {
+            #expect(try ToolProcess.run(["history", "it's my table/\(id)"], store: store).status == 0)
+        }
+        #expect(try ToolProcess.run(["replay", "--break", "error"], store: store).status == 2)
+        #expect(try ToolProcess.run(["log", "--since", "head", "--until", "@1"], store: store).status == 2)
+        #expect(try ToolProcess.run(["rebuild", "--compare", "--dry-run"], store: store).status == 2)
+    }
+
+    /// A table goes first where a view of now has its name.
+    @Test func aViewOfNowHidesNoTableOfThen() async throws {
+        let engine = try SampleStore.open(folder.path())
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "users", "CREATE TABLE users(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+            try db.execute(sql: "INSERT INTO users(id) VALUES (7)")
+        }
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(
+                sql: "ALTER TABLE users RENAME TO people; CREATE VIEW users AS SELECT id + 1 AS id FROM people")
+        }
+        try await engine.close()
+        for (point, expected) in [("t:1", "7"), ("head", "8")] {
+            let outcome = try ToolProcess.run(
+                ["at", point, "SELECT id FROM users", "--format", "csv"], store: folder.path())
+            #expect(
+                outcome.output == "id\r\n\(expected)\r\n" || outcome.output == "id\n\(expected)\n", "\(outcome.errors)")
+        }
+    }
+
+    @Test func aRangeIsOfWholeCommits() async throws {
+        let store = try await SampleStore()
+        let outcome = try ToolProcess.run(["revert", "@17..@20", "--dry-run"], store: store.path)
+        #expect(
+            outcome.status == 2 && outcome.errors.contains("inside of a commit"), "\(outcome.output)\(outcome.errors)")
+    }
+}
