@@ -17,8 +17,6 @@ package final class Reversal {
     /// Places that somebody else has made what they were before an event of the run, with what that event had left: the
     /// events before it aren't what they hold now.
     private var settled: [BlockedPlace: ExactValue] = [:]
-    /// Places that hold what this run has put back.
-    private var taken: Set<BlockedPlace> = []
     /// Events that rows of others stood in the way of, which may be gone when the rest is taken back; and those before them.
     private var waiting: [ExactEvent] = []
     private var waitingRows: Set<RowEvent.Row> = []
@@ -110,9 +108,8 @@ package final class Reversal {
                 return block(event, column, "it has changed since", expected: expected ?? .null, found: found)
             }
         }
-        if try access.delete(event.key, withOthers: policy == .overwrite) {
-            taken.insert(row)
-        } else if isLast {
+        if try access.delete(event.key, withOthers: policy == .overwrite) { return }
+        if isLast {
             block(event, nil, "rows that refer to it would go with it")
         } else {
             waiting.append(event)
@@ -135,7 +132,6 @@ package final class Reversal {
                 return block(event, nil, "another row stands in its way (\(error.message))")
             }
         }
-        taken.insert(row)
     }
 
     private func takeBackUpdate(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
@@ -164,17 +160,14 @@ package final class Reversal {
         do {
             try access.update(event.key, changes)
         } catch let error as StorageError where error.code == .conflict {
-            return block(event, nil, "another row stands in its way (\(error.message))")
+            block(event, nil, "another row stands in its way (\(error.message))")
         }
-        for column in changes.keys { taken.insert(BlockedPlace(row: event.row, column: column)) }
     }
 
-    /// Notes that a place is already what it is to become, unless this run has made it so.
+    /// Notes that a place is already what it is to become. This run hasn't made it so: what it puts back is what the event
+    /// before has left.
     private func settle(_ place: BlockedPlace, left: ExactValue = .null) {
-        guard !taken.contains(place), settled[place] == nil else { return }
-        // In a row that this run has put back, every value is its own.
-        if taken.contains(BlockedPlace(row: place.row, column: 0)) { return }
-        settled[place] = left
+        if settled[place] == nil { settled[place] = left }
     }
 
     /// Whether a column was there before the events that are taken back.

@@ -28,19 +28,33 @@ struct PendingChanges {
     ///   - limit: How many are told.
     init(_ writer: LogWriter, from start: Int, limit: Int) {
         let view = writer.captured
+        let events = start..<view.count
+        // Few rows have several events; only these are put together, so that a large commit needs little more memory.
+        var (seen, repeated) = (Set<Int>(), Set<Int>())
+        for index in events where !seen.insert(view.row(of: index).hashValue).inserted {
+            repeated.insert(view.row(of: index).hashValue)
+        }
+        seen = []
         var places: [RowEvent.Row: Int] = [:]
         var rows: [(key: [StorageValue], change: NetRow)] = []
-        for index in start..<view.count {
-            let shape = view.shape(of: index)
-            let key = view.key(of: index)
-            let row = RowEvent.Row(
-                entity: shape.entity, key: KeyCoding.encode(key, count: Int(shape.key_count), bytes: view.bytes))
+        for index in events {
+            let row = view.row(of: index)
+            let isRepeated = repeated.contains(row.hashValue)
+            guard isRepeated || rows.count < limit else {
+                switch Int(view.shape(of: index).operation) {
+                case STORAGE_INSERT: inserted += 1
+                case STORAGE_DELETE: deleted += 1
+                default: updated += 1
+                }
+                continue
+            }
             let change = NetRow(view, event: index)
             if let place = places[row] {
                 rows[place].change = rows[place].change.followed(by: change)
             } else {
-                places[row] = rows.count
-                rows.append(((0..<Int(shape.key_count)).map { view.value(key[$0]) }, change))
+                if isRepeated { places[row] = rows.count }
+                let key = view.key(of: index)
+                rows.append(((0..<Int(view.shape(of: index).key_count)).map { view.value(key[$0]) }, change))
             }
         }
         for row in rows {
@@ -54,6 +68,15 @@ struct PendingChanges {
             }
             if first.count < limit { first.append(difference) }
         }
+    }
+}
+
+extension EventView {
+    fileprivate func row(of index: Int) -> RowEvent.Row {
+        let shape = shape(of: index)
+        return RowEvent.Row(
+            entity: shape.entity,
+            key: KeyCoding.encode(key(of: index), count: Int(shape.key_count), bytes: bytes))
     }
 }
 
