@@ -14,8 +14,8 @@ struct Mark {
 
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
-/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `rebuilding`,
-/// `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends), `asked` (as many
+/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `remaking`, `rebuilding`,
+/// `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends), `asked` (as many
 /// commits as the next byte of standard input says) or `hold`. Others don't write: `listening` prints the commits of another
 /// process, `asking` asks such a one for PREFIX commits and ends when it has seen them, `checkpoint` and
 /// `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
@@ -37,7 +37,7 @@ struct CrashWorker {
         }
         let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
             $0.autoSchema(MarkRecord.self)
-            if ["projecting", "serving"].contains(arguments[2]) {
+            if ["projecting", "remaking", "serving"].contains(arguments[2]) {
                 $0.addProjection(MarkCounts(), mode: .async, batchSize: 7)
             }
         }
@@ -49,6 +49,8 @@ struct CrashWorker {
         case "group": try await worker.saveConcurrently()
         case "sealing": try await worker.saveAndSeal()
         case "projecting": try await worker.saveAndProject()
+        case "remaking": try await worker.remakeProjection()
+        case "swapping": try await worker.rebuildAtOnce()
         case "rebuilding": while true { try await worker.rebuild() }
         case "serving": try await worker.serve()
         case "asked": try await worker.saveWhenAsked()
@@ -216,6 +218,23 @@ struct CrashWorker {
             Thread.sleep(forTimeInterval: 0.05)
         }.run()
         say("rebuilt")
+    }
+
+    /// Tells when the new tables are about to take the places of the old, and when they have.
+    private func rebuildAtOnce() async throws {
+        _ = try await Rebuild(storage.engine) { if $0.phase == .swapping { Self.say("swapping") } }.run()
+        say("rebuilt")
+        try await Task.sleep(for: .seconds(600))
+    }
+
+    /// Makes the projection again and again, while commits come.
+    private func remakeProjection() async throws {
+        for round in 0..<Int.max {
+            try await storage.save(
+                (0..<10).map { Mark(id: "\(prefix)-\(round)-\($0)", batch: "\(prefix)-\(round)", number: $0) })
+            if round % 3 == 0 { try await storage.projections.rebuild("mark_counts") }
+            say("10 \(round)")
+        }
     }
 
     /// There and back again.

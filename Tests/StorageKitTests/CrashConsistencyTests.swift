@@ -45,16 +45,18 @@ import Testing
         try await storage.close()
     }
 
-    /// A projection that was catching up is as of a whole commit, in all its tables, and goes on from there.
-    @Test func aKilledProjectionIsOldOrNewNeverMixed() async throws {
+    /// A projection that was catching up, or being made again, is as of a whole commit, in all its tables, and goes on from
+    /// there.
+    @Test(arguments: ["projecting", "remaking"]) func aKilledProjectionIsOldOrNewNeverMixed(_ mode: String) async throws
+    {
         let folder = try TemporaryFolder()
-        let path = folder.file("projecting.sqlite")
+        let path = folder.file("\(mode).sqlite")
         var wasBehind = 0
         let rounds = max(4, Int(12 * testScale))
         for round in 0..<rounds * 5 {
             // Further rounds only until it was caught while it was behind.
-            if round >= rounds, wasBehind > 0 { break }
-            let worker = try Worker(store: path, mode: "projecting", prefix: "r\(round)")
+            if round >= rounds, wasBehind > 0 || mode == "remaking" { break }
+            let worker = try Worker(store: path, mode: mode, prefix: "r\(round)")
             #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...120)))
             _ = worker.kill()
@@ -77,7 +79,7 @@ import Testing
             }
             try await storage.close()
         }
-        #expect(wasBehind > 0, "the projection was never caught while it was behind")
+        #expect(wasBehind > 0 || mode == "remaking", "the projection was never caught while it was behind")
     }
 
     /// Whatever a rebuild or a restoration had done when it was killed: the table is the old one or the new one.
@@ -129,5 +131,39 @@ import Testing
             try await storage.close()
         }
         #expect(mode == "restoring" || resumed > 0, "no rebuild was caught in the middle and taken up again")
+    }
+
+    /// Killed when its tables are about to change places, while they do, and when they have: old or new, and whole.
+    @Test func aRebuildThatIsKilledInItsSwapIsOldOrNew() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("swapping.sqlite")
+        let url = URL(fileURLWithPath: path)
+        // The worker's.
+        var configuration = StorageConfiguration()
+        configuration.segmentLength = 64
+        let first = try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }
+            .facade
+        try await first.save((0..<3_000).map { Mark(id: "a\($0)", batch: "a", number: $0) })
+        try await first.save((0..<1_000).map { Mark(id: "a\($0)", batch: "b", number: $0) })
+        let marks = try await first.all(Mark.self)
+        try await first.close()
+        var (old, new) = (0, 0)
+        let rounds = max(9, Int(18 * testScale))
+        for round in 0..<rounds {
+            let worker = try Worker(store: path, mode: "swapping", prefix: "x")
+            #expect(try await worker.waitForLines(round % 3 == 0 ? 3 : 2), "round \(round)")
+            if round % 3 == 1 { try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000))) }
+            _ = worker.kill()
+            let storage = try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }
+                .facade
+            #expect(try await storage.all(Mark.self) == marks, "round \(round)")
+            let report = try await storage.verify()
+            #expect(report.isSound, "round \(round): \(report.findings)")
+            // What stood beside the old tables is gone on with.
+            if try await storage.rebuild().resumedAt > 0 { old += 1 } else { new += 1 }
+            #expect(try await storage.all(Mark.self) == marks, "round \(round)")
+            try await storage.close()
+        }
+        #expect(old > 0 && new > 0, "killed before the swap \(old) times, after it \(new) times")
     }
 }

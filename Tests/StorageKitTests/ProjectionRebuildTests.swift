@@ -100,6 +100,29 @@ struct ProjectionRebuildTests {
         #expect(try await store.storage.verify().isSound)
     }
 
+    /// Emptying the table of a parent must not take the rows along that were filled in before.
+    @Test func rowsThatReferToPreparedOnesStay() async throws {
+        let projection = try SQLProjection(
+            name: "sorted",
+            sql: """
+                CREATE TABLE entries(id INTEGER PRIMARY KEY, kind TEXT REFERENCES kinds(kind) ON DELETE CASCADE);
+                CREATE TABLE kinds(kind TEXT PRIMARY KEY);
+                INSERT INTO kinds VALUES ('short'), ('long');
+                -- on insert of notes
+                INSERT INTO entries VALUES (:new_id, iif(length(:new_text) > 3, 'long', 'short'));
+                """)
+        let store = try TemporaryStore { schema in
+            schema.autoSchema(NoteRecord.self)
+            schema.addProjection(projection, mode: .inline)
+        }
+        try await store.storage.save((0..<6).map { Note(id: $0, text: String(repeating: "x", count: $0)) })
+        try await store.storage.projections.rebuild("sorted")
+        let kinds = try await store.storage.read {
+            try String.fetchAll($0, sql: "SELECT kind FROM entries ORDER BY id")
+        }
+        #expect(kinds == ["short", "short", "short", "short", "long", "long"])
+    }
+
     /// Rows that are known to others by their numbers keep them.
     @Test(arguments: [ProjectionMode.inline, .async]) func rowsKeepTheirNumbers(_ mode: ProjectionMode) async throws {
         let projection = try SQLProjection(

@@ -125,6 +125,34 @@ import Testing
         }
     }
 
+    /// A column that is somebody else's keeps the row, whatever it looks like.
+    @Test func aRowThatOthersHaveChangedStays() async throws {
+        for left in [1, 9] {
+            let storage = try open()
+            for count in 1...3 { try await storage.save(Item(id: 1, name: "n", count: count, note: nil)) }
+            let last = try #require(try await storage.history(Item.self, id: 1).last?.commit.number)
+            try await storage.save(Item(id: 1, name: "n", count: left, note: nil))
+            let report = try await storage.revert(last - 2...last, onConflict: .skip)
+            #expect(report.outcome.conflicts.count == 1 && report.outcome.count == 0)
+            #expect(try await storage.get(Item.self, id: 1)?.count == left)
+        }
+    }
+
+    /// What moves away by itself isn't taken along, whatever the policy.
+    @Test(arguments: ConflictPolicy.allCases) func whatMovesAwayStays(policy: ConflictPolicy) async throws {
+        let storage = try open()
+        try await storage.save(Item(id: 1, name: "one", count: 0, note: nil))
+        try await storage.save(Part(id: 1, itemId: 1, item: nil))
+        let moved = try await storage.write { tx in
+            try tx.execute("PRAGMA defer_foreign_keys = ON")
+            try tx.save(Part(id: 1, itemId: 2, item: nil))
+            try tx.save(Item(id: 2, name: "two", count: 0, note: nil))
+        }
+        let report = try await storage.revert(moved.commit ?? 0, onConflict: policy)
+        #expect(report.outcome.updated == 1 && report.outcome.deleted == 1 && report.outcome.conflicts.isEmpty)
+        #expect(try await storage.get(Part.self, id: 1)?.itemId == 1)
+    }
+
     @Test func tagsAndRecordsStayWhereCommitsAreTakenBack() async throws {
         let storage = try open()
         try await storage.save(Item(id: 1, name: "a", count: 1, note: nil))

@@ -182,7 +182,14 @@ import Testing
         Case("tail-from", "tail", "--from", "t:4", "--format", "jsonl"), Case("tail-none", "tail", "--actor", "nobody"),
         Case("tail-for", "tail", "--for", "1"),
         Case("stats", "stats"), Case("stats-json", "stats", "--format", "json"),
-        Case("stats-csv", "stats", "--format", "csv"),
+        Case("stats-csv", "stats", "--format", "csv"), Case("stats-jsonl", "stats", "--format", "jsonl"),
+        Case("verify-jsonl", "verify", "--format", "jsonl"),
+        Case("bisect-json", "bisect", "t:2..t:5", "SELECT count(*) < 2 FROM posts", "--format", "json"),
+        Case("sql-json", "sql", "SELECT id, title FROM posts ORDER BY id", "--format", "json"),
+        Case("sql-md", "sql", "SELECT id, title FROM posts ORDER BY id", "--format", "md"),
+        Case("tail-json", "tail", "-n", "2", "--format", "json"),
+        Case("tail-csv", "tail", "-n", "2", "--format", "csv"),
+        Case("tail-md", "tail", "-n", "2", "--format", "md"),
         Case("verify", "verify"), Case("verify-json", "verify", "--format", "json"),
         Case("projections-none", "projections"), Case("projections-csv", "projections", "--format", "csv"),
         Case("unknown-command", "historia"), Case("unknown-option", "log", "--colour"),
@@ -211,6 +218,11 @@ import Testing
         Case("revert-wrong-policy", "revert", "t:4", "--on-conflict", "ask"),
         Case("undo", "undo", "--yes"), Case("undo-of", "undo", "--of", "ben", "--dry-run"),
         Case("undo-nothing", "undo", "--of", "nobody", "--yes"), Case("redo-nothing", "redo", "--yes"),
+        Case("undo-json", "undo", "--dry-run", "--format", "json"),
+        Case("undo-jsonl", "undo", "--yes", "--format", "jsonl"),
+        Case("revert-jsonl", "revert", "t:4", "--yes", "--format", "jsonl"),
+        Case("restore-state-json", "restore-state", "t:4", "--dry-run", "--format", "json"),
+        Case("rebuild-jsonl", "rebuild", "posts", "--format", "jsonl"),
         Case("restore-state", "restore-state", "t:2", "--yes"),
         Case("restore-state-table", "restore-state", "t:4", "posts", "--dry-run"),
         Case("restore-state-row", "restore-state", "t:2", "posts/a/1", "--yes", "--format", "jsonl"),
@@ -352,6 +364,17 @@ import Testing
     }
 
     /// Damage of rows that the log knows better.
+    @Test func whatWasUndoneIsBroughtBack() async throws {
+        let store = try await SampleStore()
+        for golden in [
+            Case("redo", "redo", "--yes"), Case("redo-jsonl", "redo", "--yes", "--format", "jsonl"),
+            Case("redo-json", "redo", "--of", "import", "--yes", "--format", "json"),
+        ] {
+            #expect(try ToolProcess.run(["undo", "--yes"], store: store.path).status == 0)
+            try Self.check(golden, store: store.path)
+        }
+    }
+
     @Test func damagedTablesAreReported() async throws {
         let store = try await SampleStore()
         try store.damage("UPDATE posts SET title = 'forged' WHERE id = 'b'; DELETE FROM users")

@@ -17,7 +17,7 @@ import Testing
 
     /// A command that writes.
     struct Writer: CustomTestStringConvertible, Sendable {
-        enum Store { case sample, damaged, kept, projections, restored }
+        enum Store { case sample, damaged, kept, projections, restored, undone }
 
         let arguments: [String]
         var store = Store.sample
@@ -39,6 +39,7 @@ import Testing
         Writer(arguments: ["adopt", "foreign.sqlite", "-s", "new.sqlite"], store: .restored),
         Writer(arguments: ["tag", "v1"]), Writer(arguments: ["note", "t:2", "text"]),
         Writer(arguments: ["revert", "t:4", "--yes"]), Writer(arguments: ["undo", "--yes"]),
+        Writer(arguments: ["redo", "--yes"], store: .undone),
         Writer(arguments: ["restore-state", "t:2", "--yes"]),
     ]
 
@@ -50,6 +51,7 @@ import Testing
         switch writer.store {
         case .sample: break
         case .damaged: try sample.damage("UPDATE posts SET title = 'forged' WHERE id = 'b'")
+        case .undone: #expect(try ToolProcess.run(["undo", "--yes"], store: sample.path).status == 0)
         case .kept: #expect(try ToolProcess.run(["rebuild", "posts", "--keep"], store: sample.path).status == 0)
         case .restored:
             let queue = try DatabaseQueue(path: sample.folder.path("foreign.sqlite"))

@@ -25,6 +25,15 @@ struct ReplayTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// On a terminal an empty line does again what was done last, and a slip doesn't end the session.
+    @Test func aPersonStepsAtATerminal() async throws {
+        let store = try await SampleStore.shared.value
+        let outcome = try ToolProcess.onTerminal(
+            ["replay", "--step"], store: store.path, noColor: true, answer: "N\n\nfoo\np\nq\n")
+        #expect(outcome.status == 0, "\(outcome.output)")
+        for words in ["t:2", "t:3", "back"] { #expect(outcome.output.contains(words), "\(words): \(outcome.output)") }
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64]) func tablesAreWhatTheyWereWhereverItGoes(seed: UInt64) throws {
         let folder = try TestFolder()
         let store = folder.path()

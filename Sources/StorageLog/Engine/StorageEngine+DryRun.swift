@@ -4,12 +4,15 @@ internal import Synchronization
 extension StorageEngine {
     /// Makes a commit, or only tries it, and hands out what its body says of it.
     ///
-    /// - Parameter keeps: Whether what the body said is worth a commit; where it isn't, none is made.
+    /// - Parameters:
+    ///   - keeps: Whether what the body said is worth a commit; where it isn't, none is made.
+    ///   - checks: Whether a dry run fails where references would be left open.
     /// - Returns: What the body said, nil where an earlier commit with the same idempotency key stands for this one;
     ///   and the receipt, nil where no commit was made.
     package func commit<Outcome: Sendable>(
         _ metadata: CommitMetadata, isDryRun: Bool,
         keeps: @escaping @Sendable (Outcome) -> Bool = { _ in true },
+        checks: @escaping @Sendable (Outcome) -> Bool = { _ in true },
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Outcome
     ) async throws -> (outcome: Outcome?, receipt: CommitReceipt?) {
         let report = Report<Outcome>()
@@ -18,7 +21,7 @@ extension StorageEngine {
                 let outcome = try body(writer, db)
                 let isKept = !isDryRun && keeps(outcome)
                 // What would fail at the end fails here.
-                if isDryRun { try writer.checkReferences() }
+                if isDryRun, checks(outcome) { try writer.checkReferences() }
                 report.outcome.withLock { $0 = (outcome, isKept) }
                 if !isKept { throw DryRun() }
             }

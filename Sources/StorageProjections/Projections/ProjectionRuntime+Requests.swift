@@ -112,7 +112,7 @@ extension ProjectionRuntime {
             meter.start([0: 0], head: reached)
             do {
                 let made = try FoldedProjection(
-                    registration.projection, of: connection, upcasts: upcasts, through: reached
+                    registration.projection, of: connection, upcasts: upcasts, needsCopy: !compares, through: reached
                 ) { position in
                     try Task.checkCancellation()
                     meter.update(0, position)

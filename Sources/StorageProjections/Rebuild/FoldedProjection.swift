@@ -14,15 +14,22 @@ final class FoldedProjection: Sendable {
     private let tables: [ScratchProjection.Table]
 
     /// - Parameters:
+    ///   - needsCopy: Whether it is of no use where its rows can't be copied.
     ///   - head: The last position that is taken in.
     ///   - progress: Called with the position that has been reached.
+    /// - Throws: `misuse` where rows can't be copied and have to be.
     init(
-        _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast], through head: Int64,
-        progress: (Int64) throws -> Void
+        _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast], needsCopy: Bool,
+        through head: Int64, progress: (Int64) throws -> Void
     ) throws {
         // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
         let scratch = try ScratchProjection(projection, of: source, catalog: Catalog.load(source), upcasts: upcasts)
         isCopyable = try !scratch.tables.contains(where: \.isVirtual) && !scratch.connected(Self.numbersRows)
+        guard isCopyable || !needsCopy else {
+            throw StorageError(
+                .misuse, "The tables of \(projection.name) can't be copied.",
+                remedy: "They are made again in the store itself.")
+        }
         while scratch.position < head {
             try scratch.catchUp(to: min(scratch.position + 10_000, head))
             try progress(scratch.position)
@@ -65,8 +72,9 @@ final class FoldedProjection: Sendable {
         try self.database.writeWithoutTransaction { db in
             guard let source = db.sqliteConnection else { throw StorageError.closed() }
             let copy = TableCopy(from: source, to: database)
+            // All before any is filled: emptying one may empty those that refer to it.
+            for table in tables { try Statement(database, "DELETE FROM \(quoted(table.name))").execute() }
             for table in tables {
-                try Statement(database, "DELETE FROM \(quoted(table.name))").execute()
                 // Other tables may hold the numbers of rows, also where no column does.
                 try copy.run(table.name, columns: [table.rowid].compactMap { $0 } + table.columns)
             }

@@ -101,20 +101,22 @@ package final class Reversal {
             if settled[row] != nil { return block(event, nil, "there is a row of this key again") }
             let new = event.after
             for column in access.columns where column.keyPlace == 0 && !column.isStamp {
+                let place = BlockedPlace(row: event.row, column: column.id)
+                // That the column is another one's is told already.
+                if blocked.contains(place) {
+                    blocked.insert(row)
+                    return
+                }
                 let found = current[column.id] ?? .null
-                let left = settled[BlockedPlace(row: event.row, column: column.id)]
+                let left = settled[place]
                 let expected = left ?? new[column.id]
                 if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
                 return block(event, column, "it has changed since", expected: expected ?? .null, found: found)
             }
         }
-        if try access.delete(event.key, withOthers: policy == .overwrite) { return }
-        if isLast {
-            block(event, nil, "rows that refer to it would go with it")
-        } else {
-            waiting.append(event)
-            waitingRows.insert(event.row)
-        }
+        // Rows that go by themselves aren't taken along.
+        if try access.delete(event.key, withOthers: policy == .overwrite && isLast) { return }
+        blockOrWait(event, "rows that refer to it would go with it")
     }
 
     private func takeBackDelete(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
@@ -129,7 +131,7 @@ package final class Reversal {
             do {
                 try access.insert(event.key, old)
             } catch let error as StorageError where error.code == .conflict {
-                return block(event, nil, "another row stands in its way (\(error.message))")
+                blockOrWait(event, "another row stands in its way (\(error.message))")
             }
         }
     }
@@ -137,7 +139,9 @@ package final class Reversal {
     private func takeBackUpdate(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
         guard let current else { return block(event, nil, "it was deleted since") }
         let (before, after) = (event.before, event.after)
-        let isRowOfOthers = settled[BlockedPlace(row: event.row, column: 0)] != nil
+        if policy != .overwrite, settled[BlockedPlace(row: event.row, column: 0)] != nil {
+            return block(event, nil, "there is a row of this key again")
+        }
         var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
             guard let old = before[column.id], let new = after[column.id], let found = current[column.id] else {
@@ -150,7 +154,7 @@ package final class Reversal {
             } else if column.origin != 0, try !existed(column, of: event) {
                 // What a conversion filled in has no value of before.
                 block(event, column, "the column was converted, and its values of before are another column's")
-            } else if policy == .overwrite || !isRowOfOthers && settled[place] == nil && found == new {
+            } else if policy == .overwrite || settled[place] == nil && found == new {
                 changes[column.id] = old
             } else if !column.isStamp {
                 block(event, column, "it has changed since", expected: settled[place] ?? new, found: found)
@@ -160,8 +164,15 @@ package final class Reversal {
         do {
             try access.update(event.key, changes)
         } catch let error as StorageError where error.code == .conflict {
-            block(event, nil, "another row stands in its way (\(error.message))")
+            blockOrWait(event, "another row stands in its way (\(error.message))")
         }
+    }
+
+    /// What others stand in the way of is tried again when all the rest is done.
+    private func blockOrWait(_ event: ExactEvent, _ reason: String) {
+        if isLast { return block(event, nil, reason) }
+        waiting.append(event)
+        waitingRows.insert(event.row)
     }
 
     /// Notes that a place is already what it is to become. This run hasn't made it so: what it puts back is what the event

@@ -121,7 +121,9 @@ extension StorageEngine {
     ) async throws -> RevertReport {
         let limit = RevertOutcome.conflictLimit
         let (found, receipt) = try await commit(
-            metadata, isDryRun: isDryRun, keeps: { (outcome: RevertOutcome, _: [RowDifference]) in outcome.count > 0 }
+            metadata, isDryRun: isDryRun, keeps: { (outcome: RevertOutcome, _: [RowDifference]) in outcome.count > 0 },
+            // With conflicts nothing is done by default, and they are what is to be told.
+            checks: { outcome, _ in outcome.conflicts.isEmpty }
         ) { writer, db in
             // What triggers did is in the log beside what set them off, and is taken back with it.
             storage_set_triggers_enabled(writer.database, 0)
