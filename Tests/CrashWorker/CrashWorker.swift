@@ -14,9 +14,9 @@ struct Mark {
 
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
-/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `remaking`, `rebuilding`,
-/// `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM ends), `asked` (as many
-/// commits as the next byte of standard input says) or `hold`. Others don't write: `listening` prints the commits of another
+/// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `remaking`,
+/// `rebuilding`, `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM
+/// ends), `asked` (as many commits as the next byte of standard input says) or `hold`. Others don't write: `listening` prints the commits of another
 /// process, `asking` asks such a one for PREFIX commits and ends when it has seen them, `checkpoint` and
 /// `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
 @main

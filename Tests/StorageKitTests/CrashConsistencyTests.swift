@@ -82,17 +82,20 @@ import Testing
         #expect(wasBehind > 0 || mode == "remaking", "the projection was never caught while it was behind")
     }
 
+    /// The store as the worker opens it; rows of the log as short as its own make many steps.
+    private func open(_ url: URL) throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.segmentLength = 64
+        return try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }.facade
+    }
+
     /// Whatever a rebuild or a restoration had done when it was killed: the table is the old one or the new one.
     @Test(arguments: ["rebuilding", "restoring"])
     func aKilledRebuildOrRestorationIsThereWhollyOrNotAtAll(_ mode: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("\(mode).sqlite")
         let url = URL(fileURLWithPath: path)
-        // The worker's; rows of the log as short as its own make many steps.
-        var configuration = StorageConfiguration()
-        configuration.segmentLength = 64
-        let first = try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }
-            .facade
+        let first = try open(url)
         try await first.save((0..<400).map { Mark(id: "a\($0)", batch: "a", number: $0) })
         let position = first.head
         let early = try await first.all(Mark.self)
@@ -113,8 +116,7 @@ import Testing
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...120)))
             }
             _ = worker.kill()
-            let storage = try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }
-                .facade
+            let storage = try open(url)
             let marks = try await storage.all(Mark.self)
             let isWhole = marks == late || mode == "restoring" && marks == early
             #expect(isWhole, "round \(round): \(marks.count) rows")
@@ -138,11 +140,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.file("swapping.sqlite")
         let url = URL(fileURLWithPath: path)
-        // The worker's.
-        var configuration = StorageConfiguration()
-        configuration.segmentLength = 64
-        let first = try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }
-            .facade
+        let first = try open(url)
         try await first.save((0..<3_000).map { Mark(id: "a\($0)", batch: "a", number: $0) })
         try await first.save((0..<1_000).map { Mark(id: "a\($0)", batch: "b", number: $0) })
         let marks = try await first.all(Mark.self)
@@ -154,8 +152,7 @@ import Testing
             #expect(try await worker.waitForLines(round % 3 == 0 ? 3 : 2), "round \(round)")
             if round % 3 == 1 { try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000))) }
             _ = worker.kill()
-            let storage = try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(MarkRecord.self) }
-                .facade
+            let storage = try open(url)
             #expect(try await storage.all(Mark.self) == marks, "round \(round)")
             let report = try await storage.verify()
             #expect(report.isSound, "round \(round): \(report.findings)")

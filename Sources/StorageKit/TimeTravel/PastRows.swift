@@ -88,10 +88,3 @@ final class PastRows<Record: StorageKitEntityRecord> {
         return try Record(reading: values.row).asEntity()
     }
 }
-
-extension CatalogEntity {
-    /// The column that another was converted from.
-    fileprivate func origin(of column: CatalogColumn) -> CatalogColumn? {
-        column.origin == 0 ? nil : columns.first { $0.id == column.origin }
-    }
-}

@@ -91,6 +91,11 @@ package struct CatalogEntity: Sendable, Equatable {
         columns.first { !$0.isDropped && $0.name.utf8.elementsEqual(name.utf8) }
     }
 
+    /// The column that another was converted from; nil where it has values of its own from the beginning.
+    package func origin(of column: CatalogColumn) -> CatalogColumn? {
+        column.origin == 0 ? nil : columns.first { $0.id == column.origin }
+    }
+
     /// The SQL of the table, and that of its indexes and triggers, as they are to be.
     package var definitions: (table: String, rest: String?) {
         if isReserved {

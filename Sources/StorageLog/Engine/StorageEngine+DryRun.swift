@@ -33,7 +33,7 @@ extension StorageEngine {
     }
 }
 
-/// Ends a commit that was only to be tried.
+/// Ends a commit that isn't to be kept.
 private struct DryRun: Error {}
 
 private final class Report<Outcome: Sendable>: Sendable {

@@ -93,7 +93,9 @@ extension StorageEngine {
             }
             return StorageEngine(
                 path: path, configuration: configuration, pool: pool, lock: nil, writer: nil, head: head)
-        } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
+        } catch let error as DatabaseError
+            where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) && access(path, R_OK) == 0
+        {
             throw StorageError(
                 .readOnly,
                 "\(path) can't be read where nothing can be written: SQLite makes a file \(path)-shm beside it.",

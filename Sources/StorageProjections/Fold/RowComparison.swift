@@ -14,6 +14,16 @@ package struct RowComparison {
         case different(key: String, column: String, expected: StorageValue, found: StorageValue)
     }
 
+    /// Rows in the order in which they are compared, however their key compares by itself.
+    ///
+    /// - Parameters:
+    ///   - table: As statements name it.
+    ///   - columns: As statements name them, keys first.
+    static func select(_ table: String, _ columns: [String], keys: Int) -> String {
+        let order = columns.prefix(keys).map { "\($0) COLLATE BINARY" }.joined(separator: ", ")
+        return "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
+    }
+
     let keyCount: Int
     /// Names of the columns that both statements select, keys first.
     let names: [String]

@@ -80,11 +80,10 @@ extension ProjectionRuntime {
         var (made, report) = try await foldBeside(registration, compares: options.compares, progress)
         guard options.swaps else { return report }
         try Task.checkCancellation()
-        let folded = made.flatMap { $0.isCopyable ? $0 : nil }
-        made = nil
+        if made?.isCopyable == false { made = nil }
         do {
-            try await goOn(name) { projections, slot, writer, db in
-                try writer.group(db) { try projections.rebuild(slot, writer, from: folded) }
+            try await goOn(name) { [made] projections, slot, writer, db in
+                try writer.group(db) { try projections.rebuild(slot, writer, from: made) }
                 slot.isInStep = false
                 slot.hasDeadLetters = try projections.deadLetterCount(name, writer) > 0
             }

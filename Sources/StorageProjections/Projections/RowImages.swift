@@ -164,9 +164,7 @@ extension RowImages {
     ) throws -> StorageValue {
         if column.keyPlace > 0 { return column.keyPlace <= key.count ? key[column.keyPlace - 1] : .null }
         if let value = image[column.id] { return value }
-        guard column.origin != 0, let origin = entity.columns.first(where: { $0.id == column.origin }) else {
-            return column.fallback
-        }
+        guard let origin = entity.origin(of: column) else { return column.fallback }
         return try upcasts.step(into: column, of: entity)(value(of: origin, image, entity, key))
     }
 }

@@ -52,7 +52,7 @@ final class FoldedProjection: Sendable {
             guard let made = db.sqliteConnection else { throw StorageError.closed() }
             for table in tables where !table.isVirtual {
                 let names = table.key + table.columns.filter { !table.key.contains($0) }
-                let sql = table.select(names)
+                let sql = RowComparison.select(quoted(table.name), names.map(quoted), keys: table.key.count)
                 let comparison = RowComparison(keyCount: table.key.count, names: names)
                 report.rows[table.name] = try comparison.run(Statement(made, sql), Statement(source, sql)) { found in
                     report.add(RebuildReport.Difference(table.name, found))

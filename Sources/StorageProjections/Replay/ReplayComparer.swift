@@ -151,9 +151,7 @@ extension ReplayComparer {
         for table in shared.sorted(by: { $0.name < $1.name }) {
             let key = keys[table.name] ?? table.columns
             let names = key + table.columns.filter { !key.contains($0) }
-            let list = names.map(quoted).joined(separator: ", ")
-            let order = key.map { "\(quoted($0)) COLLATE BINARY" }.joined(separator: ", ")
-            let sql = "SELECT \(list) FROM \(quoted(table.name)) ORDER BY \(order)"
+            let sql = RowComparison.select(quoted(table.name), names.map(quoted), keys: key.count)
             let comparison = RowComparison(keyCount: key.count, names: names)
             try sides[0].connected { left in
                 try sides[1].connected { right in

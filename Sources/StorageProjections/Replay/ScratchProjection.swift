@@ -32,12 +32,6 @@ package final class ScratchProjection {
         package let key: [String]
         package let hasKey: Bool
         package let isVirtual: Bool
-
-        /// Its rows in the order of the key, however the key compares.
-        func select(_ names: [String]) -> String {
-            let order = key.map { "\(quoted($0)) COLLATE BINARY" }.joined(separator: ", ")
-            return "SELECT \(names.map(quoted).joined(separator: ", ")) FROM \(quoted(name)) ORDER BY \(order)"
-        }
     }
 
     /// - Parameter source: A connection of the store, inside a read.

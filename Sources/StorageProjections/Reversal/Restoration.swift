@@ -69,9 +69,7 @@ package final class Restoration {
                 try isThere ? access.update(key, changes) : access.insert(key, changes)
             } catch let error as StorageError where error.code == .conflict {
                 stuck.append(StuckRow(entity: entity, key: key, error: error))
-                continue
             }
-            if isThere { outcome.updated += 1 } else { outcome.inserted += 1 }
         }
     }
 
@@ -87,29 +85,22 @@ package final class Restoration {
         }
         guard !stuck.isEmpty else { return }
         let knot = stuck
-        let before = outcome
         try writer.statement("SAVEPOINT storage_restoration").execute()
-        var gone = 0
         var isFree = true
         for row in knot where try RowAccess(row.entity, writer).row(row.key) != nil {
             guard try RowAccess(row.entity, writer).delete(row.key, withOthers: policy == .overwrite) else {
                 isFree = false
                 break
             }
-            gone += 1
         }
         if isFree {
             try bringBackAgain(knot, from: source)
-            // They were there before and are there again.
-            outcome.inserted -= gone
-            outcome.updated += gone
             // Rows that went along come again as well.
             if policy == .overwrite { for entity in entities { try bringBack(entity, key, from: source) } }
             isFree = stuck.isEmpty
         }
         if !isFree {
             try writer.statement("ROLLBACK TO storage_restoration").execute()
-            outcome = before
             for row in knot {
                 outcome.add(
                     RevertConflict(
@@ -156,15 +147,11 @@ package final class Restoration {
     }
 
     private func delete(_ key: [ExactValue], _ entity: CatalogEntity, _ access: RowAccess) throws {
-        if try access.delete(key, withOthers: policy == .overwrite) {
-            outcome.deleted += 1
-        } else {
-            outcome.add(
-                RevertConflict(
-                    table: entity.name, key: key.map(\.value), column: nil,
-                    reason: "rows that refer to it would go with it",
-                    expected: nil, found: nil))
-        }
+        if try access.delete(key, withOthers: policy == .overwrite) { return }
+        outcome.add(
+            RevertConflict(
+                table: entity.name, key: key.map(\.value), column: nil,
+                reason: "rows that refer to it would go with it", expected: nil, found: nil))
     }
 
     private static func condition(_ entity: CatalogEntity, _ key: [ExactValue]?) -> String {

@@ -21,8 +21,6 @@ struct PendingChanges {
     /// The first of them, in the order of their first change.
     private(set) var first: [RowDifference] = []
 
-    var count: Int { inserted + updated + deleted }
-
     /// - Parameters:
     ///   - start: The first captured event: those before are of other commits of the same transaction.
     ///   - limit: How many are told.
@@ -36,7 +34,7 @@ struct PendingChanges {
         }
         seen = []
         var places: [RowEvent.Row: Int] = [:]
-        var rows: [(key: [StorageValue], change: NetRow)] = []
+        var rows: [(key: [ExactValue], change: NetRow)] = []
         for index in events {
             let row = view.row(of: index)
             let isRepeated = repeated.contains(row.hashValue)
@@ -54,19 +52,25 @@ struct PendingChanges {
             } else {
                 if isRepeated { places[row] = rows.count }
                 let key = view.key(of: index)
-                rows.append(((0..<Int(view.shape(of: index).key_count)).map { view.value(key[$0]) }, change))
+                let count = Int(view.shape(of: index).key_count)
+                rows.append(((0..<count).map { ExactValue(key[$0], bytes: view.bytes) }, change))
             }
         }
+        var tables: [UInt32: DifferenceTable] = [:]
         for row in rows {
-            guard let entity = writer.catalog.entity(id: row.change.lastEntity),
-                let difference = RowDifference(row.change, key: row.key, of: entity)
+            let id = row.change.lastEntity
+            let entity = writer.catalog.entity(id: id)
+            let known = tables[id] ?? DifferenceTable(from: entity, to: entity, matchesNames: false)
+            tables[id] = known
+            guard let table = known,
+                let change = NetChange(row.change, key: row.key, table: table, isBackward: false)
             else { continue }
-            switch difference.operation {
+            switch change.operation {
             case .insert: inserted += 1
             case .update: updated += 1
             case .delete: deleted += 1
             }
-            if first.count < limit { first.append(difference) }
+            if first.count < limit { first.append(RowDifference(change)) }
         }
     }
 }
@@ -77,33 +81,5 @@ extension EventView {
         return RowEvent.Row(
             entity: shape.entity,
             key: KeyCoding.encode(key(of: index), count: Int(shape.key_count), bytes: bytes))
-    }
-}
-
-extension RowDifference {
-    /// - Returns: nil where the row ends as it began.
-    fileprivate init?(_ row: NetRow, key: [StorageValue], of entity: CatalogEntity) {
-        func fields(_ cells: [NetRow.Cell]) -> [StorageEvent.Field] {
-            cells.map { cell in
-                let column = entity.columns.first { $0.id == cell.column }
-                return StorageEvent.Field(
-                    column: column?.name ?? "column \(cell.column)", value: cell.value.value, type: column?.type ?? "",
-                    coding: column?.coding ?? "")
-            }
-        }
-        guard row.existed || row.exists else { return nil }
-        var (old, new) = (row.old, row.new)
-        if row.existed, row.exists {
-            let after = Dictionary(new.map { ($0.column, $0.value) }) { $1 }
-            old = old.filter { after[$0.column] != nil && after[$0.column] != $0.value }
-            new = old.map { NetRow.Cell(column: $0.column, value: after[$0.column] ?? .null) }
-            if old.isEmpty { return nil }
-        }
-        self.init(
-            operation: row.existed ? row.exists ? .update : .delete : .insert, table: entity.name,
-            key: zip(entity.key, key).map {
-                StorageEvent.Field(column: $0.name, value: $1, type: $0.type, coding: $0.coding)
-            },
-            old: row.existed ? fields(old) : nil, new: row.exists ? fields(new) : nil)
     }
 }

@@ -356,7 +356,7 @@ extension PastState {
         for column in entity.live where !past.live.contains(where: { $0.id == column.id }) {
             var steps: [Upcast] = []
             var place = column
-            while place.origin != 0, let origin = entity.columns.first(where: { $0.id == place.origin }) {
+            while let origin = entity.origin(of: place) {
                 steps.insert(try upcasts.step(into: place, of: entity), at: 0)
                 place = origin
                 guard past.live.contains(where: { $0.id == origin.id }) else { continue }

@@ -184,9 +184,9 @@ extension Verifier {
         }
     }
 
+    /// The rows of an entity's table, or of one like it, as they are compared.
     static func select(_ table: String, _ columns: [String], keys: Int) -> String {
-        let order = columns.prefix(keys).map { "\($0) COLLATE BINARY" }.joined(separator: ", ")
-        return "SELECT \((columns + ["_position"]).joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
+        RowComparison.select(table, columns + ["_position"], keys: keys)
     }
 
     /// The table, its indexes and triggers as they are, against what the catalog recorded of them.

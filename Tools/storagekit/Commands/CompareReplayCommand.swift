@@ -81,14 +81,7 @@ private final class ComparisonPrinter {
         case .json:
             try output.document { json in
                 writeHead(comparison, to: &json)
-                json.key("rows")
-                json.beginArray()
-                for row in comparison.differences {
-                    json.beginObject()
-                    row.writeChange(to: &json)
-                    json.endObject()
-                }
-                json.endArray()
+                json.changes("rows", comparison.differences)
             }
             try output.flush()
         case .jsonl:

@@ -2,14 +2,15 @@ import ArgumentParser
 import StorageLog
 import StorageProjections
 
-/// `storagekit revert`: takes one commit back.
+/// `storagekit revert`: takes commits back.
 struct RevertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revert", abstract: "Take a commit, or several, back by a commit of its own.",
         discussion: """
             Each column is looked at by itself: where it still holds what the commit left, it gets what it held before. \
             What has changed since is a conflict: by default nothing is done then, and the conflicts are listed. Tables \
-            and columns that the commit made stay. A range A..B is what came after A up to B, taken back as a whole. Ends with status 7 for conflicts, 8 where some were skipped.
+            and columns that the commit made stay. A range A..B is what came after A up to B, taken back as a whole; tags, \
+            notes and records in it stay. Ends with status 7 for conflicts, 8 where some were skipped.
 
               storagekit revert -s app.sqlite t:77 --dry-run
               storagekit revert -s app.sqlite t:77 --reason "wrong import" --yes

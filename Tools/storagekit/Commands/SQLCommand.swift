@@ -10,9 +10,8 @@ struct SQLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sql", abstract: "Run a query on the tables, with their history as tables beside them.",
         discussion: """
-            Every table, view and full-text index of the store can be asked. \
-            Beside each TABLE whose changes are recorded there are history_TABLE, a row for each version with its values and the columns \
-            _position, _until (NULL where it is current), _commit, _time, _actor and _op; changes_TABLE, a row for each \
+            Every table, view and full-text index of the store can be asked. Beside each TABLE whose changes are recorded \
+            there are history_TABLE, a row for each version with its values and the columns _position, _until (NULL where it is current), _commit, _time, _actor and _op; changes_TABLE, a row for each \
             event with old_ and new_ before each column and _changed, the names of those that changed; and commits \
             (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They are \
             made when the query names them, in a temporary file. "-" reads the query from standard input.

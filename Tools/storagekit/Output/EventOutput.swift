@@ -20,6 +20,20 @@ extension RowChange {
     var target: TargetArgument { TargetArgument(table: table, id: id) }
 }
 
+extension JSONWriter {
+    /// An array of changes.
+    mutating func changes(_ name: String, _ rows: [some RowChange]) {
+        key(name)
+        beginArray()
+        for row in rows {
+            beginObject()
+            row.writeChange(to: &self)
+            endObject()
+        }
+        endArray()
+    }
+}
+
 /// How single events are shown and written.
 extension StorageEvent {
     /// The keys of a line of history, after `v`.

@@ -89,7 +89,7 @@ struct SchemaPrinter {
                 column: column.name, value: column.fallback, type: column.type, coding: column.coding)
             notes.append("default \(ValueText.text(field))")
         }
-        if let origin = entity.columns.first(where: { column.origin != 0 && $0.id == column.origin }) {
+        if let origin = entity.origin(of: column) {
             notes.append("converted from \(origin.name)\(origin.type.isEmpty ? "" : " \(origin.type)")")
         }
         if column.stored.folded != column.name.folded { notes.append("in SQL \(column.stored)") }

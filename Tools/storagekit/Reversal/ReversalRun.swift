@@ -18,7 +18,7 @@ struct ReversalRun: Sendable {
     let body: Body
 
     func run() async throws {
-        try format.require([.human, .json, .jsonl], of: "This")
+        try format.require([.human, .json, .jsonl], of: "This command")
         if let status = try await store.write(isDryRun: change.dryRun, run) { throw status }
     }
 
@@ -103,15 +103,7 @@ struct ReversalRun: Sendable {
                 json.beginArray()
                 for conflict in outcome.conflicts { Self.write(conflict, to: &json) }
                 json.endArray()
-                guard !isDone else { return }
-                json.key("plan")
-                json.beginArray()
-                for row in report.plan {
-                    json.beginObject()
-                    row.writeChange(to: &json)
-                    json.endObject()
-                }
-                json.endArray()
+                if !isDone { json.changes("plan", report.plan) }
             }
         }
         try output.flush()

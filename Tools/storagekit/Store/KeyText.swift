@@ -9,10 +9,12 @@ enum KeyText {
 
     /// The parts of a key of several columns.
     static func parts(of text: String) -> [String] {
-        text.split(separator: ",", omittingEmptySubsequences: false).map {
-            // The percent sign last, so that what it yields isn't looked at again.
-            String($0).replacing("%2C", with: ",").replacing("%2c", with: ",").replacing("%25", with: "%")
-        }
+        text.split(separator: ",", omittingEmptySubsequences: false).map { decoded(String($0)) }
+    }
+
+    static func decoded(_ part: String) -> String {
+        // The percent sign last, so that what it yields isn't looked at again.
+        part.replacing("%2C", with: ",").replacing("%2c", with: ",").replacing("%25", with: "%")
     }
 
     private static func escaped(_ part: String) -> String {

@@ -39,7 +39,7 @@ extension StoreReader {
         let columns = entity.key
         guard columns.count != 1 else {
             // As it stands first: of a key of one part a comma needs no code.
-            let decoded = KeyText.parts(of: id.replacing(",", with: "%2C"))[0]
+            let decoded = KeyText.decoded(id)
             return (values(id, of: columns[0]) + (decoded == id ? [] : values(decoded, of: columns[0]))).map { [$0] }
         }
         let parts = KeyText.parts(of: id)
