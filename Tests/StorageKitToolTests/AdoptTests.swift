@@ -219,6 +219,7 @@ struct AdoptTests {
         try check("adopt", "adopt", database)
         try check("adopt-exists", "adopt", database)
         try check("adopt-json", "adopt", database, "--dry-run", "--format", "json")
+        try check("adopt-jsonl", "adopt", database, "--dry-run", "--format", "jsonl")
         try check("adopt-csv", "adopt", database, "--format", "csv")
         try check("adopt-in-place-asks", "adopt", database, "--in-place")
         try check("adopt-in-place-store", "adopt", database, "--in-place", "-s", store)

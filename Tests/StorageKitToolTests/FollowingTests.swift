@@ -30,7 +30,7 @@ import Testing
         let reader = BackgroundThread { () -> [String] in
             var text = Data()
             while !String(decoding: text, as: UTF8.self).contains("\"position\":\(last),") {
-                let more = handle.availableData
+                let more = handle.nextBytes()
                 if more.isEmpty { break }
                 text += more
             }

@@ -130,13 +130,13 @@ struct ImportExportTests {
         let first = try folder.write([line(1, "insert", "a", #"{"n":1}"#)], "1.jsonl")
         let second = try folder.write([line(2, "update", "a", #"{"n":2}"#), line(3, "insert", "b", "{}")], "2.jsonl")
         let onNothing = try ToolProcess.run(["import", first, "--dry-run"], store: folder.store)
-        #expect(onNothing.status == 0 && onNothing.output.contains("1 inserts"), "\(onNothing.errors)")
+        #expect(onNothing.status == 0 && onNothing.output.contains("1 insert,"), "\(onNothing.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.store))
         #expect(try ToolProcess.run(["import", first], store: folder.store).status == 0)
         let before = try ToolProcess.run(["export"], store: folder.store).output
         let rehearsed = try ToolProcess.run(["import", second, "--dry-run"], store: folder.store)
         #expect(rehearsed.status == 0, "\(rehearsed.errors)")
-        #expect(rehearsed.output.contains("1 inserts, 1 updates") && rehearsed.output.contains("nothing was changed"))
+        #expect(rehearsed.output.contains("1 insert, 1 update") && rehearsed.output.contains("nothing was changed"))
         #expect(try ToolProcess.run(["export"], store: folder.store).output == before)
         let wrong = try folder.write([line(2, "insert", "a", "{}")], "3.jsonl")
         #expect(try ToolProcess.run(["import", wrong, "--dry-run"], store: folder.store).status == 7)
@@ -190,8 +190,8 @@ struct ImportExportTests {
                     line(3, "update", "a", #"{"x":2}"#, at: "2024-04-01T00:00:00Z"),
                 ]),
             ], store: folder.store)
-        #expect(outcome.output.contains("1 updates changed nothing"), "\(outcome.output)")
-        #expect(outcome.output.contains("1 commits had an earlier time"), "\(outcome.output)")
+        #expect(outcome.output.contains("1 update changed nothing"), "\(outcome.output)")
+        #expect(outcome.output.contains("1 commit had an earlier time"), "\(outcome.output)")
         let exported = try ToolProcess.run(["export"], store: folder.store).output
         #expect(exported.split(separator: "\n").count == 2)
         #expect(!exported.contains("2024-04-01"))
@@ -201,7 +201,7 @@ struct ImportExportTests {
         let folder = try Folder()
         let file = try folder.write([line(1, "insert", "a", #"{"x":1}"#)])
         let piped = try ToolProcess.shell("cat \(file) | storagekit import -", store: folder.store)
-        #expect(piped.status == 0 && piped.output.contains("imported 1 operations"), "\(piped.errors)")
+        #expect(piped.status == 0 && piped.output.contains("imported 1 operation "), "\(piped.errors)")
         let missing = try ToolProcess.run(["import", folder.url.path + "/none.jsonl"], store: folder.store)
         #expect(missing.status == 3, "\(missing.errors)")
         let noStore = try ToolProcess.run(["export"], store: folder.url.path + "/none.sqlite")

@@ -124,7 +124,7 @@ import Testing
         let pipe = Pipe()
         let output = StandardOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor, isTerminal: false)
         let reading = pipe.fileHandleForReading
-        let reader = BackgroundThread { reading.readDataToEndOfFile() }
+        let reader = BackgroundThread { reading.allBytes() }
         var expected = ""
         for index in 0..<20_000 {
             try output.writeLine("line \(index)")

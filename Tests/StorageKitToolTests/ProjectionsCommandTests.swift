@@ -44,15 +44,22 @@ struct ProjectionsCommandTests {
             try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: path)
         }
         try check("projections", "projections")
+        for (name, arguments) in [
+            ("terminal-projections", ["projections"]), ("terminal-dead-letters", ["projections", "dead-letters"]),
+        ] {
+            try TerminalOutputTests.expectLooks(.init(name, arguments: arguments), in: [folder])
+        }
         try check("projections-jsonl", "projections", "--format", "jsonl")
         try check("projections-dead-letters", "projections", "dead-letters")
         try check("projections-dead-letters-json", "projections", "dead-letters", "patient", "--format", "json")
+        try check("projections-dead-letters-jsonl", "projections", "dead-letters", "--format", "jsonl")
         try check("projections-unknown", "projections", "pause", "title")
         try check("projections-unnamed", "projections", "pause")
         try check("projections-full-text", "projections", "pause", "full-text/32")
         try check("projections-dry-run", "projections", "pause", "inline_titles", "--dry-run")
         try check("projections-dry-run-json", "projections", "reset", "patient", "--dry-run", "--format", "json")
         try check("projections-list-dry-run", "projections", "--dry-run")
+        try check("projections-csv", "projections", "--format", "csv")
         try check("projections-pause", "projections", "pause", "inline_titles")
         try check("projections-resume", "projections", "resume", "titles")
         try check("projections-reset", "projections", "reset", "patient")

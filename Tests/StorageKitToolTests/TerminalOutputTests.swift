@@ -22,17 +22,58 @@ import Testing
         Case("terminal-schema-log", "schema", "log"),
         Case("terminal-schema-diff", "schema", "diff", "t:1"), Case("terminal-tag", "tag"),
         Case("terminal-note", "note"),
-        Case("terminal-projections", "projections"), Case("terminal-replay", "replay"),
+        Case("terminal-replay", "replay"),
         Case("terminal-rebuild-dry-run", "rebuild", "--dry-run"), Case("terminal-undo-dry-run", "undo", "--dry-run"),
         Case("terminal-revert-dry-run", "revert", "t:4", "--dry-run"),
         Case("terminal-restore-state-dry-run", "restore-state", "t:3", "--dry-run"),
         Case("terminal-tag-dry-run", "tag", "shown", "t:3", "--dry-run"),
         Case("terminal-unknown-table", "log", "post"),
+        Case("terminal-watch", "watch", "posts", "--order", "id", "--for", "0"),
+        Case("terminal-watch-group", "watch", "posts", "--group", "draft", "--for", "0"),
     ]
+
+    /// Each command that writes, as it is used most.
+    static let writingCases: [Case] = [
+        Case("terminal-undo", "undo", "--yes"), Case("terminal-redo-nothing", "redo"),
+        Case("terminal-undo-asks", input: "n\n", "undo"),
+        Case("terminal-revert", input: "y\n", "revert", "t:4", "--reason", "it was wrong"),
+        Case("terminal-revert-conflict", "revert", "t:2", "--yes"),
+        Case("terminal-restore-state", "restore-state", "t:3", "posts", "--yes"),
+        Case("terminal-rebuild", "rebuild", "posts"), Case("terminal-rebuild-compare", "rebuild", "--compare"),
+        Case("terminal-tag-make", "tag", "shown", "t:3", "--note", "as it was shown"),
+        Case("terminal-note-make", "note", "t:3", "looked at"), Case("terminal-doctor-fix", "doctor", "--fix"),
+    ]
+
+    @Test(arguments: writingCases) func writesAsItDid(_ golden: Case) async throws {
+        let samples = [try await SampleStore(), try await SampleStore()]
+        try Self.expectLooks(golden, in: samples.map(\.folder))
+    }
+
+    @Test func whatWasUndoneComesBackAsItDid() async throws {
+        let samples = [try await SampleStore(), try await SampleStore()]
+        for sample in samples { #expect(try ToolProcess.run(["undo", "--yes"], store: sample.path).status == 0) }
+        try Self.expectLooks(Case("terminal-redo", "redo", "--yes"), in: samples.map(\.folder))
+    }
 
     /// Commands about other files than the store, with names that are short enough not to be cut.
     @Test func filesLookAsTheyDid() async throws {
-        let sample = try await SampleStore()
+        let samples = [try await SampleStore(), try await SampleStore()]
+        for sample in samples { try prepare(sample) }
+        for golden in [
+            Case("terminal-adopt-dry-run", "adopt", "chinook.sqlite", "-s", "new.sqlite", "--dry-run"),
+            Case("terminal-backup", "backup", "backup.sqlite"),
+            Case("terminal-restore-dry-run", "restore", "backup.sqlite", "--to", "t:3", "-o", "r.sqlite", "--dry-run"),
+            Case("terminal-restore", "restore", "backup.sqlite", "--to", "t:3", "-o", "r.sqlite"),
+            Case("terminal-import-dry-run", "import", "history.jsonl", "-s", "imported.sqlite", "--dry-run"),
+            Case("terminal-import", "import", "history.jsonl", "-s", "imported.sqlite"),
+            Case("terminal-adopt", "adopt", "chinook.sqlite", "-s", "new.sqlite"),
+            Case("terminal-compare-replay", "compare-replay", "--old", "old.sql", "--new", "new.sql"),
+        ] {
+            try Self.expectLooks(golden, in: samples.map(\.folder))
+        }
+    }
+
+    private func prepare(_ sample: SampleStore) throws {
         try ChinookDatabase.make(at: sample.folder.path("chinook.sqlite"))
         for (name, value) in [("old.sql", 1), ("new.sql", 2)] {
             let rules =
@@ -44,15 +85,6 @@ import Testing
             {"tx":2,"at":"2024-05-01T11:00:00Z","op":"update","table":"posts","id":"1","row":{"title":7,"tags":["a"]}}
             """
         try Data(history.utf8).write(to: sample.folder.url.appendingPathComponent("history.jsonl"))
-        for golden in [
-            Case("terminal-adopt-dry-run", "adopt", "chinook.sqlite", "-s", "new.sqlite", "--dry-run"),
-            Case("terminal-backup", "backup", "backup.sqlite", "--force"),
-            Case("terminal-restore-dry-run", "restore", "backup.sqlite", "--to", "t:3", "-o", "r.sqlite", "--dry-run"),
-            Case("terminal-import-dry-run", "import", "history.jsonl", "-s", "new.sqlite", "--dry-run"),
-            Case("terminal-compare-replay", "compare-replay", "--old", "old.sql", "--new", "new.sql"),
-        ] {
-            try expectLooks(golden, store: sample.path, in: sample.folder.url)
-        }
     }
 
     /// Files for other programs are whole on a terminal too, and nothing in them is coloured or cut.
@@ -69,15 +101,21 @@ import Testing
         // Even a dry run is the one that may write.
         let isAlone = golden.arguments.contains("--dry-run")
         let sample = try await isAlone ? SampleStore() : SampleStore.shared.value
-        try expectLooks(golden, store: sample.path)
+        try Self.expectLooks(golden, in: [sample.folder])
     }
 
-    private func expectLooks(_ golden: Case, store: String, in folder: URL? = nil) throws {
-        let colored = try ToolProcess.onTerminal(golden.arguments, store: store, in: folder)
-        try GoldenOutputTests.compare(golden, colored, store: store)
-        let plain = try ToolProcess.onTerminal(golden.arguments, store: store, in: folder, noColor: true)
+    /// - Parameter folders: With a store; two alike where the command changes it: one to be shown in colours, one without.
+    static func expectLooks(_ golden: Case, in folders: [TestFolder]) throws {
+        func look(_ folder: TestFolder, noColor: Bool) throws -> ToolProcess.Outcome {
+            try ToolProcess.onTerminal(
+                golden.arguments, store: folder.path(), in: folder.url, noColor: noColor, answer: golden.input)
+        }
+        let colored = try look(folders[0], noColor: false)
+        try GoldenOutputTests.compare(golden, colored, store: folders[0].path())
+        let plain = try look(folders[folders.count - 1], noColor: true)
         #expect(plain.status == colored.status)
-        #expect(!plain.output.contains("\u{1b}"), "NO_COLOR is set")
+        let text = plain.output.replacing(WatchPrinter.Screen.clear, with: "")
+        #expect(!text.contains("\u{1b}"), "NO_COLOR is set")
         let times = #"\d+ (µs|ms|s)\b"#
         func timeless(_ text: String) -> String {
             text.replacingOccurrences(of: times, with: "T", options: .regularExpression)

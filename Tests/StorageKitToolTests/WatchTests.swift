@@ -46,7 +46,7 @@ import Testing
                 BackgroundThread { [handle, text] in
                     var text = text
                     while !isEnough(String(decoding: text, as: UTF8.self)) {
-                        let more = handle.availableData
+                        let more = handle.nextBytes()
                         if more.isEmpty { break }
                         text += more
                     }

@@ -36,7 +36,14 @@ final class Worker {
         // On a thread of its own: of a handle that calls back when there is something to read, libdispatch uses what it has
         // freed, now and then.
         Thread.detachNewThread { [printed, handle = output.fileHandleForReading] in
-            while case let more = handle.availableData, !more.isEmpty { printed.append(more) }
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            while true {
+                let count = read(handle.fileDescriptor, &buffer, buffer.count)
+                // Foundation's own way ends the process where a signal interrupts it.
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                printed.append(Data(buffer[..<count]))
+            }
             printed.end()
         }
     }

@@ -26,8 +26,8 @@ extension ToolProcess {
         try process.run()
         close(slave)
         let errorHandle = errors.fileHandleForReading
-        let errorReader = BackgroundThread { errorHandle.readDataToEndOfFile() }
-        let text = readAll(master)
+        let errorReader = BackgroundThread { errorHandle.allBytes() }
+        let text = FileHandle(fileDescriptor: master, closeOnDealloc: false).allBytes()
         process.waitUntilExit()
         close(master)
         return Outcome(
@@ -55,14 +55,4 @@ extension ToolProcess {
     }
 
     /// A terminal whose last program has let go of it ends with an error and not with an end.
-    private static func readAll(_ terminal: Int32) -> Data {
-        var text = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(terminal, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return text }
-            text.append(contentsOf: buffer[..<count])
-        }
-    }
 }

@@ -102,8 +102,8 @@ struct ToolProcess {
         try process.run()
         let errorHandle = errors.fileHandleForReading
         // Both are read at once, because a full pipe would stop the process.
-        let errorReader = BackgroundThread { errorHandle.readDataToEndOfFile() }
-        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let errorReader = BackgroundThread { errorHandle.allBytes() }
+        let text = output.fileHandleForReading.allBytes()
         process.waitUntilExit()
         return Outcome(
             output: String(decoding: text, as: UTF8.self),

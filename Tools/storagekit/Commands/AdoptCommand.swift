@@ -109,7 +109,7 @@ private struct AdoptionAnswer {
     }
 
     private func writeText(to output: ResultOutput) throws {
-        let grouped = ProgressBar.grouped
+        let grouped = NumberText.grouped
         var table = TableLayout([.init("table"), .init("rows", .right), .init("key")], width: output.width)
         for adopted in plan.adopted {
             table.add([
@@ -127,8 +127,8 @@ private struct AdoptionAnswer {
         }
         for note in plan.notes { try output.lines([output.style.dim(TerminalText.visible(note))]) }
         let count = plan.adopted.count
-        let tables = "\(grouped(count)) table\(count == 1 ? "" : "s")"
-        let rows = "\(grouped(Int(plan.rows))) row\(plan.rows == 1 ? "" : "s")"
+        let tables = NumberText.count(count, "table")
+        let rows = NumberText.count(plan.rows, "row")
         let place = store.map { " in \($0)" } ?? ""
         guard !isDryRun else {
             return try output.line("Would be adopted: \(tables) with \(rows)\(place).")

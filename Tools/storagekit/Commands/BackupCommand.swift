@@ -61,7 +61,7 @@ struct BackupCommand: AsyncParsableCommand {
             let check = !isDone ? " in the store" : backup.isVerified ? ", verified" : ", not verified"
             try output.line(
                 "\(isDone ? "Copied" : "Would be copied:") \(content) to \(destination).", isDone ? .added : .plain)
-            try output.line("\(ProgressBar.grouped(Int(backup.bytes))) bytes\(check)", .dim)
+            try output.line("\(NumberText.grouped(Int(backup.bytes))) bytes\(check)", .dim)
         } else {
             try output.document { json in
                 json.key("dry_run")

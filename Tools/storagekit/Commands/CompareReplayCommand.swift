@@ -126,7 +126,7 @@ private final class ComparisonPrinter {
     }
 
     private func writeText(_ comparison: ReplayComparison) throws {
-        let events = comparison.events == 1 ? "1 event" : "\(ProgressBar.grouped(comparison.events)) events"
+        let events = NumberText.count(comparison.events, "event")
         try output.line("compared @\(comparison.from)..@\(comparison.to), \(events)", .dim)
         for (word, list) in [("old", comparison.onlyOld), ("new", comparison.onlyNew)] where !list.isEmpty {
             try output.line("only in the \(word) version, not compared: \(list.joined(separator: ", "))", .changed)
@@ -154,8 +154,8 @@ private final class ComparisonPrinter {
         }
         let rows = comparison.differingRows
         let hidden = rows - comparison.differences.count
-        var line = StyledLine(rows == 1 ? "1 row differs" : "\(ProgressBar.grouped(rows)) rows differ", .dim)
-        if hidden > 0 { line.addWord("\(ProgressBar.grouped(hidden)) of them not shown; -n \(rows) shows all", .dim) }
+        var line = StyledLine(NumberText.count(rows, "row differs", "rows differ"), .dim)
+        if hidden > 0 { line.addWord("\(NumberText.grouped(hidden)) of them not shown; -n \(rows) shows all", .dim) }
         try output.line(line)
     }
 

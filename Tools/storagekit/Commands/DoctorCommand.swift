@@ -222,8 +222,8 @@ private struct DoctorAnswer {
         let warnings = checks.count { $0.status == .warning }
         let verdict =
             failed > 0
-            ? Doctor.count(Int64(failed), "check fails", "checks fail")
-            : warnings > 0 ? "Sound, with \(Doctor.count(Int64(warnings), "warning", "warnings"))" : "Sound"
+            ? NumberText.count(failed, "check fails", "checks fail")
+            : warnings > 0 ? "Sound, with \(NumberText.count(warnings, "warning"))" : "Sound"
         try output.line("\(verdict).", failed > 0 ? .removed : warnings > 0 ? .changed : .added)
         try output.flush()
     }

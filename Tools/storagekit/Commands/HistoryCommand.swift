@@ -136,7 +136,7 @@ private final class HistoryPrinter {
         }
         let isCut = command.limit == versions.count
         let kind = isCut ? "newest version" : "version"
-        line.addWord(versions.count == 1 ? "1 \(kind)" : "\(versions.count) \(kind)s")
+        line.addWord(NumberText.count(versions.count, kind))
         line.addWord(CommitText.positions(oldest.position...newest.position))
         if let last = try store.log.lastPosition(of: row.key, in: row.entity),
             let outline = try store.log.outline(containing: last)

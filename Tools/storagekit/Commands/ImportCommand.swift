@@ -67,27 +67,28 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func print(_ summary: ImportSummary, took: Duration) throws {
         let output = StandardOutput()
-        let count = ProgressBar.grouped
+        let grouped = NumberText.grouped
+        func count(_ number: Int, _ word: String) -> String { NumberText.count(number, word) }
         for table in summary.tables {
             try output.writeLine("table \(table.name): \(table.columns.joined(separator: ", "))")
         }
         for (column, values) in summary.deviants {
-            try output.writeLine("mixed \(column): \(count(values)) values of another kind, kept as JSON")
+            try output.writeLine("mixed \(column): \(grouped(values)) values of another kind, kept as JSON")
         }
         if summary.resumedAfter > 0 {
-            try output.writeLine("resumed after line \(count(summary.resumedAfter)), which was imported before")
+            try output.writeLine("resumed after line \(grouped(summary.resumedAfter)), which was imported before")
         }
         try output.writeLine(
-            "imported \(count(summary.operations)) operations in \(count(summary.commits)) commits: "
-                + "\(count(summary.inserts)) inserts, \(count(summary.updates)) updates, \(count(summary.deletes)) deletes"
-        )
-        let notes: [(Int, String)] = [
-            (summary.unchanged, "updates changed nothing and left no event"),
-            (summary.clampedTimes, "commits had an earlier time than the one before and got that one's"),
-            (summary.stampedTimes, "commits had no time and got the present one"),
-            (summary.skippedLines, "lines left out, with \(count(summary.skippedCommits)) commits"),
+            "imported \(count(summary.operations, "operation")) in \(count(summary.commits, "commit")): "
+                + "\(count(summary.inserts, "insert")), \(count(summary.updates, "update")), "
+                + count(summary.deletes, "delete"))
+        let notes: [(Int, String, String)] = [
+            (summary.unchanged, "update", "changed nothing and left no event"),
+            (summary.clampedTimes, "commit", "had an earlier time than the one before and got that one's"),
+            (summary.stampedTimes, "commit", "had no time and got the present one"),
+            (summary.skippedLines, "line", "left out, with \(count(summary.skippedCommits, "commit"))"),
         ]
-        for (number, text) in notes where number > 0 { try output.writeLine("\(count(number)) \(text)") }
+        for (number, what, text) in notes where number > 0 { try output.writeLine("\(count(number, what)) \(text)") }
         let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
         if change.dryRun { try output.writeLine("nothing was changed") }
         try output.writeLine("took " + String(format: "%.1f", seconds) + " s")

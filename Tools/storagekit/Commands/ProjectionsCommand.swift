@@ -121,12 +121,12 @@ struct ProjectionsCommand: AsyncParsableCommand {
                         json.key(name)
                         json.text(text)
                     }
-                    for (name, number) in [
-                        ("position", letter.position), ("attempts", Int64(letter.attempts)), ("time", letter.time),
-                    ] {
+                    for (name, number) in [("position", letter.position), ("attempts", Int64(letter.attempts))] {
                         json.key(name)
                         json.integer(number)
                     }
+                    json.key("time")
+                    json.time(letter.time)
                 }
             }
             try output.finish()
@@ -208,28 +208,33 @@ extension ProjectionsCommand {
 
     private func writeText(_ found: [ProjectionStatus], to output: ResultOutput) throws {
         guard !found.isEmpty else { return try output.line("No projections.", .dim) }
-        let grouped = ProgressBar.grouped
+        let grouped = NumberText.grouped
         var table = TableLayout(
             [
-                .init("projection"), .init("version", .right), .init("kind"), .init("state"), .init("position", .right),
-                .init("lag", .right), .init("events", .right), .init("events/s", .right), .init("bytes", .right),
-                .init("dead", .right),
+                .init("projection"), .init("v", .right), .init("kind"), .init("state"), .init("at", .right),
+                .init("lag", .right), .init("events/s", .right), .init("size", .right),
             ], width: output.width)
         for projection in found {
             let rate = projection.eventsPerSecond.map { grouped(Int($0)) } ?? ""
             table.add([
                 TableCell(projection.name), TableCell("\(projection.version)"), TableCell(projection.kind, .dim),
                 TableCell(projection.state.rawValue, projection.state == .failed ? .removed : .plain),
-                TableCell("@\(projection.position)"), TableCell(grouped(Int(projection.lag))),
-                TableCell(grouped(Int(projection.events))), TableCell(rate), TableCell(grouped(Int(projection.bytes))),
-                TableCell(grouped(projection.deadLetters)),
+                TableCell("@\(projection.position)"), TableCell(grouped(Int(projection.lag))), TableCell(rate),
+                TableCell(NumberText.bytes(projection.bytes)),
             ])
         }
         try output.lines(table.lines(style: output.style))
         for projection in found {
-            guard let error = projection.error else { continue }
-            let place = projection.failedPosition.map { " at @\($0)" } ?? ""
-            try output.line("! \(projection.name) failed\(place): \(error)", .removed)
+            if let error = projection.error {
+                let place = projection.failedPosition.map { " at @\($0)" } ?? ""
+                try output.line("! \(projection.name) failed\(place): \(error)", .removed)
+            }
+            if projection.deadLetters > 0 {
+                let letters = NumberText.count(projection.deadLetters, "dead letter")
+                try output.line(
+                    "! \(projection.name) has \(letters): storagekit projections dead-letters \(projection.name)",
+                    .removed)
+            }
         }
     }
 

@@ -131,7 +131,7 @@ struct RebuildCommand: AsyncParsableCommand {
                 [.init("table"), .init("rows now", .right), .init("from", .right)], width: output.width)
             for made in plan.tables {
                 table.add([
-                    TableCell(made.name), TableCell(ProgressBar.grouped(Int(made.rows))),
+                    TableCell(made.name), TableCell(NumberText.grouped(Int(made.rows))),
                     TableCell(made.resumesAt > 0 ? "@\(made.resumesAt)" : "@1"),
                 ])
             }
@@ -211,7 +211,7 @@ struct RebuildCommand: AsyncParsableCommand {
     private func writeText(
         _ report: RebuildReport, _ recorded: Int64?, took: Duration, to output: ResultOutput
     ) throws {
-        let grouped = ProgressBar.grouped
+        let grouped = NumberText.grouped
         var table = TableLayout([.init("table"), .init("rows", .right)], width: output.width)
         for (name, rows) in report.rows.sorted(by: { $0.key < $1.key }) {
             table.add([TableCell(name), TableCell(grouped(rows))])
@@ -225,7 +225,7 @@ struct RebuildCommand: AsyncParsableCommand {
         }
         try output.line(verdict(report), report.isSwapped || report.differences.isEmpty ? .added : .removed)
         let resumed = report.resumedAt > 0 ? ", from @\(report.resumedAt) where it was interrupted" : ""
-        let events = ProgressBar.grouped(Int(report.position))
+        let events = NumberText.grouped(Int(report.position))
         let place = recorded.map { ", recorded as t:\($0)" } ?? ""
         try output.line("\(events) events in \(Age.text(microseconds: took.microseconds))\(resumed)\(place)", .dim)
     }

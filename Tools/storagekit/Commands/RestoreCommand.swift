@@ -73,7 +73,7 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 
     private func write(_ outcome: PointRestore.Outcome, to result: ResultOutput) throws {
-        let grouped = ProgressBar.grouped
+        let grouped = NumberText.grouped
         var table = TableLayout([.init("table"), .init("rows", .right)], width: result.width)
         for name in outcome.tables {
             table.add([TableCell(name), TableCell(outcome.rows[name].map { grouped(Int($0)) } ?? "")])

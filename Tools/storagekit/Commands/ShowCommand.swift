@@ -172,8 +172,8 @@ private struct StoredRows {
 
     var text: String {
         let kind = sealed == count ? "sealed" : sealed == 0 ? "not yet sealed" : "partly sealed"
-        let rows = count == 1 ? "1 row" : "\(count) rows"
-        let grouped = { (number: Int64) in ProgressBar.grouped(Int(number)) }
+        let rows = NumberText.count(count, "row")
+        let grouped = { (number: Int64) in NumberText.grouped(Int(number)) }
         let place = positions.map { CommitText.positions($0) } ?? ""
         return "\(rows) of the log, \(place), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
     }

@@ -156,11 +156,11 @@ extension StoreStats {
             ("segments", sealed, "sealed; rows of the tail: \(unsealed)"),
             ("log", logBytes, "bytes in the file, " + String(format: "%.1f", perEvent) + " for each event"),
             ("raw", rawBytes, "bytes of events before compression"),
-            ("file", fileBytes, "bytes, and \(ProgressBar.grouped(Int(walBytes))) in the write-ahead log"),
+            ("file", fileBytes, "bytes, and \(NumberText.grouped(Int(walBytes))) in the write-ahead log"),
         ] {
             let isEmpty = head.position == 0 && (name == "events" || name == "commits")
             summary.add([
-                TableCell(name, .dim), TableCell(ProgressBar.grouped(Int(number))),
+                TableCell(name, .dim), TableCell(NumberText.grouped(Int(number))),
                 TableCell(isEmpty ? "" : note, .dim),
             ])
         }
@@ -176,7 +176,7 @@ extension StoreStats {
             ]
             table.add(
                 [TableCell(entity.isDropped ? "\(name) (dropped)" : name)]
-                    + numbers.map { TableCell(ProgressBar.grouped($0)) })
+                    + numbers.map { TableCell(NumberText.grouped($0)) })
         }
         return summary.lines(style: style) + [""] + table.lines(style: style)
     }

@@ -130,7 +130,7 @@ private struct VerifyAnswer {
 
     func write(to output: ResultOutput, took: Duration) throws {
         var table = TableLayout([.init(""), .init(""), .init("")], width: output.width)
-        let grouped = ProgressBar.grouped
+        let grouped = NumberText.grouped
         let requested = report.requested.map { "@\($0.lowerBound)..@\($0.upperBound)" }
         table.add([TableCell("asked", .dim), TableCell(requested ?? "nothing"), TableCell("the whole store", .dim)])
         var notes = ["\(grouped(report.events)) events", "\(grouped(report.commits)) commits"]
@@ -159,7 +159,7 @@ private struct VerifyAnswer {
         }
         let count = report.findings.count
         try output.line(
-            report.isSound ? "OK" : "DAMAGED: \(count) finding\(count == 1 ? "" : "s")",
+            report.isSound ? "OK" : "DAMAGED: \(NumberText.count(count, "finding"))",
             report.isSound ? .added : .removed)
     }
 }

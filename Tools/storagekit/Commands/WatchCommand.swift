@@ -57,7 +57,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: "With --from: how many commits a second.")
     var pace: Double = 10
 
-    @Option(name: .customLong("for"), help: "Stop after this many seconds.")
+    @Option(name: .customLong("for"), help: "Stop so many seconds after the first page.")
     var seconds: Double?
 
     @OptionGroup var format: FormatOptions
@@ -98,11 +98,15 @@ struct WatchCommand: AsyncParsableCommand {
                 }
             }
         }
-        let watchman = Watchman.start(for: seconds) { continuation.finish() }
         let printer = WatchPrinter(rows, ResultOutput(format), isScreen: Terminal(descriptor: 1).isTerminal)
-        for try await update in updates { try printer.show(update) }
+        var watchman: Task<Void, any Error>?
+        for try await update in updates {
+            try printer.show(update)
+            // The time counts from the first page on, so that there is one however slow the machine is.
+            if watchman == nil { watchman = Watchman.start(for: seconds) { continuation.finish() } }
+        }
         try printer.finish()
-        watchman.cancel()
+        watchman?.cancel()
         film?.cancel()
         _ = handle
         if StandardOutput.isReaderGone { throw OutputClosed() }

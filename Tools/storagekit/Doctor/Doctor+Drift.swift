@@ -27,12 +27,12 @@ extension Doctor {
         return [
             .ok(
                 "drift",
-                "\(Self.count(Int64(looked), "row", "rows")) of a sample are what the log says; --deep looks at all")
+                "\(NumberText.count(looked, "row")) of a sample are what the log says; --deep looks at all")
         ]
     }
 
     private func failure(_ entity: CatalogEntity, _ drifted: Int) -> Checkup {
-        let rows = Self.count(Int64(drifted), "row of a sample isn't", "rows of a sample aren't")
+        let rows = NumberText.count(drifted, "row of a sample isn't", "rows of a sample aren't")
         return .failed(
             "drift",
             "\(rows) what the log says in \(TargetArgument(table: entity.name)): a program that doesn't record its changes was here",

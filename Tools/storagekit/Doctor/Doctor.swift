@@ -49,16 +49,6 @@ struct Doctor {
         let select = try Statement(database, sql)
         return try select.step() ? select.string(0) : ""
     }
-
-    static func count(_ count: Int64, _ one: String, _ many: String) -> String {
-        "\(ProgressBar.grouped(Int(count))) \(count == 1 ? one : many)"
-    }
-
-    static func bytes(_ bytes: Int64) -> String {
-        let units: [(Int64, String)] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
-        guard let (size, unit) = units.first(where: { bytes >= $0.0 }) else { return "\(bytes) bytes" }
-        return "\(bytes / size) \(unit)"
-    }
 }
 
 // MARK: The file
@@ -94,7 +84,7 @@ extension Doctor {
             database, "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1 ORDER BY 1")
         var found: [Checkup] = []
         while try check.step() {
-            let rows = Self.count(check.integer(1), "row refers", "rows refer")
+            let rows = NumberText.count(check.integer(1), "row refers", "rows refer")
             found.append(
                 .failed(
                     "references", "\(rows) to nothing in \(TargetArgument(table: check.string(0)))",
@@ -123,7 +113,7 @@ extension Doctor {
                     "Undo that change, or make it in a migration of the store's program."))
         }
         return found.isEmpty
-            ? [.ok("schema", "\(Self.count(Int64(entities.count), "table is", "tables are")) what the log says")]
+            ? [.ok("schema", "\(NumberText.count(entities.count, "table is", "tables are")) what the log says")]
             : found
     }
 }
@@ -194,7 +184,7 @@ extension Doctor {
             database, "SELECT count(*), coalesce(sum(last - position + 1), 0) FROM storage_log WHERE sealed = 0")
         _ = try select.step()
         let (rows, events) = (select.integer(0), select.integer(1))
-        let text = "\(Self.count(events, "event", "events")) unsealed in \(Self.count(rows, "row", "rows"))"
+        let text = "\(NumberText.count(events, "event")) unsealed in \(NumberText.count(rows, "row"))"
         guard events > 8 * Int64(Limits.segmentEvents) else { return [.ok("tail", text)] }
         return [.warning("tail", text, "storagekit doctor -s \(path) --fix", .seal)]
     }
@@ -206,7 +196,7 @@ extension Doctor {
             return [
                 .ok(
                     "verify",
-                    "\(ProgressBar.grouped(report.events)) events and \(ProgressBar.grouped(report.rows)) rows are what was written"
+                    "\(NumberText.grouped(report.events)) events and \(NumberText.grouped(report.rows)) rows are what was written"
                 )
             ]
         }
@@ -250,7 +240,7 @@ extension Doctor {
             case .running where projection.lag > 0:
                 found.append(
                     .warning(
-                        "projections", "\(name) is \(Self.count(projection.lag, "event", "events")) behind",
+                        "projections", "\(name) is \(NumberText.count(projection.lag, "event")) behind",
                         "Open the store with its program, which catches up."))
             case .running: break
             }
@@ -258,7 +248,7 @@ extension Doctor {
                 found.append(
                     .warning(
                         "projections",
-                        "\(name) has \(Self.count(Int64(projection.deadLetters), "dead letter", "dead letters"))",
+                        "\(name) has \(NumberText.count(projection.deadLetters, "dead letter"))",
                         "storagekit projections -s \(path) dead-letters \(name)"))
             }
         }
@@ -277,10 +267,10 @@ extension Doctor {
 
     private func writeAheadLog() throws -> [Checkup] {
         let size = Self.size(of: path + "-wal")
-        guard size > 64 << 20 else { return [.ok("wal", "\(Self.bytes(size)) in the write-ahead log")] }
+        guard size > 64 << 20 else { return [.ok("wal", "\(NumberText.bytes(size)) in the write-ahead log")] }
         return [
             .warning(
-                "wal", "\(Self.bytes(size)) in the write-ahead log: a reader keeps it from being taken over",
+                "wal", "\(NumberText.bytes(size)) in the write-ahead log: a reader keeps it from being taken over",
                 "storagekit doctor -s \(path) --fix", .checkpoint)
         ]
     }
@@ -291,12 +281,12 @@ extension Doctor {
         let free = Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
         let size = Self.size(of: path)
         guard free < size || free < 64 << 20 else {
-            return [.ok("disk", "\(Self.bytes(free)) free, the store has \(Self.bytes(size))")]
+            return [.ok("disk", "\(NumberText.bytes(free)) free, the store has \(NumberText.bytes(size))")]
         }
         return [
             .warning(
                 "disk",
-                "\(Self.bytes(free)) free, and the store has \(Self.bytes(size)): no room to rebuild or back up",
+                "\(NumberText.bytes(free)) free, and the store has \(NumberText.bytes(size)): no room to rebuild or back up",
                 "Make room, or back up to another disk.")
         ]
     }

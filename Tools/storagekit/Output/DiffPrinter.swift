@@ -60,6 +60,7 @@ final class DiffPrinter {
                 try body(change)
                 hasTold = true
             }
+            try output.flush()
         }
         try read(after: mark)
         try difference.forEachChange(after: mark) { change in
@@ -118,7 +119,7 @@ final class DiffPrinter {
         let rows = totals.insert + totals.update + totals.delete
         if output.format == .human {
             var line = StyledLine(
-                rows == 1 ? "1 row differs" : rows == 0 ? "No row differs." : "\(rows) rows differ", .dim)
+                rows == 0 ? "No row differs." : NumberText.count(rows, "row differs", "rows differ"), .dim)
             if rows > 0 {
                 line.add("  ")
                 totals.add(to: &line)

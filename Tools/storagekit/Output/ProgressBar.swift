@@ -66,24 +66,13 @@ final class ProgressBar {
                 String(repeating: "█", count: filled) + String(repeating: "░", count: Self.barWidth - filled))
             parts.append("\(Int(share * 100))%")
         }
-        parts.append("\(Self.grouped(completed)) \(unit)")
-        parts.append("\(Self.grouped(Int(rate)))/s")
+        parts.append("\(NumberText.grouped(completed)) \(unit)")
+        parts.append("\(NumberText.grouped(Int(rate)))/s")
         if let total, rate > 0, completed < total {
             let left = Double(total - completed) / rate
             // Beyond a year nobody waits, and the number would not fit.
             if left < 31_536_000 { parts.append("\(Age.text(microseconds: Int64(max(left, 1)) * 1_000_000)) left") }
         }
         return parts.joined(separator: "  ")
-    }
-
-    /// Digits in groups of three, the same in every locale.
-    static func grouped(_ number: Int) -> String {
-        var output = ""
-        let digits = String(number.magnitude)
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { output.append(",") }
-            output.append(digit)
-        }
-        return number < 0 ? "-" + output : output
     }
 }

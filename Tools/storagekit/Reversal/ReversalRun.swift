@@ -45,7 +45,7 @@ struct ReversalRun: Sendable {
             try write(plan, subject, isDone: false)
             guard isRefused else { return nil }
             throw CommandError(
-                .conflict, "Nothing was changed: \(Self.count(plan.outcome.conflicts.count, "conflict")).",
+                .conflict, "Nothing was changed: \(NumberText.count(plan.outcome.conflicts.count, "conflict")).",
                 why: "Those rows have changed since, or others stand in their way.",
                 next: "Add --on-conflict skip to leave them as they are, or --on-conflict overwrite.")
         }
@@ -74,7 +74,7 @@ struct ReversalRun: Sendable {
                     for line in row.columnLines(indent: 4) { try output.line(line) }
                 }
                 let untold = outcome.count - Self.rowLimit
-                if untold > 0 { try output.line("… and \(ProgressBar.grouped(untold)) more", .dim) }
+                if untold > 0 { try output.line("… and \(NumberText.grouped(untold)) more", .dim) }
             }
             for conflict in outcome.conflicts { try output.line(Self.line(conflict)) }
             let summary = Self.summary(outcome)
@@ -114,13 +114,9 @@ struct ReversalRun: Sendable {
             (outcome.inserted, "row inserted", "rows inserted"), (outcome.updated, "row updated", "rows updated"),
             (outcome.deleted, "row deleted", "rows deleted"),
         ]
-        let texts = parts.filter { $0.0 > 0 }.map { count, one, many in
-            "\(ProgressBar.grouped(count)) \(count == 1 ? one : many)"
-        }
+        let texts = parts.filter { $0.0 > 0 }.map { NumberText.count($0, $1, $2) }
         return texts.joined(separator: ", ")
     }
-
-    private static func count(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
 
     private static func target(_ conflict: RevertConflict) -> TargetArgument {
         TargetArgument(

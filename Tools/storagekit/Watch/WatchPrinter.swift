@@ -10,7 +10,7 @@ final class WatchPrinter {
     /// Whether the page is drawn in the place of the one before.
     private let isScreen: Bool
     private var rows: [[StorageValue]] = []
-    private enum Screen {
+    enum Screen {
         static let clear = "\u{1B}[H\u{1B}[2J"
     }
 
