@@ -107,11 +107,13 @@ final class OutlineDecoder {
 // MARK: Keys
 
 extension OutlineDecoder {
-    /// The least first part among the keys that a body tells of an entity's rows, in SQLite's order.
-    ///
-    /// - Returns: nil where there are NULLs or reals among them, whose place in that order isn't beyond doubt.
-    func leastKey(of entity: UInt32, in body: UnsafeRawBufferPointer, _ row: SegmentHeader) throws -> ExactValue? {
-        try read(body, size: row.size) { reader -> LeastKey? in
+    /// The least first part among the keys of an entity's rows that events at `positions` are about.
+    func leastKey(
+        of entity: UInt32, at positions: ClosedRange<Int64>, in body: UnsafeRawBufferPointer, _ row: SegmentHeader
+    ) throws -> LeastKey {
+        let isWhole = positions.contains(row.first) && positions.contains(row.last)
+        let wanted = isWhole ? nil : try outline(of: body, row).keys(of: entity, at: positions)
+        return try read(body, size: row.size) { reader in
             var reader = reader
             _ = SegmentHeader(from: &reader)
             for _ in 0..<4 { _ = reader.slice() }
@@ -122,57 +124,63 @@ extension OutlineDecoder {
                 guard !reader.failed else { return nil }
                 guard identifier == StreamIdentifier.key(entity: entity, part: 0) else { continue }
                 var least = LeastKey()
-                least.add(ByteReader(heads, count: Int(headCount)), ByteReader(bodies, count: Int(bodyCount)))
+                least.add(ByteReader(heads, count: Int(headCount)), ByteReader(bodies, count: Int(bodyCount)), wanted)
                 return least
             }
             // A row that says it holds the entity's events, and doesn't.
             return reader.failed ? nil : LeastKey(isPlain: false)
-        }.value
+        }
     }
 }
 
-/// The least of the values of a stream.
-private struct LeastKey {
-    var isPlain = true
+/// The least of the values of a stream, in SQLite's order. Valid while the bytes that were read are.
+struct LeastKey {
+    /// Whether there are neither NULLs nor reals among them, whose place in that order isn't beyond doubt.
+    private(set) var isPlain = true
     private var integer: Int64?
     private var text: UnsafeBufferPointer<UInt8>?
     private var blob: UnsafeBufferPointer<UInt8>?
 
-    init(isPlain: Bool = true) { self.isPlain = isPlain }
+    fileprivate init(isPlain: Bool = true) { self.isPlain = isPlain }
 
-    /// Numbers come before texts, and texts before blobs. Valid while the bytes that were read are.
+    /// Numbers come before texts, and texts before blobs.
     var value: ExactValue? {
         guard isPlain else { return nil }
         return integer.map(ExactValue.integer) ?? text.map { .text(Array($0)) } ?? blob.map { .blob(Array($0)) }
     }
 
-    mutating func add(_ heads: ByteReader, _ bodies: ByteReader) {
+    /// - Parameter wanted: Which of the values count; all where nil.
+    fileprivate mutating func add(_ heads: ByteReader, _ bodies: ByteReader, _ wanted: [Bool]?) {
         var (heads, bodies) = (heads, bodies)
         var last: Int64 = 0
+        var place = 0
         while heads.remaining > 0, isPlain {
             let head = heads.varint()
+            let counts = wanted.map { place < $0.count && $0[place] } ?? true
+            place += 1
             switch head & 7 {
             case ValueKind.integer, ValueKind.wideInteger:
                 last =
                     head & 7 == ValueKind.integer
                     ? last &+ unzigzag(head >> 3) : Int64(bitPattern: heads.fixed())
-                integer = min(integer ?? last, last)
-            case ValueKind.text: text = take(&bodies, head >> 3, under: text)
-            case ValueKind.blob: blob = take(&bodies, head >> 3, under: blob)
+                if counts { integer = min(integer ?? last, last) }
+            case ValueKind.text: text = take(&bodies, head >> 3, under: text, counts)
+            case ValueKind.blob: blob = take(&bodies, head >> 3, under: blob, counts)
             default: isPlain = false
             }
             if heads.failed { isPlain = false }
         }
     }
 
-    private mutating func take(_ bodies: inout ByteReader, _ size: UInt64, under least: UnsafeBufferPointer<UInt8>?)
-        -> UnsafeBufferPointer<UInt8>?
-    {
+    private mutating func take(
+        _ bodies: inout ByteReader, _ size: UInt64, under least: UnsafeBufferPointer<UInt8>?, _ counts: Bool
+    ) -> UnsafeBufferPointer<UInt8>? {
         let start = bodies.skip(size)
         guard !bodies.failed else {
             isPlain = false
             return least
         }
+        guard counts else { return least }
         let value = UnsafeBufferPointer(start: start, count: Int(size))
         guard let least, let known = least.baseAddress else { return value }
         let order = memcmp(start, known, min(value.count, least.count))

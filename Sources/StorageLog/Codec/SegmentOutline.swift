@@ -34,6 +34,25 @@ package struct SegmentOutline {
     /// The position of the event before of the same row; 0 where there is none.
     package func previous(ofEvent index: Int) -> Int64 { previous[index] }
 
+    /// For each key that the row tells of an entity's rows, in their order, whether an event at `positions` is about it.
+    ///
+    /// An event that points back to another of the same row of the log tells no key of its own.
+    func keys(of entity: UInt32, at positions: ClosedRange<Int64>) -> [Bool] {
+        var wanted: [Bool] = []
+        var places = [Int?](repeating: nil, count: shapeOfEvent.count)
+        for index in shapeOfEvent.indices where shape(ofEvent: index).entity == entity {
+            let earlier = previous[index] - header.first
+            if earlier >= 0 {
+                places[index] = places[Int(earlier)]
+            } else {
+                places[index] = wanted.count
+                wanted.append(false)
+            }
+            if let place = places[index], positions.contains(header.first + Int64(index)) { wanted[place] = true }
+        }
+        return wanted
+    }
+
     package func commit(ofEvent index: Int) -> CommitInfo {
         var remaining = index
         for slice in slices {

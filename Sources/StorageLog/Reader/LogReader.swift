@@ -178,8 +178,7 @@ extension LogReader {
         }
     }
 
-    /// A key that none of the rows of an entity comes before that were changed in a stretch, by the first parts of their
-    /// keys in SQLite's order.
+    /// The least first part among the keys of an entity's rows that were changed in a stretch, in SQLite's order.
     ///
     /// - Returns: nil where there are none, or where a key's place in that order isn't beyond doubt.
     package func leastKey(of entity: UInt32, in positions: ClosedRange<Int64>) throws -> ExactValue? {
@@ -191,7 +190,11 @@ extension LogReader {
             let header = Self.header(of: select)
             guard header.last >= positions.lowerBound, header.entities.contains(entity) else { continue }
             try checkFormat(select, header)
-            guard let key = try outlines.leastKey(of: entity, in: select.bytes(9), header) else { return nil }
+            let told = try outlines.leastKey(of: entity, at: positions, in: select.bytes(9), header)
+            guard let key = told.value else {
+                if told.isPlain { continue }
+                return nil
+            }
             least = least.map { ExactValue.isBefore(key, $0) ? key : $0 } ?? key
         }
         return least

@@ -27,7 +27,7 @@ package struct Rebuild: Sendable {
         package var collects = true
         /// The bytes that a stretch may take, and several times as many where that spares work, see ``NetWindow``; there are
         /// two stretches at a time.
-        package var memory = 3 << 20
+        package var memory = 2 << 20
         /// Whether it is found out which events are needed before they are read; where nil, once the rows of a stretch are
         /// those of stretches before, and much of the log still follows.
         package var seeksNeeded: Bool?

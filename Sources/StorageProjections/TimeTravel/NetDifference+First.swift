@@ -25,21 +25,35 @@ extension NetDifference {
     ) throws -> Mark {
         for place in tables.indices {
             guard selection.rows.isEmpty, scanned.contains(place), let entity = settled(place),
-                let rows = try FirstRows(database, entity, after: lower, from: firstKey(of: entity, database))
+                var rows = try FirstRows(database, entity, after: lower)
             else { return Mark(table: place, key: nil) }
             let reader = LogReader(database)
             var last: [ExactValue]?
+            var patience = Self.fewRows
             while true {
-                switch try rows.next(while: goesOn) {
+                switch try rows.next(skipping: &patience, while: goesOn) {
                 case .end: break
                 case .unsure: return Mark(table: place, key: last)
+                case .far:
+                    patience = .max
+                    guard let first = try firstKey(of: entity, database) else { continue }
+                    guard let later = try FirstRows(database, entity, after: lower, from: first) else {
+                        return Mark(table: place, key: nil)
+                    }
+                    rows = later
+                    continue
                 case .row(let key):
                     let net = try net(key.map(\.value), of: entity, reader, while: goesOn)
                     guard goesOn() else { return Mark(table: place, key: last) }
                     let change = net.flatMap {
                         NetChange($0, key: key, table: tables[place], isBackward: isBackward)
                     }
-                    if let change { try body(change) }
+                    if let change {
+                        try body(change)
+                        patience = .max
+                    } else {
+                        patience -= min(patience, Self.walkCost)
+                    }
                     last = key
                     continue
                 }
@@ -49,8 +63,12 @@ extension NetDifference {
         return Mark(table: tables.count, key: nil)
     }
 
-    /// The keys of so many events are looked at before the first row is looked for.
-    private static let shortRange: Int64 = 500_000
+    /// So many unchanged rows are passed over before it is worth finding out where the first changed one is.
+    private static let fewRows = 2_000
+    /// A row whose events must be looked at takes as long as so many that needn't.
+    private static let walkCost = 500
+    /// The keys of so many events are looked at for that.
+    private static let shortRange: Int64 = 2_000_000
 
     /// The smallest first part of a key among the events of a short range, so that rows before it needn't be looked at.
     ///
@@ -78,6 +96,8 @@ private final class FirstRows {
         case end
         /// The next row can't be told for certain, or not in time.
         case unsure
+        /// More rows are unchanged than were to be passed over; another call goes on behind them.
+        case far
     }
 
     private static let tombstoneLimit = 20_000
@@ -92,7 +112,7 @@ private final class FirstRows {
     /// - Parameter first: No row whose key begins with less has changed.
     /// - Returns: nil where the rows can't be had in order without sorting them all.
     init?(
-        _ database: OpaquePointer, _ entity: CatalogEntity, after lower: Int64, from first: ExactValue?
+        _ database: OpaquePointer, _ entity: CatalogEntity, after lower: Int64, from first: ExactValue? = nil
     ) throws {
         self.lower = lower
         keyCount = entity.key.count
@@ -117,8 +137,9 @@ private final class FirstRows {
         deleted = found.sorted { Self.order($0, $1) < 0 }[...]
     }
 
-    func next(while goesOn: () -> Bool) throws -> Next {
-        var skipped = 0
+    /// - Parameter patience: How many unchanged rows may be passed over.
+    func next(skipping patience: inout Int, while goesOn: () -> Bool) throws -> Next {
+        if patience == 0 { return .far }
         while hasLive, liveKey == nil {
             if live.integer(0) > lower {
                 let key = (0..<keyCount).map { ExactValue(live, column: Int32($0 + 1)) }
@@ -126,8 +147,9 @@ private final class FirstRows {
                 liveKey = key
             } else {
                 hasLive = try live.step()
-                skipped += 1
-                if skipped % 64 == 0, !goesOn() { return .unsure }
+                patience -= 1
+                if patience % 64 == 0, !goesOn() { return .unsure }
+                if patience == 0 { return .far }
             }
         }
         guard let liveKey else { return deleted.popFirst().map(Next.row) ?? .end }

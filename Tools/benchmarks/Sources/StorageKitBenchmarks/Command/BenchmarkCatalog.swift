@@ -11,6 +11,7 @@ struct BenchmarkCatalog {
         [saveMany, saveConcurrently, saveOneByOne, readAll, lookUp, lookUpInOneTransaction, query]
             + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
             + [rebuild, rebuildVersions, rebuildLarge] + histories.map(rebuildHistory)
-            + [replay, logSize, rowHistory, open, peakMemory, asOf] + live
+            + [replay, logSize, rowHistory, open, peakMemory, asOf] + [toolOnLargeLog]
+            + histories.map(toolOnHistory) + live
     }
 }

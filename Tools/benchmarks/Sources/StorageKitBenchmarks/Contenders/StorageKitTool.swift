@@ -21,6 +21,8 @@ struct StorageKitTool {
         return folder.appendingPathComponent("storage.sqlite").path
     }
 
+    func measure(_ arguments: [String]) throws -> ToolRun { try ToolRun(url.path, arguments) }
+
     func run(_ arguments: [String]) throws {
         let process = Process()
         process.executableURL = url

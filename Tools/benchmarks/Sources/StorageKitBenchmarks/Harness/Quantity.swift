@@ -60,6 +60,10 @@ enum Quantity {
         }
     }
 
+    private static let units = [
+        ToolContenders.firstLineMetric: "ms", ToolContenders.wholeMetric: "ms", ToolContenders.peakMetric: "MB",
+    ]
+
     private static func added(_ contender: ContenderResult?, over plain: ContenderResult?) -> [Double] {
         zip(contender?.wallSeconds ?? [], plain?.wallSeconds ?? []).map { $0 - $1 }
     }
@@ -72,7 +76,7 @@ enum Quantity {
         case .operationsPerSecond: "/s"
         case .millisecondsPerOperation: "ms"
         case .peakGrowthMegabytes: "MB"
-        case .metric(let name), .metricOf(let name, _): name
+        case .metric(let name), .metricOf(let name, _): Self.units[name] ?? name
         case .metricRatio: "×"
         case .metricAdded: "µs"
         }
