@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import StorageKit
 import StorageTesting
 import Testing
@@ -102,6 +103,48 @@ import Testing
         }
         schema.autoSchema(V3.ArticleRecord.self)
         schema.addFullTextSearch(table: "articles", columns: ["headline"])
+    }
+
+    /// What isn't needed isn't read: shown by damage that only who reads it meets.
+    @Test func aPastIsMadeFromTheNearerEndAndOnceOnly() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("damaged.sqlite")
+        var configuration = StorageConfiguration()
+        configuration.segmentLength = 64
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) {
+            $0.autoSchema(NoteRecord.self)
+        }.facade
+        for round in 0..<20 {
+            try await storage.save((0..<100).map { Note(id: $0, text: "round \(round) of \($0)") })
+        }
+        try await storage.seal()
+        let (early, middle, late) = (Int64(250), storage.head / 2, storage.head - 250)
+        func damage(_ rows: String) throws {
+            var configuration = GRDB.Configuration()
+            configuration.prepareDatabase { db in
+                // What the log's guards ask.
+                db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+                try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            }
+            let other = try DatabaseQueue(path: path, configuration: configuration)
+            try other.write { try $0.execute(sql: "UPDATE storage_log SET body = substr(body, 1, 9) WHERE \(rows)") }
+            try other.close()
+        }
+        func notes(_ position: Int64) async throws -> [Note] {
+            try await storage.asOf(.position(position)).all(Note.self)
+        }
+        let earlyNotes = try await notes(early)
+        #expect(earlyNotes.count == 100 && earlyNotes.contains { $0.text.hasPrefix("round 1 ") })
+        try damage("position > 64 AND last < \(middle)")
+        // From the end, where the damage doesn't lie.
+        let lateNotes = try await notes(late)
+        #expect(lateNotes.count == 100 && lateNotes.contains { $0.text.hasPrefix("round 17 ") })
+        // From the beginning, where it does; but it was made already.
+        #expect(try await notes(early) == earlyNotes)
+        await #expect(throws: StorageError.self) { try await notes(early + 1) }
+        try damage("position > \(middle)")
+        #expect(try await notes(late) == lateNotes)
+        await #expect(throws: StorageError.self) { try await notes(late - 1) }
     }
 
     @Test func thePastCannotBeWrittenTo() async throws {
