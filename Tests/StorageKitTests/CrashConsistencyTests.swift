@@ -106,12 +106,16 @@ import Testing
         let late = try await first.all(Mark.self)
         try await first.close()
         var resumed = 0
-        for round in 0..<max(4, Int(12 * testScale)) {
+        var (old, new) = (0, 0)
+        for round in 0..<max(6, Int(12 * testScale)) {
             let worker = try Worker(store: path, mode: mode, prefix: "\(position)")
             #expect(try await worker.waitForLines(1), "the store could not be opened in round \(round)")
             if mode == "rebuilding", round % 2 == 0 {
                 // Ready, about to begin, one step done: then it rests.
                 #expect(try await worker.waitForLines(3))
+            } else if mode == "restoring", round % 3 != 2 {
+                // About to begin, or done and about to take it back.
+                #expect(try await worker.waitForLines(round % 3 + 1))
             } else {
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...120)))
             }
@@ -120,6 +124,7 @@ import Testing
             let marks = try await storage.all(Mark.self)
             let isWhole = marks == late || mode == "restoring" && marks == early
             #expect(isWhole, "round \(round): \(marks.count) rows")
+            if marks == early { old += 1 } else { new += 1 }
             let report = try await storage.verify()
             #expect(report.isSound, "round \(round): \(report.findings)")
             if mode == "rebuilding", round % 2 == 0 {
@@ -132,7 +137,11 @@ import Testing
             try await storage.restore(Mark.self, to: .commit(3))
             try await storage.close()
         }
-        #expect(mode == "restoring" || resumed > 0, "no rebuild was caught in the middle and taken up again")
+        if mode == "rebuilding" {
+            #expect(resumed > 0, "no rebuild was caught in the middle and taken up again")
+        } else {
+            #expect(old > 0 && new > 0, "killed before a restoration \(new) times, after it \(old) times")
+        }
     }
 
     /// Killed when its tables are about to change places, while they do, and when they have: old or new, and whole.
