@@ -45,7 +45,8 @@ extension Storage {
         try await Rebuild(engine, entities, options: options, progress: progress).run()
     }
 
-    /// Throws away what an interrupted rebuild has made so far, and tables that a rebuild has kept.
+    /// Throws away what interrupted rebuilds of entities and projections have made so far, and tables that a rebuild has
+    /// kept.
     public func abandonRebuild() async throws { try await Rebuild.abandon(engine) }
 
     /// Turns the log's tail into sealed runs now instead of in the background.

@@ -15,9 +15,9 @@ struct Mark {
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
 /// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `remaking`,
-/// `rebuilding`, `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group that SIGTERM
-/// ends), `asked` (as many commits as the next byte of standard input says) or `hold`. Others don't write: `listening` prints the commits of another
-/// process, `asking` asks such a one for PREFIX commits and ends when it has seen them, `checkpoint` and
+/// `refolding`, `rebuilding`, `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group
+/// that SIGTERM ends), `asked` (as many commits as the next byte of standard input says) or `hold`. Others don't write:
+/// `listening` prints the commits of another process, `asking` asks such a one for PREFIX commits and ends when it has seen them, `checkpoint` and
 /// `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
@@ -40,6 +40,7 @@ struct CrashWorker {
             if ["projecting", "remaking", "serving"].contains(arguments[2]) {
                 $0.addProjection(MarkCounts(), mode: .async, batchSize: 7)
             }
+            if arguments[2] == "refolding" { $0.addProjection(MarkCounts(), mode: .async) }
         }
         let worker = CrashWorker(storage: context.facade, prefix: arguments[3])
         say("ready")
@@ -50,6 +51,7 @@ struct CrashWorker {
         case "sealing": try await worker.saveAndSeal()
         case "projecting": try await worker.saveAndProject()
         case "remaking": try await worker.remakeProjection()
+        case "refolding": try await worker.refoldProjection()
         case "swapping": try await worker.rebuildAtOnce()
         case "rebuilding": while true { try await worker.rebuild() }
         case "serving": try await worker.serve()
@@ -235,6 +237,13 @@ struct CrashWorker {
             if round % 3 == 0 { try await storage.projections.rebuild("mark_counts") }
             say("10 \(round)")
         }
+    }
+
+    /// Makes the projection again once, and tells how far it is.
+    private func refoldProjection() async throws {
+        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        let report = try await storage.projections.rebuild("mark_counts") { Self.say("\($0.completed) at") }
+        say("\(report.resumedAt) done")
     }
 
     /// There and back again.

@@ -82,6 +82,38 @@ import Testing
         #expect(wasBehind > 0 || mode == "remaking", "the projection was never caught while it was behind")
     }
 
+    /// What a rebuild had folded when it was killed is gone on with, and nothing of it is left behind afterwards.
+    @Test func aKilledRebuildOfAProjectionGoesOn() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("refolding.sqlite")
+        let file = path + ".fold-mark_counts"
+        let first = try open(URL(fileURLWithPath: path))
+        let count = 25_000
+        try await first.save((0..<count).map { Mark(id: "a\($0)", batch: "b\($0 % 100)", number: $0) })
+        try await first.close()
+        for _ in 0..<2 {
+            let worker = try Worker(store: path, mode: "refolding", prefix: "-")
+            // Ready, where it begins, and a step further.
+            #expect(try await worker.waitForLines(3))
+            let told = worker.kill()
+            #expect(!told.contains { $0.name == "done" }, "\(told)")
+            #expect(FileManager.default.fileExists(atPath: file))
+        }
+        let last = try Worker(store: path, mode: "refolding", prefix: "-")
+        let told = last.finish()
+        let resumed = try #require(told.last { $0.name == "done" }).rows
+        #expect(resumed >= 10_000 && told.first?.rows == resumed, "\(told)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
+        try await storage.read { db in
+            let total = try Int.fetchOne(db, sql: "SELECT marks FROM mark_total")
+            #expect(total == count)
+            let counts = try Int.fetchAll(db, sql: "SELECT marks FROM mark_counts")
+            #expect(Set(counts) == [count / 100])
+        }
+        try await storage.close()
+    }
+
     /// The store as the worker opens it; rows of the log as short as its own make many steps.
     private func open(_ url: URL) throws -> Storage {
         var configuration = StorageConfiguration()

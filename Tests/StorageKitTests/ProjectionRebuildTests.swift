@@ -76,6 +76,67 @@ struct ProjectionRebuildTests {
         #expect(verified.isSound, "\(verified.findings)")
     }
 
+    /// A rebuild that is cancelled is taken up where it stood, by one of the same rules and history only.
+    @Test func aCancelledRebuildIsTakenUp() async throws {
+        func rules(_ version: Int) throws -> SQLProjection {
+            try SQLProjection(
+                name: "Lengths.of", version: version,
+                sql: """
+                    CREATE TABLE lengths(id INTEGER PRIMARY KEY, length INTEGER NOT NULL);
+                    -- on insert of notes
+                    INSERT INTO lengths VALUES (:new_id, length(:new_text) * \(version));
+                    """)
+        }
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.sqlite")
+        let file = path + ".fold-%4Cengths%2Eof"
+        func open(_ version: Int) throws -> Storage {
+            let projection = try rules(version)
+            return try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
+                schema.autoSchema(NoteRecord.self)
+                schema.addProjection(projection, mode: .inline)
+            }.facade
+        }
+        func interrupt(_ storage: Storage) async throws {
+            let task = Task {
+                try await storage.projections.rebuild("Lengths.of") { progress in
+                    if progress.completed >= 10_000 { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(FileManager.default.fileExists(atPath: file))
+        }
+        var storage = try open(1)
+        try await storage.save((0..<12_000).map { Note(id: $0, text: "note \($0)") })
+        func sum() async throws -> Int? {
+            try await storage.read { try Int.fetchOne($0, sql: "SELECT sum(length) FROM lengths") }
+        }
+        let wanted = try #require(try await sum())
+        try await interrupt(storage)
+        let report = try await storage.projections.rebuild("Lengths.of", options: RebuildOptions(compares: true))
+        #expect(report.resumedAt >= 10_000 && report.differences.isEmpty && report.rows == ["lengths": 12_000])
+        #expect(try await sum() == wanted)
+        #expect(!FileManager.default.fileExists(atPath: file))
+        // Of another version.
+        try await interrupt(storage)
+        try await storage.close()
+        storage = try open(2)
+        #expect(try await storage.projections.rebuild("Lengths.of").resumedAt == 0)
+        #expect(try await sum() == 2 * wanted)
+        // Of a history that went another way.
+        try await interrupt(storage)
+        let other = try DatabaseQueue(path: file)
+        try await other.write { try $0.execute(sql: "UPDATE storage_fold SET time = time + 1") }
+        try other.close()
+        #expect(try await storage.projections.rebuild("Lengths.of").resumedAt == 0)
+        // Nobody wants it.
+        try await interrupt(storage)
+        try await storage.abandonRebuild()
+        #expect(!FileManager.default.fileExists(atPath: file))
+        #expect(try await sum() == 2 * wanted)
+        try await storage.close()
+    }
+
     /// What can't be copied is made again in the transaction itself, as is what needs tables of others.
     @Test(arguments: [
         "CREATE VIRTUAL TABLE words USING fts5(text);",
@@ -208,10 +269,24 @@ struct ProjectionRebuildTests {
         #expect(mended.differingRows == 4 && mended.isSwapped)
         #expect(try await rows(storage) == before)
         #expect(try await storage.projections.rebuild("lengths", options: looking).differences.isEmpty)
-        let error = await #expect(throws: StorageError.self) {
-            try await storage.projections.rebuild("lengths", options: RebuildOptions(keepsOld: true))
+        // What it held is kept, until it is thrown away.
+        let keeping = RebuildOptions(keepsOld: true)
+        let kept = try await storage.projections.rebuild("lengths", options: keeping).kept
+        #expect(kept == ["lengths": "storage_kept_of_lengths", "touched": "storage_kept_of_touched"])
+        let held = try await storage.read { db in
+            try String.fetchAll(db, sql: "SELECT id || ' ' || length || ' ' || twice FROM storage_kept_of_lengths")
         }
-        #expect(error?.code == .misuse)
+        let holds = try await storage.read { db in
+            try String.fetchAll(db, sql: "SELECT id || ' ' || length || ' ' || twice FROM lengths")
+        }
+        #expect(!held.isEmpty && held == holds)
+        #expect(try await storage.verify().isSound)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.projections.rebuild("lengths", options: keeping)
+        }
+        #expect(error?.code == .conflict)
+        try await storage.abandonRebuild()
+        #expect(try await storage.projections.rebuild("lengths", options: keeping).kept == kept)
         try await storage.close()
     }
 

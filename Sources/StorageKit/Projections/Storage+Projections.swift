@@ -64,12 +64,14 @@ public struct Projections: Sendable {
     /// again in that transaction as a whole: commits wait, and cancelling the task has no effect any more. So is one that
     /// lays events aside on the way.
     ///
-    /// One that stood goes on afterwards, and its dead letters are tried again with the rest. Another one is made again from
-    /// the beginning after a crash; ``reset(_:)`` goes on where it was.
+    /// One that stood goes on afterwards, and its dead letters are tried again with the rest.
+    ///
+    /// A rebuild whose task is cancelled, or whose process dies, is taken up by the next one of the same build of the program
+    /// where it stood; its tables lie in a file beside the store until then. One that is made in the store begins anew.
     ///
     /// - Parameters:
     ///   - options: Whether the new tables are compared with the old ones, apart from virtual tables, and whether they take
-    ///     their places. Old tables can't be kept.
+    ///     their places; whether the old ones are kept.
     ///   - progress: Told how far it is, on any thread.
     /// - Throws: `projection-failed` where it throws and its policy for history is to pause; it stays as it was then, as it
     ///   does where the task is cancelled. Where it is compared, what keeps it from being made in a database of its own.

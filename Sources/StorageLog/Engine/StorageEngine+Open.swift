@@ -34,12 +34,18 @@ extension StorageEngine {
                     remedy: "Check the permissions of the folder.")
             }
         }
+        FoldFile.removeAll(besides: path)
     }
+
+    private static let memoryPath = ":memory:"
+
+    /// Whether the store is a file, beside which others may lie.
+    package var isFile: Bool { path != Self.memoryPath }
 
     /// A store that lives in memory and is gone when it is closed.
     package static func openInMemory(configuration: StorageConfiguration) throws -> StorageEngine {
         let queue = try GRDB.DatabaseQueue(configuration: .storage(configuration))
-        return try withWriter(of: queue, path: ":memory:", configuration: configuration, lock: nil, doorbell: nil)
+        return try withWriter(of: queue, path: memoryPath, configuration: configuration, lock: nil, doorbell: nil)
     }
 
     private static func withWriter(

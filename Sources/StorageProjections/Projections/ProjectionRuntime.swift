@@ -25,6 +25,8 @@ package final class ProjectionRuntime: Sendable {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
         var isStopped = false
+        /// The projections that are being folded in their files.
+        var folding: Set<String> = []
     }
 
     struct Follower {

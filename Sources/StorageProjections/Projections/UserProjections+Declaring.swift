@@ -87,11 +87,19 @@ extension UserProjections {
     /// Makes a projection again from the log, in the transaction under way, as far as it had come. What follows it has
     /// still to take in, as it would have without this.
     ///
-    /// - Parameter made: What was made of it already, which is gone on with; nil to begin at the beginning.
+    /// - Parameters:
+    ///   - made: What was made of it already, which is gone on with; nil to begin at the beginning.
+    ///   - kept: Under which names its old tables are kept.
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
-    func rebuild(_ slot: Slot, _ writer: LogWriter, from made: FoldedProjection? = nil) throws {
+    func rebuild(
+        _ slot: Slot, _ writer: LogWriter, from made: FoldedProjection? = nil, keeping kept: [String: String] = [:]
+    ) throws {
         let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0
         defer { slot.kept = nil }
+        for (table, name) in kept {
+            try KeptTable.checkFree(name, of: table, writer.database)
+            try KeptTable.keep(table, as: name, writer.database)
+        }
         try makeAnew(slot, writer)
         if let made, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
             try writer.asProjection { try made.copy(to: writer.database) }

@@ -3,11 +3,13 @@ internal import GRDB
 internal import StorageCore
 internal import StorageLog
 
-/// A projection of users' that was folded in a temporary database, to be held against the store's and copied into it.
+/// A projection of users' that was folded in a database of its own, to be held against the store's and copied into it.
 ///
 /// Isolation: `Sendable`; it holds nothing of the connection that was read.
 final class FoldedProjection: Sendable {
     let position: Int64
+    /// Where it was gone on with; 0 where it was begun anew.
+    let resumedAt: Int64
     /// Whether its rows can be copied as they are: not those of virtual tables, nor with numbers that are never used again.
     let isCopyable: Bool
     private let database: DatabaseQueue
@@ -16,28 +18,36 @@ final class FoldedProjection: Sendable {
     /// - Parameters:
     ///   - needsCopy: Whether it is of no use where its rows can't be copied.
     ///   - head: The last position that is taken in.
-    ///   - progress: Called with the position that has been reached.
+    ///   - file: Where it is folded; what lies there is gone on with.
+    ///   - progress: Called with the position that has been reached, and first with that from which it goes on.
     /// - Throws: `misuse` where rows can't be copied and have to be.
     init(
         _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast], needsCopy: Bool,
-        through head: Int64, progress: (Int64) throws -> Void
+        through head: Int64, in file: FoldFile?, progress: (Int64) throws -> Void
     ) throws {
         // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
-        let scratch = try ScratchProjection(projection, of: source, catalog: Catalog.load(source), upcasts: upcasts)
+        let scratch = try ScratchProjection(
+            projection, of: source, catalog: Catalog.load(source), upcasts: upcasts, in: file, through: head)
         isCopyable = try !scratch.tables.contains(where: \.isVirtual) && !scratch.connected(Self.numbersRows)
         guard isCopyable || !needsCopy else {
             throw StorageError(
                 .misuse, "The tables of \(projection.name) can't be copied.",
                 remedy: "They are made again in the store itself.")
         }
+        resumedAt = scratch.position
+        try progress(scratch.position)
         while scratch.position < head {
-            try scratch.catchUp(to: min(scratch.position + 10_000, head))
+            try scratch.catchUp(to: min(scratch.position + Self.step, head))
+            try scratch.save()
             try progress(scratch.position)
         }
         position = head
         database = scratch.database
         tables = scratch.tables
     }
+
+    /// What is lost where a rebuild is interrupted.
+    private static let step: Int64 = 10_000
 
     private static func numbersRows(_ database: OpaquePointer) throws -> Bool {
         try Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").step()

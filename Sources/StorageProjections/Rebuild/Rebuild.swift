@@ -85,8 +85,9 @@ package struct Rebuild: Sendable {
         }
     }
 
-    /// Takes away every shadow and every kept table.
+    /// Takes away every shadow, every kept table, and what was made of programs' projections.
     package static func abandon(_ engine: StorageEngine) async throws {
+        if engine.isFile { FoldFile.removeAll(besides: engine.path) }
         try await engine.withWriter { writer, db in try ShadowTables(writer: writer, db: db).abandonAll() }
     }
 
@@ -97,22 +98,10 @@ package struct Rebuild: Sendable {
             let entities =
                 try names.isEmpty
                 ? writer.catalog.live + remarks : names.map { try Self.entity($0, writer.catalog) }
-            if keepsOld { try Self.checkNothingIsKept(of: entities, writer) }
+            for entity in entities where keepsOld {
+                try KeptTable.checkFree(KeptTable.name(of: entity), of: entity.name, writer.database)
+            }
             return try ShadowTables(writer: writer, db: db).begin(entities)
-        }
-    }
-
-    /// What an earlier rebuild has kept is somebody's only copy.
-    private static func checkNothingIsKept(of entities: [CatalogEntity], _ writer: LogWriter) throws {
-        let find = try Statement(writer.database, "SELECT 1 FROM sqlite_schema WHERE name = ?1")
-        for entity in entities {
-            find.bind(text: Shadow.kept(entity.id), at: 1)
-            defer { find.reset() }
-            guard try find.step() else { continue }
-            throw StorageError(
-                .conflict,
-                "An earlier rebuild has kept the old table of \"\(entity.name)\" as \(Shadow.kept(entity.id)).",
-                remedy: "Copy what you need of it, throw it away (storagekit rebuild --abandon), then keep another.")
         }
     }
 
@@ -353,7 +342,7 @@ extension Rebuild {
         let (rows, position, kept) = try await engine.withWriter { writer, db in
             let rows = try ShadowTables(writer: writer, db: db).install(entities, keepsOld: keepsOld)
             let kept = writer.catalog.live.filter { keepsOld && entities.contains($0.id) }.map {
-                ($0.name, Shadow.kept($0.id))
+                ($0.name, KeptTable.name(of: $0))
             }
             return (rows, writer.head.position, Dictionary(uniqueKeysWithValues: kept))
         }

@@ -4,8 +4,8 @@ public struct RebuildOptions: Sendable, Hashable {
     public var compares: Bool
     /// Whether the new tables take the places of the old ones. Without it a rebuild only tells what it has found.
     public var swaps: Bool
-    /// Whether the old tables are kept, each as a plain table that ``RebuildReport/kept`` names. The next rebuild that
-    /// keeps replaces it.
+    /// Whether the old tables are kept, each as a plain table that ``RebuildReport/kept`` names. What was kept before must
+    /// have been thrown away.
     public var keepsOld: Bool
 
     public init(compares: Bool = false, swaps: Bool = true, keepsOld: Bool = false) {

@@ -20,8 +20,6 @@ struct Shadow {
     var table: String { Self.table(entity) }
     static func table(_ entity: UInt32) -> String { quoted(name(entity)) }
     static func name(_ entity: UInt32) -> String { "storage_shadow_\(entity)" }
-    /// What becomes of the old table where it is to be kept.
-    static func kept(_ entity: UInt32) -> String { "storage_kept_\(entity)" }
 
     static func load(_ database: OpaquePointer) throws -> [Shadow] {
         let select = try Statement(
@@ -38,7 +36,7 @@ struct Shadow {
 
     /// The tables that an unfinished rebuild, and one that kept the old tables, have left.
     static func tables(_ database: OpaquePointer) throws -> [String] {
-        try load(database).map { name($0.entity) } + Catalog.load(database).entities.map { kept($0.id) }
+        try load(database).map { name($0.entity) } + KeptTable.all(database)
     }
 
     func save(_ writer: LogWriter) throws {

@@ -82,8 +82,8 @@ struct ShadowTables {
     func abandonAll() throws {
         try writer.maintenance(db) {
             for shadow in try Shadow.load(writer.database) { try drop(shadow.entity) }
-            for entity in writer.catalog.entities {
-                try Statement(writer.database, "DROP TABLE IF EXISTS \(quoted(Shadow.kept(entity.id)))").execute()
+            for table in try KeptTable.all(writer.database) {
+                try Statement(writer.database, "DROP TABLE \(quoted(table))").execute()
             }
         }
     }
@@ -279,12 +279,7 @@ struct ShadowTables {
         let count = try Statement(writer.database, "SELECT count(*) FROM \(fresh)")
         let rows = try count.step() ? Int(count.integer(0)) : 0
         count.reset()
-        if keepsOld {
-            // A copy: the table itself would go on taking part in foreign keys.
-            let kept = quoted(Shadow.kept(entity.id))
-            try Statement(writer.database, "DROP TABLE IF EXISTS \(kept)").execute()
-            try Statement(writer.database, "CREATE TABLE \(kept) AS SELECT * FROM \(table)").execute()
-        }
+        if keepsOld { try KeptTable.keep(entity.stored, as: KeptTable.name(of: entity), writer.database) }
         // Its indexes and triggers go with it; those that the log knows come with the new one.
         try Statement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
         try Statement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()

@@ -1,14 +1,15 @@
 internal import CSQLite
+internal import Foundation
 package import GRDB
 internal import StorageCore
 package import StorageLog
 
-/// A projection that is folded in a temporary database, from the log of a store that is only read.
+/// A projection that is folded in a database of its own, from the log of a store that is only read.
 ///
 /// Not `Sendable`: it belongs to the thread of the connection that it reads.
 package final class ScratchProjection {
     package let projection: any Projection
-    /// The temporary database, with one transaction that never ends.
+    /// Temporary, or a file that ``save()`` brings up to date; always inside a transaction.
     package let database: DatabaseQueue
     /// Its tables, apart from those that virtual tables keep for themselves.
     package private(set) var tables: [Table] = []
@@ -18,6 +19,8 @@ package final class ScratchProjection {
     private let images: RowImages
     private let catalog: Catalog
     private let entities: Set<UInt32>
+    /// What whoever goes on with it must have in common with it; nil where it can't be gone on with.
+    private let rules: String?
     /// Events that were added and not yet taken in.
     private var queue: [RowEvent] = []
     private var changes: TableChanges?
@@ -35,8 +38,18 @@ package final class ScratchProjection {
     }
 
     /// - Parameter source: A connection of the store, inside a read.
-    package init(
+    package convenience init(
         _ projection: any Projection, of source: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast] = [:]
+    ) throws {
+        try self.init(projection, of: source, catalog: catalog, upcasts: upcasts, in: nil, through: 0)
+    }
+
+    /// - Parameters:
+    ///   - file: Where it is folded, so that it can be gone on with; in a temporary database where nil.
+    ///   - last: How far it is to come; what has come further is begun anew.
+    init(
+        _ projection: any Projection, of source: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast],
+        in file: FoldFile?, through last: Int64
     ) throws {
         self.projection = projection
         self.source = source
@@ -53,17 +66,25 @@ package final class ScratchProjection {
         entities = catalog.entities(named: projection.entities)
         images = RowImages(
             ReadSource(source, catalog: catalog), upcasts: upcasts, isBehind: true, kept: try KeptImages())
-        var configuration = GRDB.Configuration()
-        configuration.label = "StorageKit scratch"
-        configuration.allowsUnsafeTransactions = true
+        var begun: (DatabaseQueue, Int64)?
+        if let file {
+            let rules = FoldMark.rules(of: projection, catalog)
+            // What can't be read is of no use either.
+            begun = try? Self.resume(file, rules, through: last, of: source)
+            if begun == nil { file.remove() }
+            self.rules = rules
+        } else {
+            rules = nil
+        }
         // An empty path is a temporary file, which SQLite makes only when memory runs short.
-        database = try DatabaseQueue(path: "", configuration: configuration)
+        database = try begun?.0 ?? Self.open(file?.path ?? "")
+        position = begun?.1 ?? 0
         do {
             try database.writeWithoutTransaction { db in
                 // Rules in SQL come from anywhere, and have no business with other files.
                 if let connection = db.sqliteConnection { sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0) }
                 try db.execute(sql: "BEGIN")
-                try projection.prepare(db)
+                if begun == nil { try projection.prepare(db) }
             }
         } catch {
             throw StorageError(
@@ -71,6 +92,41 @@ package final class ScratchProjection {
                 remedy: "Correct its prepare.", cause: error)
         }
         tables = try connected { try Self.tables($0) }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.label = "StorageKit scratch"
+        configuration.allowsUnsafeTransactions = true
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        guard !path.isEmpty else { return database }
+        // What was saved outlives the loss of power, if not the last of it.
+        try database.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        }
+        return database
+    }
+
+    /// - Returns: What was saved before and how far it has come; nil where there is nothing, or it is of no use.
+    private static func resume(
+        _ file: FoldFile, _ rules: String, through last: Int64, of source: OpaquePointer
+    ) throws -> (DatabaseQueue, Int64)? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        let database = try open(file.path)
+        let mark = try database.writeWithoutTransaction { db in try db.sqliteConnection.flatMap(FoldMark.load) }
+        guard let mark, mark.position <= last,
+            try mark == FoldMark(rules: rules, at: mark.position, of: source)
+        else { return nil }
+        return (database, mark.position)
+    }
+
+    /// Makes sure that what it has come to is found again, where it is folded in a file.
+    func save() throws {
+        guard let rules else { return }
+        let mark = try FoldMark(rules: rules, at: position, of: source)
+        try connected { try mark.save($0) }
+        try run("COMMIT")
+        try run("BEGIN")
     }
 
     package func wants(_ entity: UInt32) -> Bool { entities.contains(entity) }
@@ -188,6 +244,7 @@ package final class ScratchProjection {
         var tables: [Table] = []
         while try select.step() {
             let name = select.string(0)
+            if FoldMark.isOwn(name) { continue }
             let info = try Statement(database, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")
             info.bind(text: name, at: 1)
             var columns: [String] = []

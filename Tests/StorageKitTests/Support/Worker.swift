@@ -95,8 +95,11 @@ final class Worker {
     /// With what the worker has ended.
     var exitStatus: Int32 { process.terminationStatus }
 
-    private func end(_ signal: Int32) -> [(rows: Int, name: String)] {
-        Foundation.kill(process.processIdentifier, signal)
+    /// Waits until the worker has ended by itself, and returns what it has said.
+    func finish() -> [(rows: Int, name: String)] { end(nil) }
+
+    private func end(_ signal: Int32?) -> [(rows: Int, name: String)] {
+        if let signal { Foundation.kill(process.processIdentifier, signal) }
         process.waitUntilExit()
         printed.waitForEnd()
         // The last line may have been cut off by the kill.

@@ -91,7 +91,7 @@ struct AdoptCommand: AsyncParsableCommand {
         let answer = AdoptionAnswer(
             plan: plan, database: database, store: store, backup: backup, isDryRun: change.dryRun)
         try answer.write(to: ResultOutput(format))
-        if !change.dryRun, plan.left.contains(where: { $0.obstacle?.isExpected == false }) { throw ExitStatus.partial }
+        if plan.left.contains(where: { $0.obstacle?.isExpected == false }) { throw ExitStatus.partial }
     }
 }
 

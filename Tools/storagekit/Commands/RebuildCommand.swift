@@ -168,6 +168,7 @@ struct RebuildCommand: AsyncParsableCommand {
             for (kind, tables) in [("an unfinished", leftovers.unfinished), ("the kept", leftovers.kept)] {
                 for table in tables { try output.line("\(verb): \(kind) \(TargetArgument(table: table))") }
             }
+            for name in leftovers.projections { try output.line("\(verb): an unfinished projection \(name)") }
             try output.line(
                 change.dryRun
                     ? "Nothing was changed." : "Nothing is left of interrupted rebuilds, and no table is kept.")
@@ -186,7 +187,9 @@ struct RebuildCommand: AsyncParsableCommand {
     }
 
     private static func write(_ leftovers: RebuildLeftovers, to json: inout JSONWriter) {
-        for (name, tables) in [("unfinished", leftovers.unfinished), ("kept", leftovers.kept)] {
+        for (name, tables) in [
+            ("unfinished", leftovers.unfinished), ("kept", leftovers.kept), ("projections", leftovers.projections),
+        ] {
             json.key(name)
             json.beginArray()
             for table in tables { json.text(table) }

@@ -1,0 +1,62 @@
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// What a fold that was interrupted must have in common with the one that goes on with it.
+struct FoldMark: Equatable {
+    private static let table = "storage_fold"
+
+    /// What the projection calls itself, what it reads, and by what it was folded.
+    private let rules: String
+    /// The last event that was taken in, and the commit that it belongs to: the same of another history has another time.
+    let position: Int64
+    private let commit: Int64
+    private let time: Int64
+
+    init(rules: String, at position: Int64, of source: OpaquePointer) throws {
+        (self.rules, self.position) = (rules, position)
+        let outline = try position == 0 ? nil : LogReader(source).outline(containing: position)
+        let info = outline.map { $0.commit(ofEvent: Int(position - $0.header.first)) }
+        commit = info?.number ?? 0
+        time = info?.time ?? 0
+    }
+
+    static func rules(of projection: any Projection, _ catalog: Catalog) -> String {
+        let entities = catalog.entities(named: projection.entities).sorted().compactMap(catalog.entity(id:))
+        return ([projection.name, "\(projection.version)", program] + entities.map { "\($0)" }).joined(separator: "\n")
+    }
+
+    private init(rules: String, position: Int64, commit: Int64, time: Int64) {
+        (self.rules, self.position, self.commit, self.time) = (rules, position, commit, time)
+    }
+
+    /// The program as it was built: another build may have other rules under the same version.
+    private static let program: String = {
+        guard let path = Bundle.main.executablePath,
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let size = attributes[.size] as? Int, let date = attributes[.modificationDate] as? Date
+        else { return UUID().uuidString }
+        return "\(path) \(size) \(date.timeIntervalSince1970)"
+    }()
+
+    static func isOwn(_ table: String) -> Bool { table == self.table }
+
+    static func load(_ database: OpaquePointer) throws -> FoldMark? {
+        guard try Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = '\(table)'").step() else { return nil }
+        let select = try Statement(database, "SELECT rules, position, number, time FROM \(table)")
+        guard try select.step() else { return nil }
+        return FoldMark(
+            rules: select.string(0), position: select.integer(1), commit: select.integer(2), time: select.integer(3))
+    }
+
+    func save(_ database: OpaquePointer) throws {
+        try Statement(
+            database,
+            "CREATE TABLE IF NOT EXISTS \(Self.table)(id INTEGER PRIMARY KEY, rules, position, number, time)"
+        ).execute()
+        let insert = try Statement(database, "INSERT OR REPLACE INTO \(Self.table) VALUES (1, ?1, ?2, ?3, ?4)")
+        insert.bind(text: rules, at: 1)
+        for (place, number) in [position, commit, time].enumerated() { insert.bind(number, at: Int32(place + 2)) }
+        try insert.execute()
+    }
+}

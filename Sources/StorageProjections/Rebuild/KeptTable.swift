@@ -1,0 +1,45 @@
+internal import StorageCore
+internal import StorageLog
+
+/// Copies of old tables that rebuilds have kept: plain tables that nobody else knows.
+enum KeptTable {
+    private static let prefix = "storage_kept_"
+    /// Tables of programs' projections are known by their names, those of entities by numbers.
+    private static let infix = "of_"
+
+    static func name(of entity: CatalogEntity) -> String { "\(prefix)\(entity.id)" }
+    static func name(ofProjected table: String) -> String { prefix + infix + table }
+
+    static func all(_ database: OpaquePointer) throws -> [String] {
+        let select = try Statement(
+            database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '\(prefix)*' ORDER BY name")
+        var names: [String] = []
+        while try select.step() { names.append(select.string(0)) }
+        return names
+    }
+
+    /// What they are copies of, as people know it.
+    static func originals(_ database: OpaquePointer) throws -> [String] {
+        let entities = try Catalog.load(database).entities
+        return try all(database).compactMap { name in
+            if name.hasPrefix(prefix + infix) { return String(name.dropFirst(prefix.count + infix.count)) }
+            return entities.first { self.name(of: $0) == name }?.name
+        }.sorted()
+    }
+
+    /// What an earlier rebuild has kept is somebody's only copy.
+    ///
+    /// - Parameter original: The table, as people know it.
+    /// - Throws: `conflict` where there is one.
+    static func checkFree(_ name: String, of original: String, _ database: OpaquePointer) throws {
+        guard try all(database).contains(name) else { return }
+        throw StorageError(
+            .conflict, "An earlier rebuild has kept the old table of \"\(original)\" as \(name).",
+            remedy: "Copy what you need of it, throw it away (storagekit rebuild --abandon), then keep another.")
+    }
+
+    /// A copy: the table itself would go on taking part in foreign keys.
+    static func keep(_ table: String, as name: String, _ database: OpaquePointer) throws {
+        try Statement(database, "CREATE TABLE \(quoted(name)) AS SELECT * FROM \(quoted(table))").execute()
+    }
+}
