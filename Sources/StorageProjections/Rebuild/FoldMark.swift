@@ -23,7 +23,9 @@ struct FoldMark: Equatable {
 
     static func rules(of projection: any Projection, _ catalog: Catalog) -> String {
         let entities = catalog.entities(named: projection.entities).sorted().compactMap(catalog.entity(id:))
-        return ([projection.name, "\(projection.version)", program] + entities.map { "\($0)" }).joined(separator: "\n")
+        // What it holds itself too: rules in SQL are no part of the program.
+        let own = [projection.name, "\(projection.version)", String(reflecting: projection), program]
+        return (own + entities.map { "\($0)" }).joined(separator: "\n")
     }
 
     private init(rules: String, position: Int64, commit: Int64, time: Int64) {

@@ -18,8 +18,11 @@ enum ResidentMemory {
         status("VmHWM")
     }
 
-    private static func status(_ field: String) -> Double? {
-        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
+    /// The highest value that another process has ever had.
+    static func peak(of process: pid_t) -> Double? { status("VmHWM", of: "\(process)") }
+
+    private static func status(_ field: String, of process: String = "self") -> Double? {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) else { return nil }
         for line in status.split(separator: "\n") where line.hasPrefix(field + ":") {
             let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }
             return kibibytes.map { $0 * 1_024 }

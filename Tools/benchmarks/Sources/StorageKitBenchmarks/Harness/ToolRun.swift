@@ -4,8 +4,8 @@ import Foundation
 struct ToolRun {
     let secondsToFirstLine: Double
     let seconds: Double
-    /// The most memory that it had resident at any time.
-    let peakBytes: Double
+    /// The most memory that it had resident at any time up to its last output; nil where the system can't tell.
+    let peakBytes: Double?
     /// Without what follows the first newline.
     let firstLine: String
 
@@ -30,24 +30,29 @@ struct ToolRun {
         var line: [UInt8] = []
         var first: Duration?
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        var peak: Double?
+        var sampled: ContinuousClock.Instant?
         while true {
             let count = read(ends[0], &bytes, bytes.count)
             guard count > 0 else { break }
+            if sampled.map({ ContinuousClock.now - $0 > .milliseconds(5) }) ?? true {
+                // Not what wait4(2) tells: that counts what this process has resident too.
+                peak = ResidentMemory.peak(of: process) ?? peak
+                sampled = .now
+            }
             guard first == nil else { continue }
             line += bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
             if bytes[..<count].contains(UInt8(ascii: "\n")) { first = ContinuousClock.now - start }
         }
-        var usage = rusage()
         var exit: Int32 = 0
-        wait4(process, &exit, 0, &usage)
+        waitpid(process, &exit, 0)
         let whole = ContinuousClock.now - start
         guard exit == 0 else {
             throw BenchmarkError("\(([path] + arguments).joined(separator: " ")) ended with \(exit >> 8).")
         }
         secondsToFirstLine = (first ?? whole) / .seconds(1)
         seconds = whole / .seconds(1)
-        // Linux counts kilobytes.
-        peakBytes = Double(usage.ru_maxrss) * 1_024
+        peakBytes = peak
         firstLine = String(decoding: line, as: UTF8.self)
     }
 }
