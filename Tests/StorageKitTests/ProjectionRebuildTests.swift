@@ -104,9 +104,12 @@ struct ProjectionRebuildTests {
                 }
             }
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(FileManager.default.fileExists(atPath: file))
+            // It shows no more people what is in the store than the store does.
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o640)
         }
         var storage = try open(1)
+        #expect(chmod(path, 0o640) == 0)
         try await storage.save((0..<12_000).map { Note(id: $0, text: "note \($0)") })
         func sum() async throws -> Int? {
             try await storage.read { try Int.fetchOne($0, sql: "SELECT sum(length) FROM lengths") }

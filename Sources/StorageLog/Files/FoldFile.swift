@@ -11,12 +11,26 @@ package struct FoldFile: Sendable {
     private static let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789_")
 
     package let path: String
+    private let store: String
 
     /// nil where the projection has too long a name for a file.
     package init?(store: String, projection: String) {
         guard let name = projection.addingPercentEncoding(withAllowedCharacters: Self.plain), name.utf8.count <= 150
         else { return nil }
+        self.store = store
         path = store + Self.infix + name
+    }
+
+    /// Makes it anew and empty, for those to read alone who may read the store.
+    package func create() {
+        remove()
+        var info = stat()
+        let mode = stat(store, &info) == 0 ? info.st_mode & 0o777 : 0o600
+        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR, 0o600)
+        // Where it can't be made, whoever opens it is told why.
+        guard descriptor >= 0 else { return }
+        fchmod(descriptor, mode)
+        close(descriptor)
     }
 
     package func remove() { for suffix in Self.sidecars { unlink(path + suffix) } }

@@ -71,7 +71,7 @@ package final class ScratchProjection {
             let rules = FoldMark.rules(of: projection, catalog)
             // What can't be read is of no use either.
             begun = try? Self.resume(file, rules, through: last, of: source)
-            if begun == nil { file.remove() }
+            if begun == nil { file.create() }
             self.rules = rules
         } else {
             rules = nil
