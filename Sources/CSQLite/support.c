@@ -2,6 +2,9 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 int storage_bind_text(sqlite3_stmt *statement, int index, const void *bytes, size_t size) {
     return sqlite3_bind_text64(statement, index, bytes, size, SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -35,6 +38,12 @@ int storage_set_triggers_enabled(sqlite3 *database, int enabled) {
 
 int storage_set_trusted_schema(sqlite3 *database, int trusted) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusted, (int *)0);
+}
+
+void storage_give_back_large_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 void storage_use_large_pages(void *memory, size_t size) {

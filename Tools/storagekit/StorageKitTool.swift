@@ -1,4 +1,5 @@
 import ArgumentParser
+import CSQLite
 import Foundation
 
 /// What the executable calls.
@@ -38,6 +39,7 @@ struct StorageKitTool: AsyncParsableCommand {
     static func main() async {
         // A reader that leaves early must show as an error of the write and not end the process.
         signal(SIGPIPE, SIG_IGN)
+        storage_give_back_large_memory()
         do {
             try checkArguments()
             var command = try parseAsRoot(RelativePoints.protected(Array(CommandLine.arguments.dropFirst())))

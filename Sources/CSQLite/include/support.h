@@ -23,6 +23,10 @@ int storage_disable_checkpoint_on_close(sqlite3 *database);
 int storage_set_triggers_enabled(sqlite3 *database, int enabled);
 int storage_set_trusted_schema(sqlite3 *database, int trusted);
 
+// Lets large pieces of memory of this process go back to the system when they are freed. Once one was, glibc would take the next
+// ones of its size from heaps that it keeps, of which each thread has another.
+void storage_give_back_large_memory(void);
+
 // Asks the system to give this memory in large pages, once it is touched: a page at a time costs more than filling it.
 void storage_use_large_pages(void *memory, size_t size);
 

@@ -121,8 +121,8 @@ struct NetWindow: Sendable {
         swap(&rowOfEvent, &memory.rowOfEvent)
         // Growing would copy everything; what isn't used is never given by the system.
         let most = limit * Self.mostPatience + limit
-        Self.reserve(&bytes, most)
-        Self.reserve(&values, most)
+        Self.reserve(&bytes, most, onLargePages: true)
+        Self.reserve(&values, most, onLargePages: true)
         Self.reserve(&rows, most)
         Self.reserve(&rowOfEvent, most)
         tables = entities.map(Table.init)
@@ -131,10 +131,12 @@ struct NetWindow: Sendable {
         last = position
     }
 
-    private static func reserve<Element>(_ array: inout [Element], _ size: Int) {
+    /// - Parameter onLargePages: Whether so much of it is used that it doesn't matter that each is taken as a whole.
+    private static func reserve<Element>(_ array: inout [Element], _ size: Int, onLargePages: Bool = false) {
         array.removeAll(keepingCapacity: true)
         guard array.capacity < size / MemoryLayout<Element>.stride else { return }
         array.reserveCapacity(size / MemoryLayout<Element>.stride)
+        guard onLargePages else { return }
         array.withUnsafeMutableBufferPointer { storage_use_large_pages($0.baseAddress, size) }
     }
 

@@ -17,7 +17,9 @@ package final class ProjectionRuntime: Sendable {
     struct State {
         var followers: [String: Follower] = [:]
         var reactions: [String: AsyncStream<[StorageEvent]>.Continuation] = [:]
-        var tasks: [Task<Void, Never>] = []
+        /// Those that follow the log, and those that tell what was taken in.
+        var following: [Task<Void, Never>] = []
+        var telling: [Task<Void, Never>] = []
         /// How far each has come, and why it stands, where it does.
         var progress: [String: Progress] = [:]
         /// Goes up with every change of `progress`.
@@ -64,19 +66,24 @@ package final class ProjectionRuntime: Sendable {
         state.withLock { state in
             for follower in state.followers.values { follower.wake.finish() }
             for reaction in state.reactions.values { reaction.finish() }
-            for task in state.tasks { task.cancel() }
+            for task in state.following + state.telling { task.cancel() }
         }
     }
 
     /// Stops the tasks and waits for them. Reactions to what is committed already are finished first.
     package func stop() async {
-        let tasks = state.withLock { state in
+        let following = state.withLock { state in
             state.isStopped = true
             for follower in state.followers.values { follower.wake.finish() }
-            for reaction in state.reactions.values { reaction.finish() }
-            return state.tasks
+            return state.following
         }
-        for task in tasks { await task.value }
+        for task in following { await task.value }
+        // Only now: what a step takes in is told when its transaction is over, and never again.
+        let telling = state.withLock { state in
+            for reaction in state.reactions.values { reaction.finish() }
+            return state.telling
+        }
+        for task in telling { await task.value }
         changed { _ in }
     }
 
@@ -87,7 +94,7 @@ package final class ProjectionRuntime: Sendable {
             let task = Task { for await events in stream { await reacting.committed(events) } }
             state.withLock { state in
                 state.reactions[name] = continuation
-                state.tasks.append(task)
+                state.telling.append(task)
             }
         }
         guard registration.mode == .async else { return }
@@ -100,7 +107,7 @@ package final class ProjectionRuntime: Sendable {
         }
         state.withLock { state in
             state.followers[name] = Follower(wake: continuation)
-            state.tasks.append(task)
+            state.following.append(task)
         }
         continuation.yield()
     }
