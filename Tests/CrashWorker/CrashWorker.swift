@@ -17,8 +17,8 @@ struct Mark {
 /// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `remaking`,
 /// `refolding`, `rebuilding`, `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group
 /// that SIGTERM ends), `asked` (as many commits as the next byte of standard input says) or `hold`. Others don't write:
-/// `listening` prints the commits of another process, `asking` asks such a one for PREFIX commits and ends when it has seen them, `checkpoint` and
-/// `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
+/// `listening` prints the commits of another process, `asking` asks such a one for PREFIX commits and ends when it has seen
+/// them, `checkpoint` and `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
 @main
 struct CrashWorker {
     static func main() async throws {

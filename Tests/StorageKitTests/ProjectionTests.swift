@@ -14,6 +14,8 @@ final class Tally: ReactingProjection {
     let poison = Mutex<Set<Int64>>([])
     let reactions = Mutex<[Int64]>([])
     let replays = Mutex<[Bool]>([])
+    /// Called at the beginning of the next batch.
+    let hold = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ name: String = "tally", version: Int = 1, entities: [String] = ["notes"], poison: Set<Int64> = []) {
         self.name = name
@@ -37,6 +39,11 @@ final class Tally: ReactingProjection {
 
     func apply(_ batch: ProjectionBatch, _ db: Database) throws {
         replays.withLock { $0.append(batch.isReplay) }
+        let hold = hold.withLock { hold in
+            defer { hold = nil }
+            return hold
+        }
+        hold?()
         for event in batch.events {
             try db.execute(
                 sql: "INSERT INTO \(name) VALUES (?, ?, ?)",
@@ -379,6 +386,31 @@ struct ProjectionTests {
         #expect(try await tallied(storage).last == expected[0])
         try await storage.close()
         #expect(again.reactions.withLock { $0 } == expected)
+    }
+
+    /// What was under way when the store was closed is told as well: nobody would tell it later.
+    @Test(arguments: [ProjectionMode.inline, .async])
+    func whatIsUnderWayWhenAStoreIsClosedIsTold(mode: ProjectionMode) async throws {
+        let tally = Tally()
+        let store = try store([tally], mode: mode)
+        let storage = store.storage
+        let hasBegun = Mutex(false)
+        let goOn = DispatchSemaphore(value: 0)
+        tally.hold.withLock { hold in
+            hold = {
+                hasBegun.withLock { $0 = true }
+                goOn.wait()
+            }
+        }
+        let saving = Task { try await storage.save(Note(id: 1, text: "n")) }
+        while !hasBegun.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+        let closing = Task { try await storage.close() }
+        // As far as it comes while the batch is held.
+        try await Task.sleep(for: .milliseconds(100))
+        goOn.signal()
+        let position = try await saving.value.position
+        try await closing.value
+        #expect(tally.reactions.withLock { $0 } == [position])
     }
 
     /// A log row may reach beyond the position up to which a projection is made again.

@@ -78,7 +78,9 @@ package final class ProjectionRuntime: Sendable {
             return state.following
         }
         for task in following { await task.value }
-        // Only now: what a step takes in is told when its transaction is over, and never again.
+        // Commits under way take their turns before this one. A store that has failed, or is only read, has none.
+        try? await engine.withWriter { _, _ in }
+        // Only now: what is taken in is told when its transaction is over, and never again.
         let telling = state.withLock { state in
             for reaction in state.reactions.values { reaction.finish() }
             return state.telling

@@ -32,7 +32,7 @@ enum KeptTable {
     /// - Parameter original: The table, as people know it.
     /// - Throws: `conflict` where there is one.
     static func checkFree(_ name: String, of original: String, _ database: OpaquePointer) throws {
-        guard try all(database).contains(name) else { return }
+        guard try all(database).contains(where: { $0.folded == name.folded }) else { return }
         throw StorageError(
             .conflict, "An earlier rebuild has kept the old table of \"\(original)\" as \(name).",
             remedy: "Copy what you need of it, throw it away (storagekit rebuild --abandon), then keep another.")

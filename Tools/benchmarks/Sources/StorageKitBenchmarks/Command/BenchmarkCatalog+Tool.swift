@@ -3,22 +3,28 @@ extension BenchmarkCatalog {
     /// Differences are asked of so many events.
     private static let comparedEvents = 100_000
 
-    private func firstLineBudgets(_ store: String) -> [Budget] {
-        let names = ToolContenders.names
-        return [names.log, names.history, names.diff, names.middleDiff].map { name in
+    private func budgets(
+        _ title: String, _ metric: String, of names: [String], must: Double, aim: Double, on store: String
+    ) -> [Budget] {
+        names.map { name in
             Budget(
-                title: "First line, `\(name)`, \(store)",
-                quantity: .metricOf(ToolContenders.firstLineMetric, name), limit: .atMost, must: 50, aim: 50)
+                title: "\(title), `\(name)`, \(store)", quantity: .metricOf(metric, name), limit: .atMost, must: must,
+                aim: aim)
         }
     }
 
-    private func peakBudgets(_ store: String) -> [Budget] {
+    private func firstLineBudgets(on store: String) -> [Budget] {
         let names = ToolContenders.names
-        return [names.history, names.asOf, names.export, names.rebuild].map { name in
-            Budget(
-                title: "Peak memory, `\(name)`, \(store)",
-                quantity: .metricOf(ToolContenders.peakMetric, name), limit: .atMost, must: 100, aim: 40)
-        }
+        return budgets(
+            "First line", ToolContenders.firstLineMetric,
+            of: [names.log, names.history, names.diff, names.middleDiff], must: 50, aim: 50, on: store)
+    }
+
+    private func peakBudgets(on store: String) -> [Budget] {
+        let names = ToolContenders.names
+        return budgets(
+            "Peak memory", ToolContenders.peakMetric,
+            of: [names.history, names.asOf, names.export, names.rebuild], must: 100, aim: 40, on: store)
     }
 
     private var method: String {
@@ -35,7 +41,7 @@ extension BenchmarkCatalog {
         let events = "\(Format.count(log.events)) events"
         return Benchmark(
             id: "tool-large", title: "The tool on \(events)",
-            method: method, budgets: firstLineBudgets(events) + peakBudgets(events), layout: .curve
+            method: method, budgets: firstLineBudgets(on: events) + peakBudgets(on: events), layout: .curve
         ) { workspace in
             guard let tool = StorageKitTool.found else { return Contest(operations: 1, contenders: []) }
             let path = try await StorageKitStore.largeLogPath(log, in: workspace)
@@ -50,7 +56,7 @@ extension BenchmarkCatalog {
             id: "tool-" + history.name,
             title: "The tool on the history `\(history.name)`",
             method: method,
-            budgets: peakBudgets("`\(history.name)`") + [
+            budgets: peakBudgets(on: "`\(history.name)`") + [
                 Budget(
                     title: "As-of of a table of `\(history.name)` in the middle of its history, cold",
                     quantity: .metricOf(ToolContenders.wholeMetric, ToolContenders.names.asOf), limit: .atMost,

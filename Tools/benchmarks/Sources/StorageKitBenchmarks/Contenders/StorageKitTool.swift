@@ -21,17 +21,6 @@ struct StorageKitTool {
         return folder.appendingPathComponent("storage.sqlite").path
     }
 
-    func measure(_ arguments: [String]) throws -> ToolRun { try ToolRun(url.path, arguments) }
-
-    func run(_ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = url
-        process.arguments = arguments
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw BenchmarkError(
-                "storagekit \(arguments.joined(separator: " ")) ended with \(process.terminationStatus).")
-        }
-    }
+    @discardableResult
+    func run(_ arguments: [String]) throws -> ToolRun { try ToolRun(url, arguments) }
 }

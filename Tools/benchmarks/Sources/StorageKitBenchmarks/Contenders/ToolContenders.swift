@@ -15,7 +15,7 @@ enum ToolContenders {
     /// - Parameter events: How many events the differences are of, at most.
     static func contenders(_ tool: StorageKitTool, store: String, events: Int) throws -> [Contender] {
         func answer(_ arguments: [String]) throws -> [String: Any] {
-            let line = try tool.measure(arguments + ["-s", store, "--format", "jsonl"]).firstLine
+            let line = try tool.run(arguments + ["-s", store, "--format", "jsonl"]).firstLine
             return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
         }
         guard let head = try answer(["log", "-n", "1"])["to"] as? Int else {
@@ -41,7 +41,7 @@ enum ToolContenders {
             Contender(
                 name: name, prepare: { _ in },
                 run: {
-                    let run = try tool.measure(arguments + ["-s", store])
+                    let run = try tool.run(arguments + ["-s", store])
                     return [
                         Metric(name: firstLineMetric, value: run.secondsToFirstLine * 1_000),
                         Metric(name: wholeMetric, value: run.seconds * 1_000),

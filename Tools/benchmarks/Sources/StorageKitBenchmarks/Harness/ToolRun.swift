@@ -9,46 +9,37 @@ struct ToolRun {
     /// Without what follows the first newline.
     let firstLine: String
 
-    /// - Parameter path: Of the program.
-    init(_ path: String, _ arguments: [String]) throws {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw BenchmarkError("There is no pipe to be had.") }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-        posix_spawn_file_actions_addclose(&actions, ends[0])
-        posix_spawn_file_actions_addclose(&actions, ends[1])
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        var words = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { words.forEach { free($0) } }
+    init(_ program: URL, _ arguments: [String]) throws {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardOutput = pipe
         let start = ContinuousClock.now
-        var process: pid_t = 0
-        let status = posix_spawn(&process, path, &actions, nil, &words, environ)
-        close(ends[1])
-        defer { close(ends[0]) }
-        guard status == 0 else { throw BenchmarkError("\(path) doesn't start: \(String(cString: strerror(status)))") }
+        try process.run()
         var line: [UInt8] = []
         var first: Duration?
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         var peak: Double?
         var sampled: ContinuousClock.Instant?
         while true {
-            let count = read(ends[0], &bytes, bytes.count)
+            let count = read(pipe.fileHandleForReading.fileDescriptor, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
             if sampled.map({ ContinuousClock.now - $0 > .milliseconds(5) }) ?? true {
                 // Not what wait4(2) tells: that counts what this process has resident too.
-                peak = ResidentMemory.peak(of: process) ?? peak
+                peak = ResidentMemory.peak(of: process.processIdentifier) ?? peak
                 sampled = .now
             }
             guard first == nil else { continue }
             line += bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
             if bytes[..<count].contains(UInt8(ascii: "\n")) { first = ContinuousClock.now - start }
         }
-        var exit: Int32 = 0
-        waitpid(process, &exit, 0)
+        process.waitUntilExit()
         let whole = ContinuousClock.now - start
-        guard exit == 0 else {
-            throw BenchmarkError("\(([path] + arguments).joined(separator: " ")) ended with \(exit >> 8).")
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkError(
+                "storagekit \(arguments.joined(separator: " ")) ended with \(process.terminationStatus).")
         }
         secondsToFirstLine = (first ?? whole) / .seconds(1)
         seconds = whole / .seconds(1)
