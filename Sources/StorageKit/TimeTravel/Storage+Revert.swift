@@ -6,7 +6,8 @@ extension Storage {
     /// Takes a commit back by a commit of its own, so that the log tells both.
     ///
     /// Each column is looked at by itself: where it still holds what the commit left, it gets what it held before. What
-    /// has changed since is a conflict, and by default nothing is done then. Tables and columns that the commit made stay.
+    /// has changed since is a conflict, and by default nothing is done then. What the commit left as it had found it, such as a row
+    /// that came and went in it, is nothing to take back. Tables and columns that the commit made stay.
     ///
     /// ```swift
     /// let report = try await storage.revert(77, onConflict: .skip, reason: "wrong import")

@@ -30,8 +30,7 @@ struct RowEvent: Sendable {
         self.position = position
         self.commit = commit
         columns = (0..<count).map { shape.columns[$0] }
-        row = Row(
-            entity: shape.entity, key: KeyCoding.encode(key, count: Int(shape.key_count), bytes: view.bytes))
+        row = Row(view, at: index)
         self.key = (0..<Int(shape.key_count)).map { view.value(key[$0]) }
         previous = view.events[index].previous
         let first = (0..<count).map { view.value(values[$0]) }
@@ -78,5 +77,14 @@ struct RowEvent: Sendable {
             position: position, commit: commit, operation: operation, table: entity?.name ?? "entity \(row.entity)",
             key: key, old: operation == .insert ? nil : fields(old), new: operation == .delete ? nil : fields(new),
             previous: previous)
+    }
+}
+
+extension RowEvent.Row {
+    init(_ view: EventView, at index: Int) {
+        let shape = view.shape(of: index)
+        self.init(
+            entity: shape.entity,
+            key: KeyCoding.encode(view.key(of: index), count: Int(shape.key_count), bytes: view.bytes))
     }
 }

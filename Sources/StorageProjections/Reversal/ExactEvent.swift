@@ -13,14 +13,19 @@ struct ExactEvent {
     let after: [UInt32: ExactValue]
 
     init(_ view: EventView, at index: Int) {
-        let shape = view.shape(of: index)
-        let key = view.key(of: index)
-        let count = Int(shape.key_count)
-        row = RowEvent.Row(entity: shape.entity, key: KeyCoding.encode(key, count: count, bytes: view.bytes))
-        self.key = (0..<count).map { ExactValue(key[$0], bytes: view.bytes) }
+        row = RowEvent.Row(view, at: index)
+        key = ExactValue.key(of: view, at: index)
         let change = NetRow(view, event: index)
         operation = change.existed ? change.exists ? .update : .delete : .insert
         before = Dictionary(uniqueKeysWithValues: change.old.map { ($0.column, $0.value) })
         after = Dictionary(uniqueKeysWithValues: change.new.map { ($0.column, $0.value) })
+    }
+}
+
+extension ExactValue {
+    /// The key of the row that an event is of.
+    static func key(of view: EventView, at index: Int) -> [ExactValue] {
+        let key = view.key(of: index)
+        return (0..<Int(view.shape(of: index).key_count)).map { ExactValue(key[$0], bytes: view.bytes) }
     }
 }

@@ -6,7 +6,8 @@ package import StorageLog
 ///
 /// Each column is looked at by itself: where it still holds what the event left, it gets what it held before; where it
 /// holds something else, somebody has changed it since, and that is a conflict. Of several events of a row it is the last that
-/// counts for this: what only looks like the state in between is somebody else's. The schema stays as it is.
+/// counts for this: what only looks like the state in between is somebody else's. What the events leave as they found it is
+/// nothing to take back, whoever has changed it since. The schema stays as it is.
 package final class Reversal {
     private let writer: LogWriter
     private let policy: ConflictPolicy
@@ -17,6 +18,8 @@ package final class Reversal {
     /// Places that somebody else has made what they were before an event of the run, with what that event had left: the
     /// events before it aren't what they hold now.
     private var settled: [BlockedPlace: ExactValue] = [:]
+    /// Places that the events as a whole leave as they found them, and others have changed since.
+    private var untouched: Set<BlockedPlace> = []
     /// Events that rows of others stood in the way of, which may be gone when the rest is taken back; and those before them.
     private var waiting: [ExactEvent] = []
     private var waitingRows: Set<RowEvent.Row> = []
@@ -44,20 +47,11 @@ package final class Reversal {
     package func run(_ positions: ClosedRange<Int64>) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         first = positions.lowerBound
+        try findUntouched(positions)
         var events = 0
-        try LogReader(writer.database).forEachBatch(in: positions, descending: true) { batch in
-            try batch.withView { view in
-                for index in (0..<view.count).reversed() {
-                    let position = batch.header.first + Int64(index)
-                    guard positions.contains(position) else { continue }
-                    let entity = view.shape(of: index).entity
-                    if entity == CatalogEntity.catalog.id { continue }
-                    if passesRemarks, CatalogEntity.isReserved(entity) { continue }
-                    events += 1
-                    try takeBack(ExactEvent(view, at: index))
-                }
-            }
-            return true
+        try forEachEvent(in: positions, descending: true) { view, index in
+            events += 1
+            try takeBack(ExactEvent(view, at: index))
         }
         try takeBackWaiting()
         if events == 0 {
@@ -67,6 +61,70 @@ package final class Reversal {
         }
         if policy == .refuse, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
         return outcome
+    }
+
+    private func forEachEvent(
+        in positions: ClosedRange<Int64>, descending: Bool = false, _ body: (EventView, Int) throws -> Void
+    ) throws {
+        try LogReader(writer.database).forEachBatch(in: positions, descending: descending) { batch in
+            try batch.withView { view in
+                for place in 0..<view.count {
+                    let index = descending ? view.count - 1 - place : place
+                    guard positions.contains(batch.header.first + Int64(index)) else { continue }
+                    let entity = view.shape(of: index).entity
+                    if entity == CatalogEntity.catalog.id || passesRemarks && CatalogEntity.isReserved(entity) {
+                        continue
+                    }
+                    try body(view, index)
+                }
+            }
+            return true
+        }
+    }
+
+    /// Only of rows with several events can anything be as it was before them.
+    private func findUntouched(_ positions: ClosedRange<Int64>) throws {
+        var repeated = RepeatedRows()
+        try forEachEvent(in: positions) { view, index in repeated.add(RowEvent.Row(view, at: index)) }
+        guard repeated.finish() else { return }
+        var changes: [RowEvent.Row: (key: [ExactValue], net: NetRow)] = [:]
+        try forEachEvent(in: positions) { view, index in
+            let row = RowEvent.Row(view, at: index)
+            guard repeated.contains(row) else { return }
+            let change = NetRow(view, event: index)
+            if let known = changes[row] {
+                changes[row]?.net = known.net.followed(by: change)
+            } else {
+                changes[row] = (ExactValue.key(of: view, at: index), change)
+            }
+        }
+        for (row, change) in changes where change.net.existed == change.net.exists {
+            guard let access = try access(to: row.entity) else { continue }
+            let current = try access.row(change.key)
+            guard change.net.exists else {
+                if current != nil { untouched.insert(BlockedPlace(row: row, column: 0)) }
+                continue
+            }
+            let old = Dictionary(uniqueKeysWithValues: change.net.old.map { ($0.column, $0.value) })
+            let new = Dictionary(uniqueKeysWithValues: change.net.new.map { ($0.column, $0.value) })
+            let columns = access.columns.filter { old[$0.id] != nil && new[$0.id] != nil && !$0.isStamp }
+            let same = columns.filter { old[$0.id] == new[$0.id] }
+            let changed = same.filter { current?[$0.id] != new[$0.id] }
+            if same.count == columns.count {
+                if !changed.isEmpty { untouched.insert(BlockedPlace(row: row, column: 0)) }
+            } else if !change.net.isWhole {
+                for column in changed { untouched.insert(BlockedPlace(row: row, column: column.id)) }
+            }
+        }
+    }
+
+    /// Nil where the table is gone.
+    private func access(to entity: UInt32) throws -> RowAccess? {
+        if let known = rows[entity] { return known }
+        guard let found = writer.catalog.entity(id: entity), !found.isDropped else { return nil }
+        let access = try RowAccess(found, writer)
+        rows[entity] = access
+        return access
     }
 
     private func takeBackWaiting() throws {
@@ -80,12 +138,9 @@ package final class Reversal {
 
     private func takeBack(_ event: ExactEvent) throws {
         if waitingRows.contains(event.row) { return waiting.append(event) }
-        guard let entity = writer.catalog.entity(id: event.row.entity), !entity.isDropped else {
-            return block(event, nil, "its table is gone")
-        }
-        if blocked.contains(BlockedPlace(row: event.row, column: 0)) { return }
-        let access = try rows[entity.id] ?? RowAccess(entity, writer)
-        rows[entity.id] = access
+        guard let access = try access(to: event.row.entity) else { return block(event, nil, "its table is gone") }
+        let row = BlockedPlace(row: event.row, column: 0)
+        if blocked.contains(row) || untouched.contains(row) { return }
         let current = try access.row(event.key)
         switch event.operation {
         case .insert: try takeBackInsert(event, current, access)
@@ -148,7 +203,7 @@ package final class Reversal {
                 continue
             }
             let place = BlockedPlace(row: event.row, column: column.id)
-            if blocked.contains(place) { continue }
+            if blocked.contains(place) || untouched.contains(place) { continue }
             if found == old {
                 settle(place, left: new)
             } else if column.origin != 0, try !existed(column, of: event) {

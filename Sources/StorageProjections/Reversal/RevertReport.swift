@@ -27,17 +27,14 @@ struct PendingChanges {
     init(_ writer: LogWriter, from start: Int, limit: Int) {
         let view = writer.captured
         let events = start..<view.count
-        // Few rows have several events; only these are put together, so that a large commit needs little more memory.
-        var (seen, repeated) = (Set<Int>(), Set<Int>())
-        for index in events where !seen.insert(view.row(of: index).hashValue).inserted {
-            repeated.insert(view.row(of: index).hashValue)
-        }
-        seen = []
+        var repeated = RepeatedRows()
+        for index in events { repeated.add(RowEvent.Row(view, at: index)) }
+        _ = repeated.finish()
         var places: [RowEvent.Row: Int] = [:]
         var rows: [(key: [ExactValue], change: NetRow)] = []
         for index in events {
-            let row = view.row(of: index)
-            let isRepeated = repeated.contains(row.hashValue)
+            let row = RowEvent.Row(view, at: index)
+            let isRepeated = repeated.contains(row)
             guard isRepeated || rows.count < limit else {
                 switch Int(view.shape(of: index).operation) {
                 case STORAGE_INSERT: inserted += 1
@@ -51,9 +48,7 @@ struct PendingChanges {
                 rows[place].change = rows[place].change.followed(by: change)
             } else {
                 if isRepeated { places[row] = rows.count }
-                let key = view.key(of: index)
-                let count = Int(view.shape(of: index).key_count)
-                rows.append(((0..<count).map { ExactValue(key[$0], bytes: view.bytes) }, change))
+                rows.append((ExactValue.key(of: view, at: index), change))
             }
         }
         var tables: [UInt32: DifferenceTable] = [:]
@@ -72,14 +67,5 @@ struct PendingChanges {
             }
             if first.count < limit { first.append(RowDifference(change)) }
         }
-    }
-}
-
-extension EventView {
-    fileprivate func row(of index: Int) -> RowEvent.Row {
-        let shape = shape(of: index)
-        return RowEvent.Row(
-            entity: shape.entity,
-            key: KeyCoding.encode(key(of: index), count: Int(shape.key_count), bytes: bytes))
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Random numbers that a printed seed brings back (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
@@ -11,4 +13,10 @@ struct SeededGenerator: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
         return mixed ^ (mixed >> 31)
     }
+}
+
+/// Seeds for a test whose steps are random; `STORAGEKIT_TEST_SCALE` tries more of them, `STORAGEKIT_SEED` replays a single one.
+func testSeeds(_ count: Int) -> [UInt64] {
+    if let seed = ProcessInfo.processInfo.environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return [seed] }
+    return (1...UInt64(max(1, Int(Double(count) * testScale)))).map { $0 }
 }

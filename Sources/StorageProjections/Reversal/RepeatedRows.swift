@@ -1,0 +1,18 @@
+/// Which rows come up several times. Few do: only these are put together, so that much needs little memory.
+struct RepeatedRows {
+    private var seen: Set<Int> = []
+    private var repeated: Set<Int> = []
+
+    mutating func add(_ row: RowEvent.Row) {
+        if !seen.insert(row.hashValue).inserted { repeated.insert(row.hashValue) }
+    }
+
+    /// - Returns: Whether there are any.
+    mutating func finish() -> Bool {
+        seen = []
+        return !repeated.isEmpty
+    }
+
+    /// Whether a row came up several times; once in a great while true of another one.
+    func contains(_ row: RowEvent.Row) -> Bool { repeated.contains(row.hashValue) }
+}
