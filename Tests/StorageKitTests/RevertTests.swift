@@ -17,9 +17,9 @@ import Testing
         @StorageBelongsTo(foreignKey: "itemId", onDelete: .cascade) var item: Item?
     }
 
-    private func open() throws -> Storage {
+    private func open(segmentLength: Int = 16) throws -> Storage {
         var configuration = StorageConfiguration()
-        configuration.segmentLength = 16
+        configuration.segmentLength = segmentLength
         return try StorageKit.inMemory(configuration: configuration) {
             $0.autoSchema(ItemRecord.self, PartRecord.self)
         }.facade
@@ -177,6 +177,26 @@ import Testing
             try await storage.revert(try #require(report.receipt?.commit))
             #expect(try await state(storage) == now)
         }
+    }
+
+    /// So many rows that they aren't looked at all at once.
+    @Test func whatManyRowsLeaveAsTheyWereIsNothingToTakeBack() async throws {
+        let storage = try open(segmentLength: 1_024)
+        let count = 60_000
+        let insert = """
+            WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < \(count))
+            INSERT INTO items(id, name, count, updatedAt, _position) SELECT id, 'n', 1, 0, 0 FROM ids
+            """
+        let commit = try #require(
+            try await storage.write { tx in
+                try tx.execute(insert)
+                try tx.execute("DELETE FROM items WHERE id % 100 <> 0")
+            }.commit)
+        let others = stride(from: 1, to: count, by: 5_000).map { $0 }
+        try await storage.save(others.map { Item(id: $0, name: "n", count: 1, note: nil) })
+        let report = try await storage.revert(commit, onConflict: .overwrite)
+        #expect(report.outcome.deleted == count / 100 && report.outcome.count == count / 100)
+        #expect(try await state(storage).map(\.id) == others)
     }
 
     /// Undo passes a commit that comes to nothing, and goes on passing it when the rows of older ones are there again.

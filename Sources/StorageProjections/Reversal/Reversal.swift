@@ -35,6 +35,14 @@ package final class Reversal {
         let column: UInt32
     }
 
+    private struct FoldedRow {
+        let key: [ExactValue]
+        var net: NetRow
+    }
+
+    /// About how many rows are folded at a time.
+    private static let foldedRows = 50_000
+
     /// - Parameter passesRemarks: Whether tags, notes and records of operations stay.
     package init(_ writer: LogWriter, policy: ConflictPolicy, passesRemarks: Bool = false) {
         self.writer = writer
@@ -86,18 +94,27 @@ package final class Reversal {
     private func findUntouched(_ positions: ClosedRange<Int64>) throws {
         var repeated = RepeatedRows()
         try forEachEvent(in: positions) { view, index in repeated.add(RowEvent.Row(view, at: index)) }
-        guard repeated.finish() else { return }
-        var changes: [RowEvent.Row: (key: [ExactValue], net: NetRow)] = [:]
-        try forEachEvent(in: positions) { view, index in
-            let row = RowEvent.Row(view, at: index)
-            guard repeated.contains(row) else { return }
-            let change = NetRow(view, event: index)
-            if let known = changes[row] {
-                changes[row]?.net = known.net.followed(by: change)
-            } else {
-                changes[row] = (ExactValue.key(of: view, at: index), change)
+        let count = repeated.finish()
+        guard count > 0 else { return }
+        // The events are read once more for each part, so that a long range needs no more memory than a short one.
+        let parts = count / Self.foldedRows + 1
+        for part in 0..<parts {
+            var changes: [RowEvent.Row: FoldedRow] = [:]
+            try forEachEvent(in: positions) { view, index in
+                let row = RowEvent.Row(view, at: index)
+                guard repeated.contains(row, inPart: part, of: parts) else { return }
+                let change = NetRow(view, event: index)
+                if let known = changes[row] {
+                    changes[row]?.net = known.net.followed(by: change)
+                } else {
+                    changes[row] = FoldedRow(key: ExactValue.key(of: view, at: index), net: change)
+                }
             }
+            try findUntouched(among: changes)
         }
+    }
+
+    private func findUntouched(among changes: [RowEvent.Row: FoldedRow]) throws {
         for (row, change) in changes where change.net.existed == change.net.exists {
             guard let access = try access(to: row.entity) else { continue }
             let current = try access.row(change.key)

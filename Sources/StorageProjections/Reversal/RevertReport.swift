@@ -29,7 +29,7 @@ struct PendingChanges {
         let events = start..<view.count
         var repeated = RepeatedRows()
         for index in events { repeated.add(RowEvent.Row(view, at: index)) }
-        _ = repeated.finish()
+        repeated.finish()
         var places: [RowEvent.Row: Int] = [:]
         var rows: [(key: [ExactValue], change: NetRow)] = []
         for index in events {
