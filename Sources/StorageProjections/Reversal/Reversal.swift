@@ -96,7 +96,7 @@ package final class Reversal {
         try forEachEvent(in: positions) { view, index in repeated.add(RowEvent.Row(view, at: index)) }
         let count = repeated.finish()
         guard count > 0 else { return }
-        // The events are read once more for each part, so that a long range needs no more memory than a short one.
+        // The events are read once more for each part, so that a long range needs little more memory than a short one.
         let parts = count / Self.foldedRows + 1
         for part in 0..<parts {
             var changes: [RowEvent.Row: FoldedRow] = [:]
