@@ -1,9 +1,9 @@
 // The life of a capture, and what the engine asks of it.
 #include "capture_internal.h"
 
-static void free_tables(storage_capture *capture) {
-    for (size_t i = 0; i < capture->table_count; i++) {
-        captured_table *table = &capture->tables[i];
+static void free_tables(captured_table *tables, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        captured_table *table = &tables[i];
         for (size_t slot = 0; slot < table->update_capacity; slot++) free(table->updates[slot].mask);
         free(table->updates);
         free(table->name);
@@ -14,9 +14,7 @@ static void free_tables(storage_capture *capture) {
         free(table->key_columns);
         free(table->attached);
     }
-    free(capture->tables);
-    capture->tables = 0;
-    capture->table_count = 0;
+    free(tables);
 }
 
 static void free_shapes(storage_capture *capture) {
@@ -35,6 +33,15 @@ static const sqlite3_value *find_absent(sqlite3 *database) {
     return absent;
 }
 
+int storage_capture_register_functions(storage_capture *capture) {
+    int code = sqlite3_create_function_v2(
+        capture->database, "storage_engine", 0, SQLITE_UTF8, capture, capture_engine_function, 0, 0, 0);
+    if (code != SQLITE_OK) return code;
+    return sqlite3_create_function_v2(
+        capture->database, "storage_identical", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, capture,
+        capture_identical_function, 0, 0, 0);
+}
+
 storage_capture *storage_capture_create(sqlite3 *database, storage_limits limits) {
     storage_capture *capture = calloc(1, sizeof *capture);
     if (!capture) return 0;
@@ -42,15 +49,9 @@ storage_capture *storage_capture_create(sqlite3 *database, storage_limits limits
     capture->limits = limits;
     capture->absent = find_absent(database);
     int code = sqlite3_create_module_v2(database, "storage_sentinel", &capture_sentinel_module, capture, 0);
-    if (code == SQLITE_OK) {
-        code = sqlite3_create_function_v2(
-            database, "storage_engine", 0, SQLITE_UTF8, capture, capture_engine_function, 0, 0, 0);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_create_function_v2(
-            database, "storage_identical", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, capture, capture_identical_function, 0, 0, 0);
-    }
+    if (code == SQLITE_OK) code = storage_capture_register_functions(capture);
     if (code == SQLITE_OK) code = sqlite3_trace_v2(database, SQLITE_TRACE_STMT, capture_on_statement, capture);
+    if (code == SQLITE_OK) code = capture_guard_file(capture);
     if (code != SQLITE_OK) {
         free(capture);
         return 0;
@@ -61,7 +62,8 @@ storage_capture *storage_capture_create(sqlite3 *database, storage_limits limits
 
 void storage_capture_destroy(storage_capture *capture) {
     if (!capture) return;
-    free_tables(capture);
+    capture_release_file(capture);
+    free_tables(capture->tables, capture->table_count);
     free_shapes(capture);
     free(capture->events);
     free(capture->values);
@@ -108,32 +110,49 @@ static int define_table(captured_table *table, const storage_table *source) {
     return 1;
 }
 
+// Room for both images of a row with so many columns. What is there stays where there is no memory.
+static int widen_scratch(storage_capture *capture, size_t columns) {
+    if (columns <= capture->scratch_columns) return 1;
+    uint64_t *mask = calloc((columns + 63) / 64, sizeof *mask);
+    storage_value *old_values = calloc(columns, sizeof *old_values), *new_values = calloc(columns, sizeof *new_values);
+    if (!mask || !old_values || !new_values) {
+        free(mask);
+        free(old_values);
+        free(new_values);
+        return 0;
+    }
+    free(capture->mask);
+    free(capture->old_values);
+    free(capture->new_values);
+    capture->mask = mask;
+    capture->old_values = old_values;
+    capture->new_values = new_values;
+    capture->scratch_columns = columns;
+    return 1;
+}
+
 int storage_capture_define(storage_capture *capture, const storage_table *tables, size_t count) {
-    free_tables(capture);
-    // Shapes stay while events refer to them.
-    if (capture->event_count == 0) free_shapes(capture);
-    capture->tables = calloc(count ? count : 1, sizeof(captured_table));
-    if (!capture->tables) return SQLITE_NOMEM;
+    // The new tables first: where there is no memory for them, the old ones go on being captured.
+    captured_table *defined = calloc(count ? count : 1, sizeof *defined);
+    if (!defined) return SQLITE_NOMEM;
     size_t widest = 1;
     for (size_t i = 0; i < count; i++) {
-        capture->table_count = i + 1;
-        if (!define_table(&capture->tables[i], &tables[i])) return SQLITE_NOMEM;
-        capture_find_attached(capture, &capture->tables[i]);
-        if (tables[i].column_count > widest) widest = tables[i].column_count;
-    }
-    if (widest > capture->scratch_columns) {
-        free(capture->mask);
-        free(capture->old_values);
-        free(capture->new_values);
-        capture->mask = calloc((widest + 63) / 64, sizeof(uint64_t));
-        capture->old_values = calloc(widest, sizeof(storage_value));
-        capture->new_values = calloc(widest, sizeof(storage_value));
-        capture->scratch_columns = widest;
-        if (!capture->mask || !capture->old_values || !capture->new_values) {
-            capture->scratch_columns = 0;
+        if (!define_table(&defined[i], &tables[i])) {
+            free_tables(defined, i + 1);
             return SQLITE_NOMEM;
         }
+        capture_find_attached(capture, &defined[i]);
+        if (tables[i].column_count > widest) widest = tables[i].column_count;
     }
+    if (!widen_scratch(capture, widest)) {
+        free_tables(defined, count);
+        return SQLITE_NOMEM;
+    }
+    free_tables(capture->tables, capture->table_count);
+    capture->tables = defined;
+    capture->table_count = count;
+    // Shapes stay while events refer to them.
+    if (capture->event_count == 0) free_shapes(capture);
     return SQLITE_OK;
 }
 
@@ -148,20 +167,55 @@ int storage_capture_take_schema_suspicion(storage_capture *capture) {
     return suspicion;
 }
 
+int storage_capture_take_body_changed_schema(storage_capture *capture) {
+    int changed = capture->body_changed_schema;
+    capture->body_changed_schema = 0;
+    return changed;
+}
+
 int storage_capture_take_schema_undone(storage_capture *capture) {
     int undone = capture->schema_undone;
     capture->schema_undone = 0;
     return undone;
 }
 
-void storage_capture_set_in_group(storage_capture *capture, int in_group) {
-    capture->in_group = in_group;
-    capture->ended = 0;
-    if (capture->barred) sqlite3_exec(capture->database, "PRAGMA query_only = 0", 0, 0, 0);
-    capture->barred = 0;
+// MARK: Transactions
+
+int storage_capture_begin(storage_capture *capture) {
+    if (capture->reads_only) sqlite3_exec(capture->database, "PRAGMA query_only = 0", 0, 0, 0);
+    capture->reads_only = 0;
+    capture->state = CAPTURE_OPEN;
+    sqlite3_trace_v2(capture->database, SQLITE_TRACE_STMT, capture_on_statement, capture);
+    return storage_capture_take_hook(capture);
 }
 
-int storage_capture_ended(const storage_capture *capture) { return capture->ended; }
+// The function that sets the hook returns what it was called with before.
+int storage_capture_take_hook(storage_capture *capture) {
+    return sqlite3_preupdate_hook(capture->database, capture_on_change, capture) == capture;
+}
+
+void storage_capture_end(storage_capture *capture) {
+    capture->state = CAPTURE_BARRED;
+    capture->body = (commit_body){0};
+}
+
+int storage_capture_ended(const storage_capture *capture) { return capture->state == CAPTURE_ENDED; }
+
+void storage_capture_begin_body(storage_capture *capture, const storage_allowance *allowance) {
+    capture->body = (commit_body){.runs = 1, .start = buffer_end(capture)};
+    if (!allowance) return;
+    capture->body.has_allowance = 1;
+    capture->body.allowance = *allowance;
+    capture->body.deadline = monotonic_nanoseconds() + allowance->nanoseconds;
+}
+
+void storage_capture_end_body(storage_capture *capture) { capture->body.runs = 0; }
+int storage_capture_depth(const storage_capture *capture) { return capture->mark_count; }
+int storage_capture_released(const storage_capture *capture) { return capture->body.released; }
+int storage_capture_outgrown(const storage_capture *capture) { return capture->body.outgrown; }
+uint64_t storage_capture_statements(const storage_capture *capture) { return capture->statement_count; }
+
+// MARK: The buffer
 
 size_t storage_capture_count(const storage_capture *capture) { return capture->event_count; }
 const storage_event *storage_capture_events(const storage_capture *capture) { return capture->events; }
@@ -188,6 +242,8 @@ enum { RETAINED_BYTES = 32 << 20, RETAINED_SHAPES = 4096 };
 
 void storage_capture_reset(storage_capture *capture) {
     truncate_buffer(capture, (buffer_mark){0});
+    capture->body.start = (buffer_mark){0};
+    capture->change_count = 0;
     capture->attaches_no_more = 0;
     capture->error = STORAGE_CAPTURE_OK;
     capture->logged = 0;

@@ -8,10 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 typedef struct {
     size_t events, values, bytes, touches, attachments, attached_bytes;
+    // Changes that the hook has seen, also those that weren't appended because of an error.
+    uint64_t changes;
 } buffer_mark;
+
+// Where the connection stands between two transactions of the engine.
+typedef enum {
+    // Nothing may be written.
+    CAPTURE_BARRED,
+    // The engine's transaction is under way.
+    CAPTURE_OPEN,
+    // Its transaction is over, and the engine hasn't noticed yet. Nothing may be written.
+    CAPTURE_ENDED,
+} capture_state;
+
+// The body of a commit.
+typedef struct {
+    // Whether it is under way, has released the savepoint around it, has taken more than it may.
+    int runs, released, outgrown;
+    // What had been captured before it.
+    buffer_mark start;
+    int has_allowance;
+    storage_allowance allowance;
+    int64_t deadline;
+} commit_body;
+
+struct guarded_file;
 
 // The shape of updates that change one set of columns; the set is the key of a small hash table per entity table.
 typedef struct {
@@ -70,7 +96,8 @@ struct storage_capture {
     int mark_count, mark_capacity;
 
     int error;
-    size_t error_event;
+    // The change that it was met at, and how many there were.
+    uint64_t error_change, change_count;
     uint32_t error_entity, error_column;
 
     // Scratch for one update: the set of changed columns, and the values of both images.
@@ -79,9 +106,15 @@ struct storage_capture {
     size_t scratch_columns;
 
     int suppressed, baseline, engine, logged, schema_suspicion, schema_undone;
-    // Whether a group of commits is under way, whether its transaction was ended by somebody else, and whether the
-    // connection was barred from writing because of it.
-    int in_group, ended, barred;
+    capture_state state;
+    commit_body body;
+    // The writer's file where it has a write-ahead log; where not, whether it was made to read only.
+    struct guarded_file *file;
+    int reads_only;
+    uint64_t statement_count;
+    int looks_at_schema;
+    // Whether a body itself has run a statement that may change the schema.
+    int body_changed_schema;
     // What SQLite hands over for a column that the record on disk is too short to hold.
     const sqlite3_value *absent;
     storage_schema_callback schema_callback;
@@ -104,7 +137,7 @@ static inline int reserve(void **array, size_t *capacity, size_t needed, size_t 
 static inline void fail(storage_capture *capture, int error, uint32_t entity, uint32_t column) {
     if (capture->error) return;
     capture->error = error;
-    capture->error_event = capture->event_count;
+    capture->error_change = capture->change_count;
     capture->error_entity = entity;
     capture->error_column = column;
 }
@@ -117,7 +150,21 @@ static inline void truncate_buffer(storage_capture *capture, buffer_mark mark) {
     capture->touch_count = mark.touches;
     capture->attachment_count = mark.attachments;
     capture->attached_byte_count = mark.attached_bytes;
-    if (capture->error && capture->error_event >= mark.events) capture->error = STORAGE_CAPTURE_OK;
+    // An error of a change that stays is an error still.
+    if (capture->error && capture->error_change > mark.changes) capture->error = STORAGE_CAPTURE_OK;
+    capture->change_count = mark.changes;
+}
+
+static inline buffer_mark buffer_end(const storage_capture *capture) {
+    return (buffer_mark){
+        capture->event_count, capture->value_count, capture->byte_count, capture->touch_count, capture->attachment_count,
+        capture->attached_byte_count, capture->change_count};
+}
+
+static inline int64_t monotonic_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 // MARK: Values
@@ -181,6 +228,11 @@ void capture_attach(storage_capture *capture, const captured_table *table);
 void capture_on_change(
     void *context, sqlite3 *database, int operation, const char *schema, const char *name, sqlite3_int64 old_rowid,
     sqlite3_int64 new_rowid);
+
+// Wraps the methods of the writer's file, so that its write lock can be refused. Does nothing for databases that have none.
+// Returns an SQLite result code.
+int capture_guard_file(storage_capture *capture);
+void capture_release_file(storage_capture *capture);
 
 // The virtual table that hears of savepoints.
 extern const sqlite3_module capture_sentinel_module;

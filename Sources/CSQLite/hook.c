@@ -1,6 +1,45 @@
 // The pre-update hook: turns row changes into events.
 #include "capture_internal.h"
 
+// Whether a text is UTF-8 as RFC 3629 has it: no overlong form, no surrogate, nothing beyond U+10FFFF. ASCII goes by eight
+// bytes at a time.
+static int is_utf8(const uint8_t *bytes, size_t size) {
+    const uint8_t *end = bytes + size;
+    while (bytes < end) {
+        uint64_t eight;
+        while (end - bytes >= 8) {
+            memcpy(&eight, bytes, 8);
+            if (eight & 0x8080808080808080ull) break;
+            bytes += 8;
+        }
+        if (bytes == end) break;
+        uint8_t first = *bytes++;
+        if (first < 0x80) continue;
+        uint8_t least = 0x80, most = 0xBF;
+        int more;
+        if (first >= 0xC2 && first <= 0xDF) {
+            more = 1;
+        } else if (first >= 0xE0 && first <= 0xEF) {
+            more = 2;
+            if (first == 0xE0) least = 0xA0;
+            if (first == 0xED) most = 0x9F;
+        } else if (first >= 0xF0 && first <= 0xF4) {
+            more = 3;
+            if (first == 0xF0) least = 0x90;
+            if (first == 0xF4) most = 0x8F;
+        } else {
+            return 0;
+        }
+        if (end - bytes < more) return 0;
+        if (*bytes < least || *bytes > most) return 0;
+        for (int i = 1; i < more; i++) {
+            if ((bytes[i] & 0xC0) != 0x80) return 0;
+        }
+        bytes += more;
+    }
+    return 1;
+}
+
 // Appends a peeked value, copying its bytes. Room for the value itself is reserved by the caller.
 static void keep(storage_capture *capture, const captured_table *table, uint32_t column, storage_value value, int fresh) {
     if (value.type == SQLITE_TEXT || value.type == SQLITE_BLOB) {
@@ -9,10 +48,13 @@ static void keep(storage_capture *capture, const captured_table *table, uint32_t
         if (fresh && value.type == SQLITE_TEXT && value.size && memchr(source, 0, value.size)) {
             fail(capture, STORAGE_CAPTURE_NUL_IN_TEXT, table->entity, identifier);
         }
+        if (fresh && value.type == SQLITE_TEXT && !is_utf8(source, value.size)) {
+            fail(capture, STORAGE_CAPTURE_INVALID_TEXT, table->entity, identifier);
+        }
         if (value.size > capture->limits.value_bytes) {
             fail(capture, STORAGE_CAPTURE_VALUE_TOO_LARGE, table->entity, identifier);
             value.size = 0;
-        } else if (capture->byte_count + value.size > capture->limits.commit_bytes) {
+        } else if (capture->byte_count - capture->body.start.bytes + value.size > capture->limits.commit_bytes) {
             fail(capture, STORAGE_CAPTURE_COMMIT_TOO_LARGE, table->entity, identifier);
             value.size = 0;
         } else if (!reserve((void **)&capture->bytes, &capture->byte_capacity, capture->byte_count + value.size, 1)) {
@@ -37,7 +79,8 @@ static int begin_event(
         fail(capture, STORAGE_CAPTURE_NO_MEMORY, table->entity, 0);
         return 0;
     }
-    if (capture->event_count >= capture->limits.commit_events || capture->value_count + values > INT32_MAX) {
+    if (capture->event_count - capture->body.start.events >= capture->limits.commit_events
+        || capture->value_count + values > INT32_MAX) {
         fail(capture, STORAGE_CAPTURE_COMMIT_TOO_LARGE, table->entity, 0);
         return 0;
     }
@@ -147,20 +190,46 @@ static captured_table *find_table(storage_capture *capture, const char *name) {
     return 0;
 }
 
+// Returns an SQLite result code.
 static int read_images(storage_capture *capture, const captured_table *table, int operation) {
     for (uint32_t i = 0; i < table->column_count; i++) {
         sqlite3_value *value = 0;
         if (operation != SQLITE_INSERT) {
-            if (sqlite3_preupdate_old(capture->database, (int)i, &value) != SQLITE_OK || !value) return 0;
+            int code = sqlite3_preupdate_old(capture->database, (int)i, &value);
+            if (code != SQLITE_OK || !value) return code ? code : SQLITE_NOMEM;
             capture->old_values[i] = peek(value, table->reals[i]);
             if (table->fallbacks && value == capture->absent) capture->old_values[i] = table->fallbacks[i];
         }
         if (operation != SQLITE_DELETE) {
-            if (sqlite3_preupdate_new(capture->database, (int)i, &value) != SQLITE_OK || !value) return 0;
+            int code = sqlite3_preupdate_new(capture->database, (int)i, &value);
+            if (code != SQLITE_OK || !value) return code ? code : SQLITE_NOMEM;
             capture->new_values[i] = peek(value, table->reals[i]);
         }
     }
+    return SQLITE_OK;
+}
+
+// Whether a commit for which others wait has taken more than it may: it runs again alone.
+static int is_outgrown(storage_capture *capture) {
+    const commit_body *body = &capture->body;
+    if (!body->runs || !body->has_allowance) return 0;
+    size_t events = capture->event_count - body->start.events;
+    if (events <= body->allowance.events && capture->byte_count - body->start.bytes <= body->allowance.bytes) {
+        // The clock costs more than to capture a small row.
+        if (events % 16 || monotonic_nanoseconds() < body->deadline) return 0;
+    }
+    fail(capture, STORAGE_CAPTURE_OUTGROWN, 0, 0);
+    capture->body.outgrown = 1;
+    sqlite3_interrupt(capture->database);
     return 1;
+}
+
+// The engine's tables are written by the engine only. Projections (2) have tables of their own.
+static int is_forbidden(const storage_capture *capture, const captured_table *table, const char *name) {
+    if (capture->engine == 1 || (capture->engine == 0 && !capture->body.runs)) return 0;
+    // Tags, notes and operations are entities; the catalog is one too, but the engine knows it by heart.
+    if (table) return table->entity == STORAGE_CATALOG_ENTITY;
+    return strncasecmp(name, "storage_", 8) == 0;
 }
 
 void capture_on_change(
@@ -169,18 +238,24 @@ void capture_on_change(
 ) {
     storage_capture *capture = context;
     if (capture->suppressed || strcmp(schema, "main") != 0) return;
-    if (capture->schema_suspicion && capture->schema_callback && capture->schema_callback(capture->schema_context) != 0) {
-        fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
+    // Nothing of it is kept; there is no need to read the rest.
+    if (capture->error == STORAGE_CAPTURE_OUTGROWN) return;
+    captured_table *table = find_table(capture, name);
+    capture->change_count++;
+    if (is_forbidden(capture, table, name)) fail(capture, STORAGE_CAPTURE_RESERVED_TABLE, 0, 0);
+    if (!table || is_outgrown(capture)) return;
+    if (sqlite3_preupdate_blobwrite(database) >= 0) {
+        fail(capture, STORAGE_CAPTURE_BLOB_WRITE, table->entity, 0);
         return;
     }
-    captured_table *table = find_table(capture, name);
-    if (!table) return;
     if ((uint32_t)sqlite3_preupdate_count(database) != table->column_count) {
         fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, table->entity, 0);
         return;
     }
-    if (!read_images(capture, table, operation)) {
-        fail(capture, STORAGE_CAPTURE_NO_MEMORY, table->entity, 0);
+    int code = read_images(capture, table, operation);
+    if (code != SQLITE_OK) {
+        int error = code == SQLITE_NOMEM ? STORAGE_CAPTURE_NO_MEMORY : STORAGE_CAPTURE_UNREADABLE_COLUMN;
+        fail(capture, error, table->entity, 0);
         return;
     }
     storage_event event = {operation == SQLITE_DELETE ? old_rowid : new_rowid, 0, 0, 0, 0};

@@ -90,10 +90,23 @@ static int sentinel_sync(sqlite3_vtab *table) {
     return SQLITE_CONSTRAINT;
 }
 
+// From here on a statement would be a transaction of its own, which no log knows of. Whoever took the trace inside of the
+// transaction loses it, because in memory the bar hangs on it.
+static void end_transaction(storage_capture *capture) {
+    if (capture->state != CAPTURE_OPEN) return;
+    capture->state = CAPTURE_ENDED;
+    sqlite3_trace_v2(capture->database, SQLITE_TRACE_STMT, capture_on_statement, capture);
+}
+
+static int sentinel_commit(sqlite3_vtab *table) {
+    end_transaction(((sentinel *)table)->capture);
+    return SQLITE_OK;
+}
+
 static int sentinel_rollback(sqlite3_vtab *table) {
     storage_capture *capture = ((sentinel *)table)->capture;
     storage_capture_reset(capture);
-    capture->ended = capture->in_group;
+    end_transaction(capture);
     return SQLITE_OK;
 }
 
@@ -108,9 +121,7 @@ static int sentinel_savepoint(sqlite3_vtab *table, int number) {
     }
     // Savepoints that were open before the sentinel joined began with the transaction's first change.
     while (capture->mark_count < number) capture->marks[capture->mark_count++] = (buffer_mark){0};
-    capture->marks[number] = (buffer_mark){
-        capture->event_count, capture->value_count, capture->byte_count, capture->touch_count, capture->attachment_count,
-        capture->attached_byte_count};
+    capture->marks[number] = buffer_end(capture);
     capture->mark_count = number + 1;
     return SQLITE_OK;
 }
@@ -118,6 +129,8 @@ static int sentinel_savepoint(sqlite3_vtab *table, int number) {
 static int sentinel_release(sqlite3_vtab *table, int number) {
     storage_capture *capture = ((sentinel *)table)->capture;
     if (number < capture->mark_count) capture->mark_count = number;
+    // The outermost savepoint is the one around the commit.
+    if (capture->body.runs && number == 0) capture->body.released = 1;
     return SQLITE_OK;
 }
 
@@ -146,7 +159,7 @@ const sqlite3_module capture_sentinel_module = {
     .xUpdate = sentinel_update,
     .xBegin = sentinel_begin,
     .xSync = sentinel_sync,
-    .xCommit = sentinel_begin,
+    .xCommit = sentinel_commit,
     .xRollback = sentinel_rollback,
     .xSavepoint = sentinel_savepoint,
     .xRelease = sentinel_release,

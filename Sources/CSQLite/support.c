@@ -40,6 +40,10 @@ int storage_set_trusted_schema(sqlite3 *database, int trusted) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusted, (int *)0);
 }
 
+int storage_set_defensive(sqlite3 *database, int defensive) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, defensive, (int *)0);
+}
+
 void storage_give_back_large_memory(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 20);

@@ -29,27 +29,34 @@ static const char *skip_comments(const char *sql) {
     }
 }
 
-// Once its transaction is over, a group's next statements would be committed one by one, without the log.
+// Once its transaction is over, a database in memory has no lock to refuse: its connection is made to read only.
 static void bar_writing(storage_capture *capture) {
-    capture->barred = 1;
+    capture->reads_only = 1;
     sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
 }
 
+// One change of the schema at a time: after two of them nobody could tell a renamed column from a dropped and an added one.
+static void look_at_schema(storage_capture *capture) {
+    if (!capture->schema_callback || capture->looks_at_schema || capture->suppressed) return;
+    capture->looks_at_schema = 1;
+    if (capture->schema_callback(capture->schema_context) != 0) fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
+    capture->looks_at_schema = 0;
+}
+
 int capture_on_statement(unsigned kind, void *context, void *statement, void *text) {
-    (void)kind, (void)text;
+    (void)kind;
     storage_capture *capture = context;
-    if (capture->ended && !capture->barred) bar_writing(capture);
-    if (sqlite3_stmt_readonly(statement)) return 0;
+    capture->statement_count++;
+    // Another text is that of a trigger, whose statement was seen already.
     const char *sql = sqlite3_sql(statement);
-    if (!sql) return 0;
+    if (!sql || text != sql) return 0;
+    if (capture->state == CAPTURE_ENDED && !capture->file && !capture->reads_only) bar_writing(capture);
+    if (capture->schema_suspicion && capture->state == CAPTURE_OPEN) look_at_schema(capture);
+    if (sqlite3_stmt_readonly(statement)) return 0;
     sql = skip_comments(sql);
     if (strncasecmp(sql, "alter", 5) == 0 || strncasecmp(sql, "create", 6) == 0 || strncasecmp(sql, "drop", 4) == 0) {
-        // One change at a time: after two of them nobody could tell a renamed column from a dropped and an added one.
-        if (capture->schema_suspicion && !capture->suppressed && capture->schema_callback
-            && capture->schema_callback(capture->schema_context) != 0) {
-            fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, 0, 0);
-        }
         capture->schema_suspicion = 1;
+        if (capture->body.runs && !capture->engine) capture->body_changed_schema = 1;
     }
     return 0;
 }

@@ -76,6 +76,10 @@ extension Storage {
     /// }
     /// ```
     ///
+    /// Writes of several tasks share transactions, each with its own outcome. `body` may run more than once: it is undone and runs
+    /// again where it takes longer than others should wait, or where another write has ended the transaction. So let it
+    /// change nothing but the store.
+    ///
     /// - Parameters:
     ///   - actor: Who makes the change; the task-local ``StorageContext/actor`` where nil. Likewise `correlation`.
     ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.

@@ -60,6 +60,36 @@ import Testing
         try await open().close()
     }
 
+    /// The lock is the file's, whatever it is called.
+    @Test func anotherNameIsTheSameStore() async throws {
+        let first = try open()
+        try await first.commit("CREATE TABLE x(y)")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link.sqlite"), withDestinationPath: folder.path("store.sqlite"))
+        try FileManager.default.createSymbolicLink(atPath: folder.path("folder"), withDestinationPath: folder.url.path)
+        for name in ["link.sqlite", "folder/store.sqlite", "folder/link.sqlite", "./store.sqlite"] {
+            #expect(refusal(folder.path(name)) == .busy, "\(name)")
+            #expect(WriterLock.holder(of: folder.path(name)) == Int(getpid()), "\(name)")
+            let reader = try open(name, readOnly: true)
+            #expect(try await reader.read { try $0.tableExists("x") })
+            try await reader.close()
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("link.sqlite.lock")))
+        try await first.close()
+        #expect(link(folder.path("store.sqlite"), folder.path("hard.sqlite")) == 0)
+        for name in ["store.sqlite", "hard.sqlite", "link.sqlite"] {
+            #expect(refusal(folder.path(name)) == .misuse)
+            #expect(refusal(folder.path(name), readOnly: true) == .misuse)
+        }
+        #expect(unlink(folder.path("hard.sqlite")) == 0)
+        let second = try open("link.sqlite")
+        #expect(try await second.integer("SELECT count(*) FROM x") == 0)
+        try await second.close()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("dangling.sqlite"), withDestinationPath: folder.path("nothing.sqlite"))
+        #expect(refusal(folder.path("dangling.sqlite")) == .notFound)
+    }
+
     @Test func readersWorkBesideTheWriter() async throws {
         let writer = try open()
         try await writer.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")

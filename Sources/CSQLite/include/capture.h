@@ -22,6 +22,9 @@ typedef struct {
 
 enum { STORAGE_INSERT = 1, STORAGE_UPDATE = 2, STORAGE_DELETE = 3 };
 
+// The catalog id of the catalog's own table.
+enum { STORAGE_CATALOG_ENTITY = 1 };
+
 // What events of one kind have in common: the entity, the operation and the columns they carry, by catalog id.
 typedef struct {
     uint32_t entity;
@@ -87,15 +90,33 @@ enum {
     STORAGE_CAPTURE_UNKNOWN_COLUMNS = 5,
     // A row without a whole key: nothing could tell it from another. Tables that were made elsewhere may allow it.
     STORAGE_CAPTURE_NULL_IN_KEY = 6,
+    // Text that isn't UTF-8.
+    STORAGE_CAPTURE_INVALID_TEXT = 7,
+    // sqlite3_blob_write: the hook can't know the bytes that are about to be written.
+    STORAGE_CAPTURE_BLOB_WRITE = 8,
+    // A column of the row can't be read: a generated one, which no record holds.
+    STORAGE_CAPTURE_UNREADABLE_COLUMN = 9,
+    // A change of one of the engine's own tables by somebody else.
+    STORAGE_CAPTURE_RESERVED_TABLE = 10,
+    // The commit has outgrown its allowance beside others; it has to run again alone.
+    STORAGE_CAPTURE_OUTGROWN = 11,
 };
 
 typedef struct storage_capture storage_capture;
 
+// Of one value, and of one commit.
 typedef struct {
     uint64_t value_bytes;
     uint64_t commit_bytes;
     uint64_t commit_events;
 } storage_limits;
+
+// What a commit may take while others of its transaction wait for it.
+typedef struct {
+    uint64_t bytes;
+    uint64_t events;
+    int64_t nanoseconds;
+} storage_allowance;
 
 // Installs the hook, the sentinel module, the SQL functions and the schema watch on a connection.
 // Returns null when out of memory or when SQLite refuses.
@@ -105,12 +126,14 @@ void storage_capture_destroy(storage_capture *capture);
 // Replaces the tables that are captured. Returns an SQLite result code.
 int storage_capture_define(storage_capture *capture, const storage_table *tables, size_t count);
 
-// Called after a statement that may have changed the schema: from inside the hook before the next row is captured, or
-// before the next such statement runs. It may call storage_capture_define. Returns 0 to go on.
+// Called after a statement that may have changed the schema, before the next statement runs; never from inside the hook,
+// where SQLite forbids statements. It may call storage_capture_define. Returns 0 to go on.
 typedef int (*storage_schema_callback)(void *context);
 void storage_capture_on_schema_change(storage_capture *capture, storage_schema_callback callback, void *context);
 // Whether a statement that may change the schema ran since the last call; reading clears it.
 int storage_capture_take_schema_suspicion(storage_capture *capture);
+// Whether one of them was run by the body of a commit, and not by the engine for it; reading clears it.
+int storage_capture_take_body_changed_schema(storage_capture *capture);
 // Whether statements were undone since the last call, and with them perhaps changes of the schema; reading clears it.
 int storage_capture_take_schema_undone(storage_capture *capture);
 
@@ -142,11 +165,37 @@ int storage_capture_error(const storage_capture *capture, uint32_t *entity, uint
 
 // Empties the buffer: a new transaction begins, or the old one is over.
 void storage_capture_reset(storage_capture *capture);
-// Says whether a group of commits is under way. When its transaction is ended by anybody else, statements can't write
-// until the group is over.
-void storage_capture_set_in_group(storage_capture *capture, int in_group);
-// Whether the transaction of the group under way is over already.
+
+// MARK: Transactions
+
+// Opens the connection for one transaction of the engine. Until the transaction ends, by whomever, statements may write;
+// before and afterwards the connection is barred: the write lock of the write-ahead log is refused to it. A database in
+// memory has no such lock; there a bar is put up by the first statement after the end.
+//
+// Returns whether the pre-update hook was still that of this capture; it is now, and so is the statement trace.
+int storage_capture_begin(storage_capture *capture);
+// Sets the pre-update hook, and returns whether it was set already.
+int storage_capture_take_hook(storage_capture *capture);
+void storage_capture_end(storage_capture *capture);
+// Whether the transaction is over although storage_capture_end wasn't called.
 int storage_capture_ended(const storage_capture *capture);
+
+// Says that the body of a commit runs: it may not write to the engine's own tables, nor end the savepoint around it.
+// `allowance` is what it may take, null where nobody waits for it; beyond it the commit fails with
+// STORAGE_CAPTURE_OUTGROWN and its statement is interrupted.
+void storage_capture_begin_body(storage_capture *capture, const storage_allowance *allowance);
+void storage_capture_end_body(storage_capture *capture);
+// How many savepoints are open.
+int storage_capture_depth(const storage_capture *capture);
+// Whether the body has released the savepoint around it, so that it can't be undone alone.
+int storage_capture_released(const storage_capture *capture);
+// Whether the body has taken more than its allowance; it is to run again alone.
+int storage_capture_outgrown(const storage_capture *capture);
+// How many statements were traced: one that doesn't count shows that somebody else has taken the trace.
+uint64_t storage_capture_statements(const storage_capture *capture);
+// Registers the SQL functions of the engine again, where somebody else has taken their names. Returns a result code.
+int storage_capture_register_functions(storage_capture *capture);
+
 // Says that every captured change is in the log now, so that the transaction may commit.
 void storage_capture_set_logged(storage_capture *capture, int logged);
 // While set, changes aren't captured: the engine writes derived state.

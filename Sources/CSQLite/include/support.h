@@ -22,6 +22,7 @@ void storage_configure_process(void);
 int storage_disable_checkpoint_on_close(sqlite3 *database);
 int storage_set_triggers_enabled(sqlite3 *database, int enabled);
 int storage_set_trusted_schema(sqlite3 *database, int trusted);
+int storage_set_defensive(sqlite3 *database, int defensive);
 
 // Lets large pieces of memory of this process go back to the system when they are freed. Once one was, glibc would take the next
 // ones of its size from heaps that it keeps, of which each thread has another.

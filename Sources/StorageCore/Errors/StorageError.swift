@@ -32,6 +32,8 @@ public struct StorageError: Error, Sendable {
         public static let invalidName = Code("invalid-name")
         /// A declared limit is exceeded.
         public static let limitExceeded = Code("limit-exceeded")
+        /// More writes wait than the store was told to let wait.
+        public static let overloaded = Code("overloaded")
         /// The row isn't in the state that the caller expected.
         public static let conflict = Code("conflict")
         /// What was asked for isn't there.
@@ -64,6 +66,9 @@ public struct StorageError: Error, Sendable {
     /// The error that caused this one.
     public let cause: (any Error)?
     public let location: Location
+    /// Whether the store's own file or the engine's own checks failed, after which nobody knows what is in memory: the
+    /// store has to be opened again. Never set by an error that a user makes, whatever its code.
+    package var isStoreFailure = false
 
     public init(
         _ code: Code, _ message: String, remedy: String, cause: (any Error)? = nil, file: String = #fileID,

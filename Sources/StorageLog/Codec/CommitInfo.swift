@@ -27,6 +27,14 @@ public struct CommitMetadata: Sendable, Hashable {
 }
 
 extension CommitMetadata {
+    /// UTF-8 bytes of all its texts.
+    var byteCount: Int {
+        var count = 0
+        for text in [actor, app, reason, correlation, idempotencyKey] { count += text?.utf8.count ?? 0 }
+        for (name, value) in attributes { count += name.utf8.count + value.utf8.count }
+        return count
+    }
+
     /// Whether every text is the same to the byte; `==` takes the two spellings of é for one.
     func isExactly(_ other: CommitMetadata) -> Bool {
         guard self == other else { return false }
@@ -58,4 +66,13 @@ struct CommitSlice {
     /// Whether events of the commit lie in the row before, or in the row after.
     var continuesEarlier = false
     var continuesLater = false
+}
+
+extension CommitSlice: Equatable {
+    /// Whether the same events of the same commit are meant, its texts the same to the byte.
+    static func == (a: CommitSlice, b: CommitSlice) -> Bool {
+        a.info.number == b.info.number && a.info.time == b.info.time && a.info.metadata.isExactly(b.info.metadata)
+            && a.eventCount == b.eventCount && a.continuesEarlier == b.continuesEarlier
+            && a.continuesLater == b.continuesLater
+    }
 }

@@ -61,6 +61,18 @@ public final class EventBatch: @unchecked Sendable {
         columns.deallocate()
     }
 
+    /// Bytes of the texts and blobs that were decoded.
+    var textBytes: Int {
+        withView { view in
+            var count = 0
+            for event in 0..<view.count {
+                let values = view.key(of: event)
+                for place in 0..<view.valueCount(of: event) { count += Int(values[place].size) }
+            }
+            return count
+        }
+    }
+
     /// Texts and blobs.
     var bytes: UnsafeMutablePointer<UInt8> { byteMemory.bound(to: UInt8.self) }
 

@@ -8,7 +8,8 @@ final class MergedEvents {
     private var shapes: [storage_shape] = []
     /// Keeps the columns that the shapes point to.
     private let batches: [EventBatch]
-    private(set) var commits: [(info: CommitInfo, events: Range<Int>)] = []
+    /// The commits, with how many of the events each has.
+    private(set) var slices: [CommitSlice] = []
 
     init(_ batches: [EventBatch]) {
         self.batches = batches
@@ -18,7 +19,6 @@ final class MergedEvents {
     private func append(_ batch: EventBatch) {
         let view = batch.view
         let firstShape = UInt32(shapes.count)
-        let start = events.count
         shapes.append(contentsOf: UnsafeBufferPointer(start: view.shapes, count: view.shapeCount))
         for index in 0..<view.count {
             var event = view.events[index]
@@ -36,26 +36,14 @@ final class MergedEvents {
                 values.append(value)
             }
         }
-        var first = start
         for slice in batch.slices {
-            let range = first..<first + slice.eventCount
-            first = range.upperBound
-            if let last = commits.last, last.info.number == slice.info.number {
-                commits[commits.count - 1].events = last.events.lowerBound..<range.upperBound
+            if let last = slices.last, last.info.number == slice.info.number {
+                slices[slices.count - 1].eventCount += slice.eventCount
+                slices[slices.count - 1].continuesLater = slice.continuesLater
             } else {
-                commits.append((slice.info, range))
+                slices.append(slice)
             }
         }
-        edge(batch)
-    }
-
-    /// Whether the run begins or ends in the middle of a commit.
-    private(set) var continuesEarlier = false
-    private(set) var continuesLater = false
-
-    private func edge(_ batch: EventBatch) {
-        if events.count == batch.count { continuesEarlier = batch.slices.first?.continuesEarlier ?? false }
-        continuesLater = batch.slices.last?.continuesLater ?? false
     }
 
     func withView<Result>(_ body: (EventView) throws -> Result) rethrows -> Result {

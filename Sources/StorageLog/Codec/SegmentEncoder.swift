@@ -8,7 +8,7 @@ package import StorageCore
 /// Not thread-safe: the writer connection owns one and reuses its memory.
 final class SegmentEncoder {
     /// The bytes of a row and what its other columns say of them.
-    struct Row {
+    struct Row: Sendable {
         var header: SegmentHeader
         var body: [UInt8]
     }
@@ -52,6 +52,13 @@ final class SegmentEncoder {
             lastCommit: commits[commits.count - 1].info.number, firstTime: commits[0].info.time,
             lastTime: commits[commits.count - 1].info.time, entities: Set(localShapes.map(\.entity)).sorted())
         write(header: header, commits: commits)
+        // The decoder refuses more, so that a damaged size can't make it ask for all of the memory.
+        guard output.count <= Limits.segmentBytes else {
+            throw StorageError(
+                .limitExceeded,
+                "The events from @\(first) on take \(output.count) bytes; a row of the log holds \(Limits.segmentBytes).",
+                remedy: "Store large content in files, and their names here.")
+        }
         let body = try compress(level: level)
         return Row(header: header.with(size: output.count), body: body)
     }

@@ -21,4 +21,14 @@ public enum Limits {
     package static let segmentTargetBytes = 8 << 20
     /// What a body may decompress to at the most: an event with two images of values at their limit, with room.
     package static let segmentBytes = 1 << 30
+
+    /// What commits that share a transaction may take together before it ends, so that nobody waits for many others.
+    package static let groupBytes = 1 << 20
+    package static let groupEvents = 16_384
+    package static let groupMicroseconds: Int64 = 2_000
+
+    /// A row whose body is this long is in its final form when it is written.
+    package static let finalRowBytes: Int64 = 1 << 20
+    /// Bytes of the bodies of the rows that are merged at a time; uncompressed they are ``segmentTargetBytes`` at the most.
+    package static let sealingRunBytes: Int64 = 4 << 20
 }

@@ -1,6 +1,5 @@
 internal import CSQLite
 internal import Foundation
-package import GRDB
 internal import StorageCore
 
 /// What the writer remembers of SQLite's schema, to tell what a statement did to it.
@@ -50,6 +49,7 @@ extension LogWriter {
             }
         }
         try defineCapture(found)
+        try learnOwnObjects()
         let context = Unmanaged.passUnretained(self).toOpaque()
         storage_capture_on_schema_change(
             capture,
@@ -63,7 +63,7 @@ extension LogWriter {
     /// Entities whose tables another program has dropped. They have to be made again from the log before anything else.
     package var missingEntities: [CatalogEntity] { catalog.live.filter { schema.missing.contains($0.id) } }
 
-    /// Called from inside the hook: a row is about to be captured after a statement that may have changed the schema.
+    /// Called before the statement behind one that may have changed the schema.
     private func schemaMayHaveChanged() -> Bool {
         storage_capture_take_schema_suspicion(capture)
         do {
@@ -98,6 +98,7 @@ extension LogWriter {
         schema.dropped = []
         schema.replaced = []
         catalogMoved = false
+        captureIsOutdated = false
         renumbered = []
         catalog = try Catalog.load(database)
         try watchSchema()
@@ -109,6 +110,7 @@ extension LogWriter {
         let old = catalog.entity(id: entity.id).map(Catalog.rows(of:)) ?? [:]
         for (id, row) in Catalog.rows(of: entity) where old[id] != row { pendingCatalog[id] = row }
         catalog.replace(entity)
+        captureIsOutdated = true
         catalogIsDirty = true
         catalogMoved = true
     }
@@ -136,14 +138,16 @@ extension LogWriter {
 
 extension LogWriter {
     private func compareSchema() throws {
-        let select = try statement("PRAGMA schema_version")
-        guard try select.step() else { return }
-        let version = select.integer(0)
-        select.reset()
+        let (version, isTraced) = try schemaVersion()
         // The same number can stand for another schema after a savepoint was undone.
         let returned = storage_capture_take_schema_undone(capture) != 0 && returnToCatalog(at: version)
-        guard version != schema.version || returned else { return }
-        if !returned {
+        let hasMoved = version != schema.version
+        guard hasMoved || returned || captureIsOutdated else { return }
+        if hasMoved || returned {
+            guard isTraced else { throw StorageError.untracedSchemaChange() }
+            try checkOwnObjects()
+        }
+        if hasMoved, !returned {
             catalogStates[schema.version] = CatalogState(catalog: catalog, pending: pendingCatalog, schema: schema)
         }
         let found = try readSchema()
@@ -157,6 +161,7 @@ extension LogWriter {
         schema.version = version
         catalogIsDirty = true
         try defineCapture(found)
+        captureIsOutdated = false
     }
 
     /// Takes up what was known of the schema before the changes that have just been undone.
@@ -277,38 +282,5 @@ extension StorageError {
             remedy:
                 "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO), or make it anew in a migration of the schema, which tells the log what became of the rows."
         )
-    }
-}
-
-extension LogWriter {
-    /// A transaction in which derived tables may be made anew. Nothing is captured, and the schema is taken afterwards
-    /// as it is found: whoever calls this vouches for the tables being what the log says.
-    ///
-    /// - Parameter changesSchema: Whether `body` makes, drops or renames tables, and not only fills them.
-    package func maintenance<Result>(
-        _ db: GRDB.Database, changesSchema: Bool = true, _ body: () throws -> Result
-    ) throws -> Result {
-        try db.beginTransaction(.immediate)
-        do {
-            let result = try asEngine(body)
-            if changesSchema {
-                try watchSchema()
-                for projection in projections { try projection.reload(from: self) }
-            }
-            try db.commit()
-            if changesSchema { storage_capture_take_schema_suspicion(capture) }
-            return result
-        } catch {
-            // A rollback can fail only when SQLite has rolled back by itself already.
-            if db.isInsideTransaction { try? db.rollback() }
-            if changesSchema {
-                // Whatever a projection's statements were taken to do to the tables hasn't happened.
-                storage_capture_take_schema_suspicion(capture)
-                catalogIsDirty = true
-                try forgetCatalogChanges()
-                catalogIsDirty = false
-            }
-            throw StorageError.wrapping(error)
-        }
     }
 }

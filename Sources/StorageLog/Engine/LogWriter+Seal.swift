@@ -1,33 +1,95 @@
 internal import CSQLite
-internal import Foundation
 internal import GRDB
 internal import StorageCore
 
-/// Sealing: the small rows of a full window become one row at a higher level. Positions, times and events stay as they
-/// are; only the bytes that hold them change.
+/// Sealing: the small rows of a full window become few at a higher level. Positions, times and events stay as they are;
+/// only the bytes that hold them change.
+///
+/// Rows are sealed in the order of their positions, a run of neighbours at a time. A run is bounded by bytes, so memory
+/// and the time for which the writer is held are bounded too. The merge itself (``SegmentMerge``) needs no writer: rows of
+/// the log never change but by sealing.
 extension LogWriter {
-    /// Whether a window is full and not sealed.
-    var hasWindowToSeal: Bool {
-        guard let start = try? firstUnsealed() else { return false }
-        return head.position >= windowEnd(of: start)
+    /// The next rows to seal; nil where no window is full that isn't sealed.
+    ///
+    /// - Parameter last: The end of the log; nil for that of the last transaction.
+    func nextSealingRun(through last: Int64? = nil) throws -> SealingRun? {
+        while true {
+            let start = try firstUnsealed()
+            let end = windowEnd(of: start)
+            guard last ?? head.position >= end else { return nil }
+            var rows: [SealingRun.Row] = []
+            let select = try statement(
+                """
+                SELECT position, last, size, length(body), sealed FROM storage_log
+                WHERE position BETWEEN ?1 AND ?2 ORDER BY position
+                """)
+            select.bind(start, at: 1)
+            select.bind(end, at: 2)
+            defer { select.reset() }
+            var (bytes, bodyBytes): (Int64, Int64) = (0, 0)
+            while try select.step() {
+                let row = SealingRun.Row(position: select.integer(0), last: select.integer(1))
+                guard row.position == (rows.last?.last ?? start - 1) + 1, row.last >= row.position else {
+                    throw StorageError.corruptLog("positions from @\((rows.last?.last ?? start - 1) + 1) on are missing")
+                }
+                let isFinal =
+                    select.integer(4) != 0 || select.integer(3) >= Limits.finalRowBytes
+                    || select.integer(2) > Int64(Limits.segmentTargetBytes) * 2
+                (bytes, bodyBytes) = (bytes + select.integer(2), bodyBytes + select.integer(3))
+                let isFull = bytes > Int64(Limits.segmentTargetBytes) || bodyBytes > Limits.sealingRunBytes
+                if isFinal || (isFull && !rows.isEmpty) { break }
+                rows.append(row)
+            }
+            if !rows.isEmpty { return SealingRun(rows: rows) }
+            try passFinalRow(at: start)
+        }
     }
 
-    /// Seals the oldest full window, in a transaction of its own; false when there is none.
-    func sealWindow(_ db: GRDB.Database) throws -> Bool {
-        let start = try firstUnsealed()
-        let end = windowEnd(of: start)
-        guard head.position >= end else { return false }
-        try db.beginTransaction(.immediate)
+    /// Rows that are large already stay as they were written: to compress them once more would gain a tenth, and the
+    /// writer would have to be held for as long as all of their bytes take.
+    private func passFinalRow(at position: Int64) throws {
+        let select = try statement("SELECT last FROM storage_log WHERE position = ?")
+        select.bind(position, at: 1)
+        defer { select.reset() }
+        guard try select.step() else { throw StorageError.corruptLog("position @\(position) is missing") }
+        sealedThrough = select.integer(0)
+    }
+
+    /// Puts a merged row in the place of those that it was made of, in a transaction of its own.
+    func exchange(_ merged: SegmentMerge, _ db: GRDB.Database) throws {
         do {
-            try asEngine { try merge(start...end) }
-            try db.commit()
+            try maintenance(db, changesSchema: false) { try exchange(merged) }
         } catch {
-            // A rollback can fail only when SQLite has rolled back by itself already.
-            if db.isInsideTransaction { try? db.rollback() }
             sealedThrough = nil
-            throw StorageError.wrapping(error)
+            throw error
         }
-        return true
+    }
+
+    private func exchange(_ merged: SegmentMerge) throws {
+        let (first, last) = (merged.row.header.first, merged.row.header.last)
+        // Somebody else may have sealed them meanwhile, as imports do.
+        let select = try statement("SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 ORDER BY position")
+        select.bind(first, at: 1)
+        select.bind(last, at: 2)
+        var found: [SealingRun.Row] = []
+        while try select.step() { found.append(SealingRun.Row(position: select.integer(0), last: select.integer(1))) }
+        select.reset()
+        guard found == merged.replaced else {
+            sealedThrough = nil
+            return
+        }
+        try statement("DELETE FROM storage_log WHERE position BETWEEN ?1 AND ?2").run(first, last)
+        try insert(merged.row, sealed: true)
+        sealedThrough = last
+    }
+
+    /// Seals what there is up to the end of a window inside of the transaction under way, whose rows nobody else sees yet.
+    func sealNow(through border: Int64) throws {
+        while try firstUnsealed() <= border, let run = try nextSealingRun(through: border),
+            let merged = try SegmentMerge(run, from: database, level: configuration.sealedLevel)
+        {
+            try exchange(merged)
+        }
     }
 
     private func windowEnd(of position: Int64) -> Int64 {
@@ -35,9 +97,10 @@ extension LogWriter {
         return ((position - 1) / window + 1) * window
     }
 
-    /// The first position that isn't in a sealed row. Rows are sealed in order, so looking back from the head is short.
+    /// The first position behind those that are sealed or final. Rows are sealed in order, so looking back from the head is
+    /// short, and done once.
     func firstUnsealed() throws -> Int64 {
-        if let sealedThrough { return try skipSealed(from: sealedThrough + 1) }
+        if let sealedThrough { return sealedThrough + 1 }
         let select = try statement("SELECT last, sealed FROM storage_log ORDER BY position DESC")
         defer { select.reset() }
         while try select.step() {
@@ -48,51 +111,5 @@ extension LogWriter {
         }
         sealedThrough = 0
         return 1
-    }
-
-    /// Windows may be sealed already where they were written whole.
-    private func skipSealed(from position: Int64) throws -> Int64 {
-        let select = try statement("SELECT last, sealed FROM storage_log WHERE position = ?")
-        var position = position
-        while true {
-            select.bind(position, at: 1)
-            let found = try select.step()
-            let last = select.integer(0)
-            let sealed = found && select.integer(1) != 0
-            select.reset()
-            guard sealed else { return position }
-            sealedThrough = last
-            position = last + 1
-        }
-    }
-
-    func merge(_ positions: ClosedRange<Int64>) throws {
-        let select = try statement(
-            "SELECT position, last, size, body FROM storage_log WHERE position BETWEEN ?1 AND ?2 ORDER BY position")
-        select.bind(positions.lowerBound, at: 1)
-        select.bind(positions.upperBound, at: 2)
-        var batches: [EventBatch] = []
-        var next = positions.lowerBound
-        while try select.step() {
-            let batch = try decoder.decode(body: select.bytes(3), size: Int(select.integer(2)))
-            guard batch.header.first == next, select.integer(0) == next, batch.header.last == select.integer(1) else {
-                select.reset()
-                throw StorageError.corruptLog("row @\(select.integer(0)) isn't where it should be")
-            }
-            next = batch.header.last + 1
-            batches.append(batch)
-        }
-        select.reset()
-        guard next == positions.upperBound + 1 else {
-            throw StorageError.corruptLog("positions from @\(next) on are missing")
-        }
-        let merged = MergedEvents(batches)
-        try statement("DELETE FROM storage_log WHERE position BETWEEN ?1 AND ?2")
-            .run(positions.lowerBound, positions.upperBound)
-        try merged.withView { view in
-            try appendRows(
-                view, commits: merged.commits, first: positions.lowerBound, replacing: true, sealing: true,
-                continues: (merged.continuesEarlier, merged.continuesLater))
-        }
     }
 }

@@ -18,6 +18,9 @@ public struct StorageConfiguration: Sendable {
     public var busyTimeoutSeconds: Double = 5
     /// Connections that read at the same time.
     public var readerCount = 4
+    /// Writes that may wait for their turn; one more throws `overloaded`. Nil, the default, lets any number wait: a task
+    /// that awaits each of its writes adds one at a time.
+    public var maximumQueuedWrites: Int?
     /// Whether the store may only be read. Any number of processes may read while one writes.
     public var isReadOnly = false
     /// Where commit times come from.

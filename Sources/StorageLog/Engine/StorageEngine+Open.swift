@@ -74,6 +74,10 @@ extension StorageEngine {
     private static func makeWriter(
         _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?
     ) throws -> LogWriter {
+        // No file beside the store can be part of a commit, and nobody writes to SQLite's own tables or to what full-text
+        // indexes are made of.
+        sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0)
+        storage_set_defensive(connection, 1)
         let limits = storage_limits(
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
             commit_events: UInt64(Limits.commitEvents))
@@ -122,6 +126,8 @@ extension StorageEngine {
         // rare enough for pages that change often.
         try Statement(connection, "PRAGMA cache_size = -\(configuration.writerCacheKilobytes)").execute()
         try Statement(connection, "PRAGMA wal_autocheckpoint = 4000").execute()
+        // A write-ahead log that a long read has let grow is cut again once it starts from its beginning.
+        try Statement(connection, "PRAGMA journal_size_limit = \(64 << 20)").execute()
         let read = try Statement(connection, "PRAGMA synchronous")
         guard try read.step(), read.integer(0) == level else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "the durability can't be set", sql: nil)

@@ -21,10 +21,22 @@ extension StorageError {
             remedy: "Leave BEGIN, COMMIT and ROLLBACK to StorageKit; use savepoints inside a write.", cause: cause)
     }
 
+    static func untracedSchemaChange() -> StorageError {
+        StorageError(
+            .misuse, "A write sets a trace function and changes the schema, which StorageKit follows by its own.",
+            remedy: "Change the schema in a write of its own, without trace(options:_:).")
+    }
+
     static func unresolvedReferences() -> StorageError {
         StorageError(
             .conflict, "A deferred foreign key points to a row that isn't there.",
             remedy: "Let the row that it points to be there, or the row go that refers to it, in the same write.")
+    }
+
+    static func reservedTable(_ name: String? = nil) -> StorageError {
+        StorageError(
+            .misuse, "A write changes \(name.map { "\"\($0)\"" } ?? "a table") of the engine: names that begin with storage_ are reserved.",
+            remedy: "Leave those tables to StorageKit; its API and tool change what may be changed.")
     }
 
     static func capture(_ code: Int32, entity: String?, column: String?) -> StorageError {
@@ -34,6 +46,20 @@ extension StorageError {
             return StorageError(
                 .invalidValue, "Text with a NUL character can't be stored in \(place): SQL functions would cut it off.",
                 remedy: "Remove the NUL, or store the bytes as a blob.")
+        case STORAGE_CAPTURE_INVALID_TEXT:
+            return StorageError(
+                .invalidValue, "Text that isn't UTF-8 can't be stored in \(place).",
+                remedy: "Correct its encoding, or store the bytes as a blob.")
+        case STORAGE_CAPTURE_BLOB_WRITE:
+            return StorageError(
+                .misuse, "A row of \(place) was written to with sqlite3_blob_write, which can't be captured.",
+                remedy: "Write the whole value with UPDATE.")
+        case STORAGE_CAPTURE_UNREADABLE_COLUMN:
+            return StorageError(
+                .schemaMismatch, "A column of \(place) can't be captured: it is generated.",
+                remedy: "Drop the column; compute it in a view or query.")
+        case STORAGE_CAPTURE_RESERVED_TABLE:
+            return StorageError.reservedTable()
         case STORAGE_CAPTURE_NULL_IN_KEY:
             return StorageError(
                 .invalidValue, "A row of \(entity ?? "an entity") has no value in \(place), which is part of its key.",
@@ -62,7 +88,12 @@ extension StorageError {
 /// An error after which the other commits of the same transaction can't go on either.
 struct GroupFailure: Error {
     let cause: any Error
+    /// Whether the commit only took more than it may beside others; see ``OutgrownCommit``.
+    var isOutgrown = false
 }
+
+/// A commit gave way to those that wait for it. Nothing of it is there; it runs again, first in a group.
+struct OutgrownCommit: Error {}
 
 extension Error {
     func endingTheGroup() -> GroupFailure { GroupFailure(cause: self) }

@@ -4,9 +4,11 @@ internal import StorageCore
 
 /// Checks of the file before SQLite sees it.
 enum StorePath {
-    /// The absolute form of a path.
+    /// The absolute form of a path, its symbolic links resolved: the lock, the write-ahead log and everything else beside the
+    /// store go by its name, so it must have one only.
     ///
-    /// - Throws: `invalid-name` for URIs, which SQLite would take options from, and for NUL.
+    /// - Throws: `invalid-name` for URIs, which SQLite would take options from, and for NUL; `misuse` for a file that has
+    ///   a second name (a hard link).
     static func validated(_ path: String) throws -> String {
         guard !path.isEmpty, !path.utf8.contains(0), !path.lowercased().hasPrefix("file:"), path != ":memory:" else {
             throw StorageError(
@@ -24,7 +26,29 @@ enum StorePath {
             throw StorageError(
                 .notFound, "The folder \(folder) doesn't exist.", remedy: "Make it, or correct the path.")
         }
-        return absolute
+        let resolved = try resolving(absolute, in: folder)
+        var found = stat()
+        guard stat(resolved, &found) == 0, found.st_nlink > 1 else { return resolved }
+        throw StorageError(
+            .misuse,
+            "\(path) has \(found.st_nlink) names (hard links), and SQLite would keep a write-ahead log for each of them.",
+            remedy: "Keep one of the names; a symbolic link may stand for the others.")
+    }
+
+    private static func resolving(_ path: String, in folder: String) throws -> String {
+        func real(_ path: String) -> String? {
+            guard let resolved = realpath(path, nil) else { return nil }
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+        if let resolved = real(path) { return resolved }
+        var found = stat()
+        if lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFLNK {
+            throw StorageError(
+                .notFound, "\(path) is a symbolic link to a file that isn't there.", remedy: "Correct the link, or remove it.")
+        }
+        guard let parent = real(folder) else { return path }
+        return (parent as NSString).appendingPathComponent((path as NSString).lastPathComponent)
     }
 
     static func checkExists(_ path: String) throws {

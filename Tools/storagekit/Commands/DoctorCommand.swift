@@ -133,7 +133,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 try projections.instruct(name, .resume, recording: nil, writer, db)
             }
         case .seal: try await engine.seal()
-        case .checkpoint: try await engine.withWriter { _, db in _ = try db.checkpoint(.truncate) }
+        case .checkpoint: try await engine.withWriter { writer, db in try writer.checkpoint(db) }
         }
     }
 }

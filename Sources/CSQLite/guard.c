@@ -1,0 +1,57 @@
+// The bar: outside of the engine's transactions the writer connection is refused SQLite's write lock.
+//
+// Users hold the connection inside a write, and GRDB runs closures of theirs after COMMIT and ROLLBACK, when a statement would
+// be a transaction of its own that no log knows of. SQLite begins every transaction that writes to a write-ahead log by
+// locking one byte of its index, through a method of the open file. That method is wrapped, for this one connection, so
+// nothing hangs on a callback slot that a documented call takes, and no statement is prepared again.
+#include "capture_internal.h"
+
+typedef struct guarded_file {
+    // First: the file's methods point here.
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *original;
+    sqlite3_file *file;
+    const storage_capture *capture;
+} guarded_file;
+
+// The byte that WAL_WRITE_LOCK of SQLite's wal.c stands for; part of the file format (https://sqlite.org/walformat.html, 2.3.1).
+enum { WRITE_LOCK = 0 };
+
+static int guarded_lock(sqlite3_file *file, int offset, int count, int flags) {
+    const guarded_file *guard = (const guarded_file *)file->pMethods;
+    int takes_lock = flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+    if (takes_lock && offset == WRITE_LOCK && guard->capture->state != CAPTURE_OPEN) return SQLITE_READONLY;
+    return guard->original->xShmLock(file, offset, count, flags);
+}
+
+int capture_guard_file(storage_capture *capture) {
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(capture->database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    // A database in memory has no methods, and one without shared memory no write-ahead log.
+    if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmLock) return SQLITE_OK;
+    guarded_file *guard = calloc(1, sizeof *guard);
+    if (!guard) return SQLITE_NOMEM;
+    size_t known = file->pMethods->iVersion >= 3 ? sizeof guard->methods : offsetof(sqlite3_io_methods, xFetch);
+    memcpy(&guard->methods, file->pMethods, known);
+    guard->methods.xShmLock = guarded_lock;
+    guard->original = file->pMethods;
+    guard->file = file;
+    guard->capture = capture;
+    file->pMethods = &guard->methods;
+    capture->file = guard;
+    return SQLITE_OK;
+}
+
+void capture_release_file(storage_capture *capture) {
+    guarded_file *guard = capture->file;
+    if (!guard) return;
+    // Who wrapped the file after us goes on to call us, so the memory has to stay.
+    if (guard->file->pMethods == &guard->methods) {
+        guard->file->pMethods = guard->original;
+        free(guard);
+    } else {
+        guard->methods.xShmLock = guard->original->xShmLock;
+    }
+    capture->file = 0;
+}

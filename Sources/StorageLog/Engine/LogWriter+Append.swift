@@ -1,0 +1,117 @@
+internal import CSQLite
+internal import StorageCore
+
+// MARK: Rows of the log
+
+extension LogWriter {
+    /// The captured events; valid until the next change is captured.
+    package var captured: EventView {
+        EventView(
+            events: somewhere(storage_capture_events(capture)), count: storage_capture_count(capture),
+            values: somewhere(storage_capture_values(capture)), bytes: somewhere(storage_capture_bytes(capture)),
+            shapes: somewhere(storage_capture_shapes(capture)), shapeCount: storage_capture_shape_count(capture))
+    }
+
+    /// An empty buffer has no address; nothing is read from it then, so any will do.
+    private func somewhere<Element>(_ address: UnsafePointer<Element>?) -> UnsafePointer<Element> {
+        address ?? UnsafePointer(bitPattern: MemoryLayout<Element>.alignment).unsafelyUnwrapped
+    }
+
+    /// Writes the commits of this transaction behind the log's end.
+    func appendOpenCommits(sealing: Bool) throws {
+        let view = captured
+        var covered = 0
+        for commit in open {
+            guard commit.events.lowerBound == covered else {
+                throw StorageError.breach("the events of commit \(commit.info.number) don't follow those before it")
+            }
+            covered = commit.events.upperBound
+        }
+        guard covered == view.count else { throw StorageError.breach("changes were captured outside of a commit") }
+        guard !open.isEmpty else { return }
+        // A large batch fills windows of its own, which get their final form at once.
+        let fillsWindows = view.count >= 2 * configuration.segmentLength
+        try asEngine {
+            try appendRows(view, commits: open, first: head.position + 1, sealing: sealing || fillsWindows)
+        }
+    }
+
+    /// Cuts events into rows at the borders of windows, and writes them.
+    ///
+    /// - Parameter sealing: Whether windows that are full afterwards are written in their final form.
+    private func appendRows(
+        _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, sealing: Bool
+    ) throws {
+        let window = Int64(configuration.segmentLength)
+        var start = 0
+        var commit = 0
+        while start < view.count {
+            let position = first + Int64(start)
+            let windowStart: Int64 = (position - 1) / window * window
+            let border: Int64 = windowStart + window
+            let room = Int(border - position) + 1
+            let range = start..<min(view.count, start + room)
+            let end = view.cut(range, commits: commits, from: commit, bytes: Limits.segmentTargetBytes)
+            // Sealed rows are always the log's beginning: a window is written sealed only behind a sealed one.
+            let isWholeWindow = windowStart + 1 >= first && start + room <= view.count
+            let sealed = try sealing && isWholeWindow && firstUnsealed() == position
+            let row = try encoder.encode(
+                view, range: start..<end, first: position, commits: slice(commits, start..<end, from: &commit),
+                level: sealed ? configuration.sealedLevel : configuration.tailLevel)
+            try insert(row, sealed: sealed)
+            if sealed { sealedThrough = row.header.last }
+            start = end
+            if sealing, !sealed, row.header.last == border, try firstUnsealed() == windowStart + 1 {
+                try sealNow(through: border)
+            }
+        }
+    }
+
+    /// The parts of the commits that lie in a range of events. `commit` is where to begin looking, and moves on.
+    private func slice(
+        _ commits: [(info: CommitInfo, events: Range<Int>)], _ range: Range<Int>, from commit: inout Int
+    ) -> [CommitSlice] {
+        while commits[commit].events.upperBound <= range.lowerBound { commit += 1 }
+        var slices: [CommitSlice] = []
+        var index = commit
+        while index < commits.count, commits[index].events.lowerBound < range.upperBound {
+            let events = commits[index].events.clamped(to: range)
+            slices.append(
+                CommitSlice(
+                    info: commits[index].info, eventCount: events.count,
+                    continuesEarlier: commits[index].events.lowerBound < range.lowerBound,
+                    continuesLater: commits[index].events.upperBound > range.upperBound))
+            index += 1
+        }
+        return slices
+    }
+
+    func insert(_ row: SegmentEncoder.Row, sealed: Bool) throws {
+        try row.insert(with: statement(SegmentEncoder.Row.insertion), sealed: sealed)
+    }
+}
+
+extension EventView {
+    /// Shortens a range so that its texts, and the metadata of its commits, stay under a number of bytes, but leaves at
+    /// least one event.
+    ///
+    /// - Parameter first: The first of the commits that can have events in the range.
+    func cut(
+        _ range: Range<Int>, commits: [(info: CommitInfo, events: Range<Int>)], from first: Int, bytes limit: Int
+    ) -> Int {
+        var total = 0
+        var commit = first
+        var counted = -1
+        for index in range {
+            while commits[commit].events.upperBound <= index { commit += 1 }
+            if commit != counted {
+                total += commits[commit].info.metadata.byteCount
+                counted = commit
+            }
+            let values = key(of: index)
+            for value in 0..<valueCount(of: index) { total += Int(values[value].size) }
+            if total > limit, index > range.lowerBound { return index }
+        }
+        return range.upperBound
+    }
+}

@@ -1,0 +1,179 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+
+extension LogWriter {
+    /// How many events wait in the transaction under way.
+    package var pendingEvents: Int { storage_capture_count(capture) }
+
+    /// How many events were captured before the commit under way.
+    var commitStart: Int { open.last?.events.upperBound ?? 0 }
+
+    /// How many events of each of the users' entities wait behind the first `count`, by the entities' names.
+    package func pendingChanges(after count: Int) -> [(entity: String, events: Int)] {
+        let view = captured
+        var counts: [UInt32: Int] = [:]
+        for index in count..<max(view.count, count) { counts[view.shape(of: index).entity, default: 0] += 1 }
+        return counts.filter { !CatalogEntity.isReserved($0.key) }.sorted { $0.key < $1.key }.map {
+            (catalog.entity(id: $0.key)?.name ?? "", $0.value)
+        }
+    }
+
+    /// Bytes of the texts and blobs that wait with them.
+    package var pendingBytes: Int { storage_capture_byte_count(capture) }
+
+    /// One commit inside a group: what `body` changes is recorded together, or, if it throws, undone together.
+    ///
+    /// - Parameter yields: Whether the commit gives way to those before it in the group once it has taken more than
+    ///   ``Limits/groupBytes`` or ``Limits/groupMicroseconds``.
+    /// - Throws: ``OutgrownCommit`` where it gave way: nothing of it is there, and it is to run again first in a group.
+    ///   ``GroupFailure`` where the whole group is undone.
+    package func commit(
+        _ metadata: CommitMetadata, at time: Int64? = nil, yields: Bool = false, _ body: () throws -> Void
+    ) throws -> CommitReceipt {
+        precondition(isInGroup, "commits are made inside a group")
+        try metadata.validate()
+        if let key = metadata.idempotencyKey, let receipt = try repeated(key) { return receipt }
+        let start = storage_capture_count(capture)
+        let touches = storage_capture_touch_count(capture)
+        try statement("SAVEPOINT storage_commit").execute()
+        do {
+            try run(body, yields: yields)
+            let receipt = try finish(metadata, at: time, from: start, touchesFrom: touches)
+            try statement("RELEASE storage_commit").execute()
+            // A savepoint of the body's with the same name was released in its place.
+            guard storage_capture_depth(capture) == 0 else { throw StorageError.transactionEnded().endingTheGroup() }
+            return receipt
+        } catch let error as GroupFailure {
+            throw error
+        } catch {
+            throw try undo(error, to: start)
+        }
+    }
+
+    private func run(_ body: () throws -> Void, yields: Bool) throws {
+        var allowance = storage_allowance(
+            bytes: UInt64(Limits.groupBytes), events: UInt64(Limits.groupEvents),
+            nanoseconds: Limits.groupMicroseconds * 1_000)
+        if yields {
+            storage_capture_begin_body(capture, &allowance)
+        } else {
+            storage_capture_begin_body(capture, nil)
+        }
+        defer { storage_capture_end_body(capture) }
+        try body()
+        guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
+            throw StorageError.transactionEnded()
+        }
+        try checkCapture()
+    }
+
+    /// Undoes the commit under way alone.
+    ///
+    /// - Returns: The error to throw on.
+    private func undo(_ error: any Error, to start: Int) throws -> any Error {
+        let hasOutgrown = storage_capture_outgrown(capture) != 0
+        let error = classified(error)
+        guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
+            if hasOutgrown { return GroupFailure(cause: error, isOutgrown: true) }
+            // SQLite ends a transaction by itself when the disk fails or a statement is interrupted; otherwise the body did.
+            let isOfTheStore = (error as? StorageError)?.isStoreFailure ?? false
+            return (isOfTheStore ? error : StorageError.transactionEnded(error)).endingTheGroup()
+        }
+        do {
+            try statement("ROLLBACK TO storage_commit").execute()
+            try statement("RELEASE storage_commit").execute()
+        } catch let failure {
+            try restoreConnection()
+            return classified(failure).endingTheGroup()
+        }
+        guard storage_capture_depth(capture) == 0, storage_capture_count(capture) == start else {
+            return StorageError.transactionEnded(error).endingTheGroup()
+        }
+        try forgetCatalogChanges()
+        try restoreConnection()
+        return hasOutgrown ? OutgrownCommit() : error
+    }
+
+    /// Gives the events of a commit their places in the log.
+    private func finish(
+        _ metadata: CommitMetadata, at time: Int64?, from start: Int, touchesFrom firstTouch: Int
+    ) throws -> CommitReceipt {
+        try recordSchemaChanges()
+        try checkConnection()
+        try checkCapture()
+        try checkReferences()
+        let end = storage_capture_count(capture)
+        try linkEvents(start..<end, touchesFrom: firstTouch)
+        let clock = max(time ?? configuration.clock.microseconds, pending.time)
+        let info = CommitInfo(number: pending.commit + 1, time: clock, metadata: metadata)
+        try project(start..<end, info)
+        guard end > start else {
+            let receipt = CommitReceipt(commit: nil, first: pending.position + 1, last: pending.position, time: clock)
+            try remember(metadata.idempotencyKey, receipt)
+            return receipt
+        }
+        open.append((info, start..<end))
+        let receipt = CommitReceipt(
+            commit: info.number, first: pending.position + 1, last: pending.position + Int64(end - start), time: clock)
+        try remember(metadata.idempotencyKey, receipt)
+        pending = LogHead(position: receipt.last, commit: info.number, time: clock)
+        return receipt
+    }
+
+    /// Lets derived state follow the commit under way.
+    private func project(_ events: Range<Int>, _ commit: CommitInfo) throws {
+        guard !projections.isEmpty else { return }
+        try asEngine {
+            if catalogMoved {
+                let renumbered = renumbered
+                for projection in projections { try projection.catalogChanged(renumbered: renumbered, in: self) }
+            }
+            guard !events.isEmpty else { return }
+            let view = captured
+            for projection in projections { try projection.apply(events, of: view, commit: commit, in: self) }
+        }
+        catalogMoved = false
+        renumbered = []
+    }
+
+    private func repeated(_ key: String) throws -> CommitReceipt? {
+        let select = try statement("SELECT number, first, last, time FROM storage_commit_key WHERE key = ?")
+        defer { select.reset() }
+        select.bind(text: key, at: 1)
+        guard try select.step() else { return nil }
+        let number = select.integer(0)
+        return CommitReceipt(
+            commit: number == 0 ? nil : number, first: select.integer(1), last: select.integer(2),
+            time: select.integer(3), isRepeated: true)
+    }
+
+    private func remember(_ key: String?, _ receipt: CommitReceipt) throws {
+        guard let key else { return }
+        let insert = try statement(
+            "INSERT INTO storage_commit_key(key, number, first, last, time) VALUES (?, ?, ?, ?, ?)")
+        insert.bind(text: key, at: 1)
+        insert.bind(receipt.commit ?? 0, at: 2)
+        insert.bind(receipt.first, at: 3)
+        insert.bind(receipt.last, at: 4)
+        insert.bind(receipt.time, at: 5)
+        try insert.execute()
+    }
+
+    /// Deferred foreign keys are due when SQLite commits, which would fail every commit of the group.
+    func checkReferences() throws {
+        var unresolved: Int32 = 0
+        var highest: Int32 = 0
+        sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)
+        guard unresolved == 0 else { throw StorageError.unresolvedReferences() }
+    }
+
+    private func checkCapture() throws {
+        var entity: UInt32 = 0
+        var column: UInt32 = 0
+        let error = storage_capture_error(capture, &entity, &column)
+        guard error != Int32(STORAGE_CAPTURE_OK) else { return }
+        throw StorageError.capture(
+            error, entity: catalog.entity(id: entity)?.name, column: catalog.column(id: column)?.name)
+    }
+}

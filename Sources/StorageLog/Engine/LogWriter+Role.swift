@@ -1,0 +1,34 @@
+internal import CSQLite
+
+extension LogWriter {
+    /// Runs `body` with the guards of the engine's tables open and nothing captured.
+    package func asEngine<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try with(WriterRole(engine: 1, isSuppressed: 1), body)
+    }
+
+    /// Runs `body` with the guards of projections' own tables open. Changes of entities are captured, so that they can be
+    /// seen and refused.
+    package func asProjection<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try with(WriterRole(engine: 2, isSuppressed: 0), body)
+    }
+
+    private func with<Result>(_ wanted: WriterRole, _ body: () throws -> Result) rethrows -> Result {
+        let before = role
+        take(wanted)
+        defer { take(before) }
+        return try body()
+    }
+
+    private func take(_ wanted: WriterRole) {
+        role = wanted
+        storage_capture_set_engine(capture, wanted.engine)
+        storage_capture_set_suppressed(capture, wanted.isSuppressed)
+    }
+}
+
+/// In whose name the writer works.
+struct WriterRole {
+    /// What the SQL function storage_engine() answers: 1 for the engine, 2 for a projection.
+    var engine: Int32 = 0
+    var isSuppressed: Int32 = 0
+}

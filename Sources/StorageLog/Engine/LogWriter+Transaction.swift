@@ -1,0 +1,201 @@
+internal import CSQLite
+internal import Foundation
+package import GRDB
+package import StorageCore
+
+/// The one way in which the writer connection changes the file.
+///
+/// Invariants, checked in release builds as well. A breach undoes the transaction and puts the store out of use:
+///
+/// 1. No row was changed between two transactions: capture is empty when one begins, and its hook is in place.
+/// 2. There is no second writer: the file's epoch and the end of its log are the ones this writer knows.
+/// 3. The commits of a transaction cover the captured events without a gap, from the first to the last.
+/// 4. Nothing was captured between COMMIT and the moment when observers get the events.
+///
+/// ``commit(_:at:yields:_:)`` adds one of its own: after a commit was undone, capture is where it was before its body.
+extension LogWriter {
+    /// Runs one SQLite transaction, durable or not there at all when this returns or throws. Outside of it the connection
+    /// is barred from writing.
+    ///
+    /// - Parameter committed: Called once the transaction is durable, while the captured events are still there.
+    private func transaction<Result>(
+        _ db: GRDB.Database, committed: () throws -> Void = {}, _ body: () throws -> Result
+    ) throws -> Result {
+        guard storage_capture_begin(capture) == 1 else {
+            storage_capture_end(capture)
+            throw StorageError.unhooked()
+        }
+        defer { storage_capture_end(capture) }
+        do {
+            guard storage_capture_count(capture) == 0 else {
+                throw StorageError.breach("rows were changed between two transactions")
+            }
+            try db.beginTransaction(.immediate)
+            try statement("INSERT INTO storage_sentinel VALUES (1)").execute()
+            try checkFile()
+            let result = try body()
+            guard storage_capture_take_hook(capture) == 1 else { throw StorageError.unhooked() }
+            storage_capture_set_logged(capture, 1)
+            try db.commit()
+            try committed()
+            storage_capture_reset(capture)
+            return result
+        } catch {
+            let error = classified(error)
+            // The error that is thrown on is the one that matters; a rollback can fail only when SQLite has rolled
+            // back by itself already.
+            if db.isInsideTransaction { try? db.rollback() }
+            storage_capture_reset(capture)
+            throw error
+        }
+    }
+
+    /// Runs one SQLite transaction that holds any number of commits. Each is there wholly or not at all.
+    ///
+    /// - Parameter rings: Whether those who follow the store are woken before this returns; if not, ``ring()`` does it.
+    package func group<Result>(
+        _ db: GRDB.Database, sealing: Bool = false, rings: Bool = true, _ body: () throws -> Result
+    ) throws -> Result {
+        isInGroup = true
+        defer { isInGroup = false }
+        do {
+            return try transaction(db, committed: { try publish(rings: rings) }) {
+                open.removeAll(keepingCapacity: true)
+                pending = head
+                attachAskedColumns()
+                let result = try body()
+                try appendOpenCommits(sealing: sealing)
+                try checkHeader()
+                return result
+            }
+        } catch {
+            // What was sealed in this transaction isn't.
+            sealedThrough = nil
+            try forgetCatalogChanges()
+            catalogIsDirty = false
+            throw error
+        }
+    }
+
+    /// A transaction in which derived tables may be made anew. Nothing is captured, and the schema is taken afterwards
+    /// as it is found: whoever calls this vouches for the tables being what the log says.
+    ///
+    /// - Parameter changesSchema: Whether `body` makes, drops or renames tables, and not only fills them.
+    package func maintenance<Result>(
+        _ db: GRDB.Database, changesSchema: Bool = true, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            let result = try transaction(db) {
+                let result = try asEngine(body)
+                if changesSchema {
+                    try watchSchema()
+                    for projection in projections { try projection.reload(from: self) }
+                }
+                return result
+            }
+            if changesSchema { storage_capture_take_schema_suspicion(capture) }
+            return result
+        } catch {
+            if changesSchema {
+                // Whatever a projection's statements were taken to do to the tables hasn't happened.
+                storage_capture_take_schema_suspicion(capture)
+                catalogIsDirty = true
+                try forgetCatalogChanges()
+                catalogIsDirty = false
+            }
+            throw error
+        }
+    }
+
+    /// Copies what it can of the write-ahead log into the file, and cuts it if nobody reads it.
+    package func checkpoint(_ db: GRDB.Database) throws {
+        storage_capture_begin(capture)
+        defer { storage_capture_end(capture) }
+        try db.checkpoint(.truncate)
+    }
+
+    private func publish(rings: Bool) throws {
+        guard captured.count == commitStart else {
+            throw StorageError.breach("rows were changed behind the end of a transaction")
+        }
+        head = pending
+        catalogIsDirty = false
+        if !observers.isEmpty, !open.isEmpty { observers.tell(committedEvents) }
+        if rings { ring() }
+        for projection in projections { projection.committed(in: self) }
+    }
+
+    /// The second invariant.
+    private func checkFile() throws {
+        let select = try statement(
+            """
+            SELECT writer_epoch, (SELECT last FROM storage_log ORDER BY position DESC LIMIT 1) FROM storage_meta
+            """)
+        defer { select.reset() }
+        guard try select.step(), select.integer(0) == configuration.epoch else {
+            throw StorageError(
+                .busy, "Another process has become the writer of this store.",
+                remedy: "Close this store and open it again once the other process has let go of it.")
+        }
+        guard select.integer(1) == head.position else {
+            throw StorageError.breach("the log ends at @\(select.integer(1)), and this writer left it at @\(head.position)")
+        }
+    }
+
+    /// Marks an error that came from the store's own file. The code of an error says little, because anybody can make one;
+    /// what the writer's connection says of its last call is its own.
+    func classified(_ error: any Error) -> any Error {
+        let wrapped = StorageError.wrapping(error)
+        guard var known = wrapped as? StorageError, [.inputOutput, .corrupt].contains(known.code) else { return wrapped }
+        switch sqlite3_errcode(database) & 0xFF {
+        case SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
+        default: break
+        }
+        return known
+    }
+}
+
+// MARK: Following
+
+extension LogWriter {
+    /// Wakes those who follow the store, here and in other processes.
+    func ring() {
+        observers.ring()
+        if !open.isEmpty { doorbell?.ring() }
+    }
+
+    /// The events of the transaction that has just become durable, lent.
+    private var committedEvents: CommittedEvents {
+        let view = captured
+        return CommittedEvents(
+            view: view, first: head.position - Int64(view.count) + 1, commits: open, catalog: catalog,
+            attached: attached)
+    }
+
+    /// What was attached to the captured events; valid until the next change is captured.
+    var attached: AttachedValues {
+        AttachedValues(
+            values: UnsafeBufferPointer(
+                start: storage_capture_attachments(capture), count: storage_capture_attachment_count(capture)),
+            bytes: storage_capture_attached_bytes(capture))
+    }
+
+    /// Lets capture attach to updates what observers ask for.
+    private func attachAskedColumns() {
+        guard let columns = observers.asked.all(since: &knownAsked) else { return }
+        columns.withUnsafeBufferPointer { storage_capture_attach(capture, $0.baseAddress, $0.count) }
+    }
+}
+
+extension StorageError {
+    fileprivate static func unhooked() -> StorageError { breach("the hook that captures changes was replaced") }
+
+    /// A check that the engine makes of itself didn't hold.
+    package static func breach(_ what: String) -> StorageError {
+        var error = StorageError(
+            .failed, "The store failed a check of its own: \(what). Nothing of this transaction was kept.",
+            remedy: "Open the store again, run `storagekit verify`, and report this.")
+        error.isStoreFailure = true
+        return error
+    }
+}

@@ -1,0 +1,239 @@
+internal import CSQLite
+internal import Foundation
+package import GRDB
+internal import StorageCore
+internal import Synchronization
+
+extension StorageEngine {
+    /// Makes one commit. Calls that come in while another is being written share its transaction and its wait for the
+    /// disk, each with its own savepoint, metadata and outcome.
+    ///
+    /// A transaction ends after about 2 ms or 1 MB of changes, so nobody waits for a large commit that was queued later.
+    /// `body` may therefore run more than once: again where it outgrew a transaction that others wait for, or where
+    /// another commit of the same transaction has ended it. What an earlier run changed in the store is undone before.
+    ///
+    /// A task that is cancelled before its turn throws `CancellationError` and changes nothing; once the turn has come
+    /// the commit is finished.
+    ///
+    /// - Throws: `overloaded` where ``StorageConfiguration/maximumQueuedWrites`` commits wait already.
+    package func commit(
+        _ metadata: CommitMetadata, at time: Int64? = nil,
+        _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Void
+    ) async throws -> CommitReceipt {
+        let cancelled = CancellationFlag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                enqueue(
+                    CommitQueue.Job(
+                        metadata: metadata, time: time, body: body, finish: { continuation.resume(with: $0) },
+                        isCancelled: { cancelled.isSet }))
+            }
+        } onCancel: {
+            cancelled.set()
+        }
+    }
+
+    private func enqueue(_ job: CommitQueue.Job) {
+        do {
+            try checkUsable()
+        } catch {
+            return job.finish(.failure(error))
+        }
+        let limit = configuration.maximumQueuedWrites
+        guard let starts = state.withLock({ $0.queue.append(job, limit: limit) }) else {
+            return job.finish(.failure(StorageError.overloaded(limit ?? 0)))
+        }
+        if starts { drain() }
+    }
+
+    /// - Throws: `failed`, `closed` or `read-only` where the store can't be written to.
+    func checkUsable() throws {
+        let (failure, isClosed) = state.withLock { ($0.failure, $0.isClosed) }
+        if let failure { throw failure }
+        if isClosed { throw StorageError.closed() }
+        if configuration.isReadOnly { throw StorageError.sqlite(code: SQLITE_READONLY, message: "", sql: nil) }
+    }
+
+    /// Whether somebody waits for a commit: work that can be put off makes room then.
+    package var hasWaitingCommits: Bool { state.withLock { !$0.queue.isEmpty } }
+
+    /// How many commits wait for their turn.
+    package var waitingCommits: Int { state.withLock { $0.queue.count } }
+
+    private func drain() {
+        pool.asyncWriteWithoutTransaction { [self] db in
+            while let jobs = state.withLock({ $0.queue.take(atMost: 1_024) }) {
+                let rest = run(jobs[...], db)
+                state.withLock { $0.queue.putBack(rest) }
+                sealIfIdle()
+            }
+        }
+    }
+
+    /// Runs `body` on the writer and waits for it: for opening, before anybody else has the store.
+    package func withWriterNow(_ body: (LogWriter, GRDB.Database) throws -> Void) throws {
+        try checkUsable()
+        do {
+            try pool.writeWithoutTransaction { db in
+                guard let writer else { throw StorageError.closed() }
+                try body(writer, db)
+                noteHead(of: writer)
+            }
+        } catch {
+            throw StorageError.wrapping((error as? GroupFailure)?.cause ?? error)
+        }
+    }
+
+    /// Runs `body` on the writer, outside of the queue of commits: for whole series of commits such as imports.
+    package func withWriter<Result: Sendable>(
+        _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        try checkUsable()
+        return try await withCheckedThrowingContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { [self] db in
+                do {
+                    guard let writer else { throw StorageError.closed() }
+                    let result = try body(writer, db)
+                    noteHead(of: writer)
+                    continuation.resume(returning: result)
+                } catch {
+                    let error = StorageError.wrapping((error as? GroupFailure)?.cause ?? error)
+                    noteFailure(error)
+                    continuation.resume(throwing: error)
+                }
+                sealIfIdle()
+            }
+        }
+    }
+
+    private func noteHead(of writer: LogWriter) {
+        let head = writer.head
+        state.withLock { $0.committed = head }
+    }
+
+    /// After an error of the store's own file nobody knows what is in memory: the store must be opened again.
+    func noteFailure(_ error: any Error) {
+        guard let error = error as? StorageError, error.isStoreFailure else { return }
+        state.withLock { state in
+            state.failure = StorageError(
+                .failed, "The store is out of use after an earlier error: \(error.message)",
+                remedy: "Mend the cause, then open the store again.", cause: error)
+        }
+        observers.ring()
+    }
+}
+
+// MARK: Groups
+
+extension StorageEngine {
+    /// What came of jobs that shared a transaction.
+    private enum GroupOutcome {
+        /// The first jobs were answered; for the others there was no room.
+        case finished([Result<CommitReceipt, any Error>])
+        /// Nothing is there. `culprit` is the job that ended the transaction, nil where it failed at its end; if it only
+        /// took more than it may beside others, it is to run again.
+        case undone(any Error, culprit: Int?, isOutgrown: Bool)
+    }
+
+    /// Runs jobs as one transaction and answers them.
+    ///
+    /// - Returns: The jobs for which there was no room.
+    private func run(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> ArraySlice<CommitQueue.Job> {
+        let (error, culprit, isOutgrown): (any Error, Int?, Bool)
+        switch attempt(jobs, db) {
+        case .finished(let outcomes):
+            answer(jobs, outcomes)
+            return jobs.dropFirst(outcomes.count)
+        case .undone(let cause, let index, let outgrown): (error, culprit, isOutgrown) = (cause, index, outgrown)
+        }
+        if (error as? StorageError)?.isStoreFailure ?? false {
+            noteFailure(error)
+            for job in jobs { job.finish(.failure(error)) }
+            return []
+        }
+        guard let culprit else {
+            // Whoever it was: alone, each has an outcome of its own.
+            guard jobs.count > 1 else {
+                for job in jobs { job.finish(.failure(error)) }
+                return []
+            }
+            for job in jobs { _ = run([job], db) }
+            return []
+        }
+        // Those before it had no part in it. Their bodies run again, without it.
+        var innocent = jobs.prefix(culprit)
+        while !innocent.isEmpty { innocent = run(innocent, db) }
+        if isOutgrown { return jobs.dropFirst(culprit) }
+        jobs[jobs.startIndex + culprit].finish(.failure(error))
+        return jobs.dropFirst(culprit + 1)
+    }
+
+    private func answer(_ jobs: ArraySlice<CommitQueue.Job>, _ outcomes: [Result<CommitReceipt, any Error>]) {
+        for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
+        // Those who wait for their commits go first.
+        writer?.ring()
+    }
+
+    private func attempt(_ jobs: ArraySlice<CommitQueue.Job>, _ db: GRDB.Database) -> GroupOutcome {
+        var outcomes: [Result<CommitReceipt, any Error>] = []
+        var failed: (index: Int, isOutgrown: Bool)?
+        do {
+            guard let writer else { throw StorageError.closed() }
+            if let failure = state.withLock({ $0.failure }) { throw failure }
+            let start = ContinuousClock.now
+            try writer.group(db, rings: false) {
+                for job in jobs {
+                    do {
+                        outcomes.append(try outcome(of: job, yields: !outcomes.isEmpty, writer, db))
+                    } catch is OutgrownCommit {
+                        return
+                    } catch let error as GroupFailure {
+                        failed = (outcomes.count, error.isOutgrown)
+                        throw error
+                    }
+                    guard writer.pendingBytes < Limits.groupBytes, writer.pendingEvents < Limits.groupEvents,
+                        ContinuousClock.now - start < .microseconds(Limits.groupMicroseconds)
+                    else { return }
+                }
+            }
+            noteHead(of: writer)
+            return .finished(outcomes)
+        } catch {
+            let cause = (error as? GroupFailure)?.cause ?? error
+            return .undone(cause, culprit: failed?.index, isOutgrown: failed?.isOutgrown ?? false)
+        }
+    }
+
+    private func outcome(
+        of job: CommitQueue.Job, yields: Bool, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws -> Result<CommitReceipt, any Error> {
+        guard !job.isCancelled() else { return .failure(CancellationError()) }
+        do {
+            return .success(
+                try writer.commit(job.metadata, at: job.time, yields: yields) { try job.body(writer, db) })
+        } catch let error as GroupFailure {
+            throw error
+        } catch let error as OutgrownCommit {
+            throw error
+        } catch {
+            // Errors of the disk end the whole transaction, whoever met them first.
+            if (error as? StorageError)?.isStoreFailure ?? false { throw error.endingTheGroup() }
+            return .failure(error)
+        }
+    }
+}
+
+extension StorageError {
+    static func overloaded(_ limit: Int) -> StorageError {
+        StorageError(
+            .overloaded, "\(limit) writes wait for the store already.",
+            remedy: "Wait for some of them before you start more, or raise maximumQueuedWrites.")
+    }
+}
+
+/// Says once, across threads, that a task was cancelled.
+private final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,445 @@
+import CSQLite
+import Foundation
+import GRDB
+import StorageKit
+import StorageTesting
+import Synchronization
+import Testing
+
+/// P4 against people who know GRDB and SQLite well: nothing that the connection inside a write allows goes around the log, or
+/// outlives the write.
+struct WriterGuardTests {
+    /// What happened, in order.
+    private final class Record<Element: Sendable>: Sendable {
+        private let elements = Mutex<[Element]>([])
+        var all: [Element] { elements.withLock { $0 } }
+        func append(_ element: Element) { elements.withLock { $0.append(element) } }
+    }
+
+    private func makeStore() async throws -> TemporaryStore {
+        let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
+        try await store.storage.save(Note(id: 1, text: "first"))
+        return store
+    }
+
+    private func insert(_ id: Int, _ text: String) -> String {
+        "INSERT INTO notes(id, text, updatedAt) VALUES (\(id), '\(text)', '2026-01-01 00:00:00.000')"
+    }
+
+    /// The store holds these notes, in the table and in the log, and goes on working.
+    private func expect(_ texts: [String], _ store: TemporaryStore, _ comment: Comment = "") async throws {
+        let found = try await store.storage.read { try String.fetchAll($0, sql: "SELECT text FROM notes ORDER BY id") }
+        #expect(found == texts, comment)
+        let report = try await store.storage.verify()
+        #expect(report.isSound, "\(report.findings) \(comment)")
+        try await store.storage.save(Note(id: 900, text: "later"))
+        #expect(try await store.storage.verify().isSound, comment)
+        try await store.storage.delete(Note.self, id: 900)
+    }
+
+    private func refusal(_ store: TemporaryStore, _ body: @escaping @Sendable (WriteTransaction) throws -> Void) async
+        -> StorageError?
+    {
+        do {
+            try await store.storage.write { try body($0) }
+            return nil
+        } catch {
+            return error as? StorageError
+        }
+    }
+
+    // MARK: After the transaction
+
+    @Test(arguments: [false, true]) func whatRunsAfterTheTransactionCannotWrite(rollsBack: Bool) async throws {
+        let store = try await makeStore()
+        let sql = insert(2, "hidden")
+        let refused = Record<ResultCode>()
+        let attempt: @Sendable (Database) -> Void = { db in
+            for sql in [sql, "DELETE FROM notes", "UPDATE notes SET text = 'x'", "BEGIN IMMEDIATE", "CREATE TABLE x(y)"] {
+                do { try db.execute(sql: sql) } catch let error as DatabaseError {
+                    refused.append(error.resultCode)
+                } catch {}
+            }
+        }
+        _ = await refusal(store) { tx in
+            try tx.execute(insert(3, "second"))
+            tx.database.afterNextTransaction(onCommit: attempt, onRollback: attempt)
+            if rollsBack { try tx.execute("ROLLBACK") }
+        }
+        #expect(refused.all == Array(repeating: .SQLITE_READONLY, count: 5))
+        try await expect(rollsBack ? ["first"] : ["first", "second"], store)
+    }
+
+    @Test func aTransactionObserverCannotWrite() async throws {
+        final class Observer: TransactionObserver, Sendable {
+            let failed = Atomic(0)
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidCommit(_ db: Database) {
+                do { try db.execute(sql: "DELETE FROM notes") } catch { failed.add(1, ordering: .relaxed) }
+            }
+            func databaseDidRollback(_ db: Database) {}
+        }
+        let store = try await makeStore()
+        let observer = Observer()
+        let told = Record<ClosedRange<Int64>>()
+        let observation = store.storage.engine.observers.add { events in
+            told.append(events.first...events.last)
+        }
+        try await store.storage.write { tx in tx.database.add(transactionObserver: observer, extent: .databaseLifetime) }
+        let receipt = try await store.storage.save(Note(id: 2, text: "second"))
+        #expect(observer.failed.load(ordering: .relaxed) > 0)
+        #expect(told.all == [receipt.first...receipt.last])
+        observation.cancel()
+        try await expect(["first", "second"], store)
+    }
+
+    @Test func endingTheTransactionUnderATraceIsNoWayOut() async throws {
+        let store = try await makeStore()
+        let ghost = insert(2, "ghost")
+        let error = await refusal(store) { tx in
+            tx.database.trace(options: .statement) { _ in }
+            try tx.execute("ROLLBACK")
+            try tx.execute(ghost)
+        }
+        #expect(error?.code == .misuse)
+        try await expect(["first"], store)
+    }
+
+    // MARK: Savepoints
+
+    @Test func theSavepointAroundACommitIsNotTheBodys() async throws {
+        let store = try await makeStore()
+        let lost = insert(2, "lost")
+        for sql in [
+            "\(lost); RELEASE storage_commit; SAVEPOINT storage_commit; SELECT no_such_function()",
+            "\(lost); RELEASE storage_commit; SAVEPOINT storage_commit", "\(lost); RELEASE storage_commit",
+            "\(lost); SAVEPOINT storage_commit",
+        ] {
+            let outcomes = try await together(store, 9) { tx, index in
+                if index == 4 { try tx.execute(sql) } else { try tx.save(Note(id: 10 + index, text: "innocent")) }
+            }
+            for (index, outcome) in outcomes.enumerated() {
+                #expect((outcome == nil) == (index != 4), "\(sql): \(index) \(String(describing: outcome))")
+            }
+            try await expect(["first"] + Array(repeating: "innocent", count: 8), store, "\(sql)")
+        }
+        // Undoing back to it undoes the body's own changes only.
+        try await store.storage.write { tx in
+            try tx.execute(lost)
+            try tx.execute("ROLLBACK TO storage_commit")
+            try tx.save(Note(id: 2, text: "kept"))
+        }
+        #expect(try await store.storage.get(Note.self, id: 2)?.text == "kept")
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    // MARK: Neighbours
+
+    /// Runs writes so that they meet in one transaction. Nil for those that succeeded.
+    private func together(
+        _ store: TemporaryStore, _ count: Int, _ body: @escaping @Sendable (WriteTransaction, Int) throws -> Void
+    ) async throws -> [(any Error)?] {
+        let storage = store.storage
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let held = Task {
+            try await storage.write { tx in
+                entry.finish()
+                gate.wait()
+                try tx.execute("SELECT 1")
+            }
+        }
+        for await _ in entered {}
+        var tasks: [Task<(any Error)?, Never>] = []
+        for index in 0..<count {
+            let queued = storage.engine.waitingCommits
+            tasks.append(
+                Task {
+                    do {
+                        try await storage.write { try body($0, index) }
+                        return nil
+                    } catch { return error }
+                })
+            // In this order.
+            while storage.engine.waitingCommits == queued { await Task.yield() }
+        }
+        gate.signal()
+        _ = try await held.value
+        var outcomes: [(any Error)?] = []
+        for task in tasks { outcomes.append(await task.value) }
+        return outcomes
+    }
+
+    @Test(arguments: [
+        "INSERT OR ROLLBACK INTO notes SELECT * FROM notes WHERE id = 1", "ROLLBACK", "COMMIT",
+        "INSERT INTO rolls VALUES (1)", "RELEASE storage_commit",
+    ]) func oneThatEndsTheTransactionFailsAlone(sql: String) async throws {
+        let store = try await makeStore()
+        try await store.storage.write { tx in
+            try tx.execute("CREATE TABLE rolls(x)")
+            try tx.execute(
+                "CREATE TRIGGER rolls_back AFTER INSERT ON rolls BEGIN SELECT RAISE(ROLLBACK, 'secret of another'); END")
+        }
+        let outcomes = try await together(store, 200) { tx, index in
+            if index == 77 { try tx.execute(sql) } else { try tx.save(Note(id: 1_000 + index, text: "innocent")) }
+        }
+        for (index, outcome) in outcomes.enumerated() {
+            #expect((outcome == nil) == (index != 77), "\(index): \(String(describing: outcome))")
+        }
+        #expect(try await store.storage.count(Note.self) == 200)
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    @Test func limitsCountPerCommit() async throws {
+        let store = try await makeStore()
+        let blob = String(repeating: "x", count: 60 << 20)
+        let outcomes = try await together(store, 10) { tx, index in try tx.save(Note(id: 10 + index, text: blob)) }
+        #expect(outcomes.allSatisfy { $0 == nil })
+        #expect(try await store.storage.count(Note.self) == 11)
+    }
+
+    @Test func thoseBeforeALargeCommitDoNotWaitForIt() async throws {
+        let store = try await makeStore()
+        let storage = store.storage
+        let order = Record<Int>()
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let held = Task {
+            try await storage.write { tx in
+                entry.finish()
+                gate.wait()
+            }
+        }
+        for await _ in entered {}
+        var tasks: [Task<Void, any Error>] = []
+        let large = 20
+        for index in 0..<40 {
+            let queued = storage.engine.waitingCommits
+            tasks.append(
+                Task {
+                    try await storage.write { tx in
+                        guard index == large else { return try tx.save(Note(id: 10 + index, text: "small")) }
+                        try tx.execute(
+                            """
+                            WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 61000)
+                            INSERT INTO notes(id, text, updatedAt) SELECT i, 'large', '2026-01-01 00:00:00.000' FROM n
+                            """)
+                        // By now those before have their answers.
+                        order.append(large)
+                    }
+                    if index != large { order.append(index) }
+                })
+            while storage.engine.waitingCommits == queued { await Task.yield() }
+        }
+        gate.signal()
+        _ = try await held.value
+        for task in tasks { try await task.value }
+        let told = order.all
+        let place = try #require(told.firstIndex(of: large))
+        // Their tasks may be slow to go on, but none of those behind it can have been answered before it.
+        #expect(told[..<place].allSatisfy { $0 < large })
+        #expect(try await storage.count(Note.self) == 60_041)
+        let commits = try await storage.read { db in
+            try Int64.fetchAll(db, sql: "SELECT DISTINCT _position FROM notes WHERE id BETWEEN 10 AND 29 ORDER BY id")
+        }
+        let first = try await storage.read { try Int64.fetchOne($0, sql: "SELECT min(_position) FROM notes WHERE id >= 1000") }
+        #expect(try #require(commits.max()) < #require(first))
+        #expect(try await storage.verify().isSound)
+    }
+
+    @Test func aQueueWithALimitRefusesOneMore() async throws {
+        var configuration = StorageConfiguration()
+        configuration.maximumQueuedWrites = 3
+        let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
+        let outcomes = try await together(store, 3) { tx, index in try tx.save(Note(id: index, text: "waits")) }
+        #expect(outcomes.allSatisfy { $0 == nil })
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let storage = store.storage
+        let held = Task {
+            try await storage.write { _ in
+                entry.finish()
+                gate.wait()
+            }
+        }
+        for await _ in entered {}
+        var waiting: [Task<CommitReceipt, any Error>] = []
+        for id in 10..<13 {
+            let queued = storage.engine.waitingCommits
+            waiting.append(Task { try await storage.save(Note(id: id, text: "waits")) })
+            while storage.engine.waitingCommits == queued { await Task.yield() }
+        }
+        let error = await #expect(throws: StorageError.self) { try await storage.save(Note(id: 99, text: "too many")) }
+        #expect(error?.code == .overloaded)
+        gate.signal()
+        _ = try await held.value
+        for task in waiting { _ = try await task.value }
+        #expect(try await storage.count(Note.self) == 6)
+    }
+
+    // MARK: The connection
+
+    @Test(arguments: [
+        "PRAGMA query_only = 1", "PRAGMA ignore_check_constraints = 1", "PRAGMA recursive_triggers = 1",
+        "PRAGMA reverse_unordered_selects = 1", "PRAGMA case_sensitive_like = 1", "PRAGMA application_id = 7",
+        "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA max_page_count = 20", "PRAGMA trusted_schema = 0",
+    ]) func settingsOfTheConnectionStay(sql: String) async throws {
+        let store = try await makeStore()
+        let outcomes = try await together(store, 3) { tx, index in
+            if index == 1 { try tx.execute(sql) } else { try tx.save(Note(id: 10 + index, text: "innocent")) }
+        }
+        #expect(outcomes[0] == nil && outcomes[2] == nil, "\(outcomes)")
+        #expect(outcomes[1] != nil)
+        try await expect(["first", "innocent", "innocent"], store)
+        #expect(try await store.storage.engine.withWriter { try Int.fetchOne($1, sql: "SELECT 'a' LIKE 'A'") } == 1)
+        try await store.reopen()
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    @Test func deferredForeignKeysEndWithTheWrite() async throws {
+        let store = try await makeStore()
+        try await store.storage.write { try $0.execute("PRAGMA defer_foreign_keys = 1") }
+        #expect(try await store.storage.engine.withWriter { try Int.fetchOne($1, sql: "PRAGMA defer_foreign_keys") } == 0)
+    }
+
+    @Test func anotherFileCannotBeAttached() async throws {
+        let store = try await makeStore()
+        let error = await refusal(store) { try $0.execute("ATTACH '/nonexistent/folder/x.db' AS other") }
+        #expect(error != nil)
+        let another = await refusal(store) { try $0.execute("ATTACH ':memory:' AS other") }
+        #expect(another != nil)
+        try await expect(["first"], store)
+    }
+
+    @Test func anErrorOfABodyIsNotOneOfTheDisk() async throws {
+        let store = try await makeStore()
+        for code in [StorageError.Code.inputOutput, .corrupt, .failed] {
+            let error = await refusal(store) { _ in throw StorageError(code, "my own file", remedy: "none") }
+            #expect(error?.message == "my own file")
+        }
+        let broken = store.url.deletingLastPathComponent().appendingPathComponent("broken-\(UUID().uuidString)")
+        try Data(repeating: 7, count: 8_192).write(to: broken)
+        defer { try? FileManager.default.removeItem(at: broken) }
+        let error = await refusal(store) { _ in _ = try DatabaseQueue(path: broken.path).read { try $0.tableExists("x") } }
+        #expect(error?.code == .corrupt)
+        try await expect(["first"], store)
+    }
+
+    @Test func temporaryObjectsDoNotHideEntities() async throws {
+        let store = try await makeStore()
+        for sql in [
+            "CREATE TEMP TABLE notes AS SELECT * FROM main.notes", "CREATE TEMP VIEW Notes AS SELECT 1 AS id",
+            "CREATE TEMP TABLE storage_log(x)",
+            "CREATE TEMP TRIGGER evil AFTER UPDATE ON main.notes BEGIN DELETE FROM main.notes; END",
+        ] {
+            let error = await refusal(store) { try $0.execute(sql) }
+            #expect(error?.code == .misuse, "\(sql)")
+        }
+        // One of another name is nobody's concern.
+        try await store.storage.write { try $0.execute("CREATE TEMP TABLE mine(x); INSERT INTO mine VALUES (1)") }
+        try await expect(["first"], store)
+    }
+
+    @Test func functionsOfTheEngineStayItsOwn() async throws {
+        let store = try await makeStore()
+        let error = await refusal(store) { tx in
+            tx.database.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            try tx.execute("DELETE FROM storage_log")
+        }
+        #expect(error != nil)
+        let other = await refusal(store) { tx in
+            tx.database.add(function: DatabaseFunction("storage_identical", argumentCount: 2) { _ in 1 })
+        }
+        #expect(other?.code == .misuse)
+        try await store.storage.write { $0.database.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 1 }) }
+        try await expect(["first"], store)
+    }
+
+    // MARK: The engine's tables
+
+    @Test(arguments: [
+        "DROP TRIGGER storage_log_delete; DELETE FROM storage_log", "DROP TABLE storage_log", "DROP TABLE storage_tombstone",
+        "UPDATE storage_meta SET format = 99", "UPDATE storage_meta SET writer_epoch = 0", "DELETE FROM storage_commit_key",
+        "INSERT INTO storage_commit_key VALUES ('k', 0, 1, 0, 0)", "INSERT INTO storage_tombstone VALUES (77, x'00', 1)",
+        "INSERT INTO storage_import VALUES ('x', 'y')", "UPDATE storage_catalog SET name = 'other'",
+        "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM notes; END",
+        "CREATE INDEX mine ON storage_log(last)", "CREATE TABLE storage_mine(x)", "CREATE VIEW storage_view AS SELECT 1",
+        "ALTER TABLE notes RENAME TO storage_notes", "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'x'",
+        "ALTER TABLE storage_log ADD COLUMN mine",
+    ]) func theEnginesTablesAreItsOwn(sql: String) async throws {
+        let store = try await makeStore()
+        try await store.storage.write(idempotencyKey: "key") { try $0.save(Note(id: 5, text: "x")) }
+        try await store.storage.delete(Note.self, id: 5)
+        let error = await refusal(store) { try $0.execute(sql) }
+        #expect(error != nil, "\(sql)")
+        try await expect(["first"], store)
+        try await store.reopen()
+        #expect(try await store.storage.verify().isSound)
+    }
+
+    // MARK: Changes that capture can't see
+
+    @Test func incrementalBlobWritesAreRefused() async throws {
+        let store = try await makeStore()
+        let error = await refusal(store) { tx in
+            var blob: OpaquePointer?
+            let connection = tx.database.sqliteConnection
+            #expect(sqlite3_blob_open(connection, "main", "notes", "text", 1, 1, &blob) == SQLITE_OK)
+            #expect(sqlite3_blob_write(blob, "FIRST", 5, 0) == SQLITE_OK)
+            sqlite3_blob_close(blob)
+        }
+        #expect(error?.code == .misuse)
+        try await expect(["first"], store)
+    }
+
+    @Test func generatedColumnsAreRefused() async throws {
+        let store = try await makeStore()
+        let error = await refusal(store) { tx in
+            try tx.execute("ALTER TABLE notes ADD COLUMN twice GENERATED ALWAYS AS (id * 2) VIRTUAL")
+            try tx.execute(insert(2, "x"))
+        }
+        #expect(error?.code == .schemaMismatch)
+        try await expect(["first"], store)
+    }
+
+    @Test(arguments: ["fe", "c080", "eda080", "f4908080", "e282", "6161616161616161ff", "c3"])
+    func textThatIsNotUTF8IsRefused(hex: String) async throws {
+        let store = try await makeStore()
+        let error = await refusal(store) {
+            try $0.execute("UPDATE notes SET text = CAST(x'\(hex)' AS TEXT) WHERE id = 1")
+        }
+        #expect(error?.code == .invalidValue)
+        try await expect(["first"], store)
+    }
+
+    @Test func anyTextThatIsUTF8IsStored() async throws {
+        let store = try await makeStore()
+        let texts = ["", "a", "é", "€", "😀", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}", "\u{D7FF}\u{E000}", "12345678é", "1234567é8"]
+        for text in texts {
+            try await store.storage.save(Note(id: 1, text: text))
+            #expect(try await store.storage.get(Note.self, id: 1)?.text == text)
+        }
+    }
+
+    @Test func aTraceWithChangesOfTheSchemaIsRefused() async throws {
+        let store = try await makeStore()
+        try await store.storage.write { tx in
+            try tx.execute("CREATE TABLE r(id INTEGER PRIMARY KEY, body TEXT, n INTEGER)")
+        }
+        let error = await refusal(store) { tx in
+            tx.database.trace(options: .statement) { _ in }
+            try tx.execute("ALTER TABLE notes RENAME COLUMN text TO words")
+            try tx.execute("ALTER TABLE notes ADD COLUMN text TEXT")
+        }
+        #expect(error?.code == .misuse)
+        // A trace alone is fine, in its own write.
+        let traced = Record<Bool>()
+        try await store.storage.write { tx in
+            tx.database.trace(options: .statement) { _ in traced.append(true) }
+            try tx.execute(insert(2, "second"))
+        }
+        #expect(!traced.all.isEmpty)
+        try await expect(["first", "second"], store)
+    }
+}
