@@ -8,7 +8,7 @@ extension Storage {
     ///
     /// - Returns: What was found. Damage is a finding, not an error.
     public func verify() async throws -> VerifyReport {
-        try await engine.read { db in
+        try await engine.readLong { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             var verifier = Verifier(connection)
             return verifier.run()

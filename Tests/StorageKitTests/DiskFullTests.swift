@@ -9,9 +9,11 @@ struct DiskFullTests {
         let store = try TemporaryStore { $0.autoSchema(NoteRecord.self) }
         try await store.storage.save(Note(id: 1, text: "before"))
         // SQLite's own limit of pages is as good as a full disk, and leaves the machine alone.
-        try await store.storage.write { tx in
-            let pages = try Int.fetchOne(tx.database, sql: "PRAGMA page_count") ?? 0
-            try tx.execute("PRAGMA max_page_count = \(pages + 20)")
+        try await store.storage.engine.withWriter { writer, db in
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages + 20)")
+            // A user's setting would be put back.
+            try writer.learnSettings()
         }
         let full = await #expect(throws: StorageError.self) {
             for number in 2...1_000 { try await store.storage.save(Note(id: number, text: noise(4_000))) }

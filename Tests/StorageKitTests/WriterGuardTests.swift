@@ -334,7 +334,7 @@ struct WriterGuardTests {
             "CREATE TEMP TRIGGER evil AFTER UPDATE ON main.notes BEGIN DELETE FROM main.notes; END",
         ] {
             let error = await refusal(store) { try $0.execute(sql) }
-            #expect(error?.code == .misuse, "\(sql)")
+            #expect(error?.code == .misuse, "\(sql): \(String(describing: error))")
         }
         // One of another name is nobody's concern.
         try await store.storage.write { try $0.execute("CREATE TEMP TABLE mine(x); INSERT INTO mine VALUES (1)") }

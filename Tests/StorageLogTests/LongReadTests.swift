@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import StorageCore
 import Testing
@@ -95,5 +96,44 @@ extension LogReader {
             return seen.rows.count < limit
         }
         return seen.rows
+    }
+}
+
+/// Long reads have connections of their own.
+@Suite struct LongReadLaneTests {
+    @Test func othersDoNotWaitForLongReads() async throws {
+        let folder = try TestFolder()
+        var configuration = TestStore.configuration()
+        configuration.readerCount = 1
+        configuration.longReaderCount = 2
+        let engine = try StorageEngine.open(path: folder.path(), configuration: configuration)
+        try await engine.commit("CREATE TABLE x(y); INSERT INTO x VALUES (7)")
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Int>.makeStream()
+        let long = (0..<4).map { number in
+            Task {
+                try await engine.readLong { _ in
+                    entry.yield(number)
+                    gate.wait()
+                }
+            }
+        }
+        var begun = 0
+        for await _ in entered {
+            begun += 1
+            if begun == 2 { break }
+        }
+        for _ in 0..<10 { #expect(try await engine.read { try Int.fetchOne($0, sql: "SELECT y FROM x") } == 7) }
+        // One that waits for its turn can be cancelled.
+        long[3].cancel()
+        let waiting = Task { try await engine.readLong { _ in } }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        for _ in 0..<4 { gate.signal() }
+        var finished = 0
+        for task in long where (try? await task.value) != nil { finished += 1 }
+        #expect(finished >= 3)
+        try await engine.readLong { _ in }
+        try await engine.close()
     }
 }

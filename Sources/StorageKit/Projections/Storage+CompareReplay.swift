@@ -29,7 +29,7 @@ extension Storage {
         limit: Int = 1_000
     ) async throws -> ReplayComparison {
         let upcasts = pasts.upcasts
-        return try await engine.read { (db: GRDB.Database) in
+        return try await engine.readLong { (db: GRDB.Database) in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             let reader = LogReader(connection)
             let (first, last) = (try reader.position(of: from), try reader.position(of: to))

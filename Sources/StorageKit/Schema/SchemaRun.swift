@@ -47,15 +47,12 @@ struct SchemaRun {
                 let pending = schema.steps.filter { step in step.once.map { !done.contains($0) } ?? true }
                 // Tables that are made anew would otherwise take the rows that refer to them along.
                 let isMigrating = pending.contains { $0.once != nil }
-                if isMigrating { try writer.statement("PRAGMA foreign_keys = OFF").execute() }
-                defer {
-                    // Can fail only where the connection is lost, and then nothing follows.
-                    if isMigrating { try? writer.statement("PRAGMA foreign_keys = ON").execute() }
-                }
-                try writer.group(db) {
-                    for step in pending { try run(step, writer, db, &plan) }
-                    if isMigrating { try checkReferences(db) }
-                    if !keeping { throw Undo() }
+                try writer.with(settings: isMigrating ? [("foreign_keys", "0")] : []) {
+                    try writer.group(db) {
+                        for step in pending { try run(step, writer, db, &plan) }
+                        if isMigrating { try checkReferences(db) }
+                        if !keeping { throw Undo() }
+                    }
                 }
             }
         } catch is Undo {}

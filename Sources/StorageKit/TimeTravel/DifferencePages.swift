@@ -24,7 +24,7 @@ final class DifferencePages: @unchecked Sendable {
     static func make(
         _ engine: StorageEngine, from: StoragePoint, to: StoragePoint, tables: Set<String>
     ) async throws -> DifferencePages {
-        try await engine.read { db in
+        try await engine.readLong { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             let reader = LogReader(connection)
             var selection = NetDifference.Selection()

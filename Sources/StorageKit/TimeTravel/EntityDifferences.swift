@@ -60,7 +60,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
             of changes: [NetChange], _ pages: DifferencePages, _ differences: EntityDifferences
         ) async throws -> [EntityDifference<E>] {
             let (from, to) = (pages.from, pages.to)
-            return try await differences.engine.read { db in
+            return try await differences.engine.readLong { db in
                 guard let connection = db.sqliteConnection else { throw StorageError.closed() }
                 let rows = try PastRows<E.Record>(connection, upcasts: differences.upcasts)
                 return try changes.compactMap { change in

@@ -21,7 +21,7 @@ extension Storage {
     public func asOf(_ point: StoragePoint, schema: PastSchema = .now) async throws -> PastStorage {
         let pasts = pasts
         let engine = engine
-        let state = try await engine.read { try pasts.state(at: point, of: $0, schema: schema) }
+        let state = try await engine.readLong { try pasts.state(at: point, of: $0, schema: schema) }
         return PastStorage(engine: engine, state: state)
     }
 }
@@ -59,7 +59,7 @@ public struct PastStorage: EntityReader {
             excerpt: excerpt)
         let state = state
         let name = E.Record.databaseTableName
-        return try await engine.read { live in try state.search(name, from: live) { try search.run($0) } }
+        return try await engine.readLong { live in try state.search(name, from: live) { try search.run($0) } }
     }
 
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
@@ -79,7 +79,7 @@ public struct PastStorage: EntityReader {
             indexes: SearchIndexes(), query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
         let state = state
         let name = E.Record.databaseTableName
-        return try await engine.read { live in try state.search(name, from: live) { try search.count($0) } }
+        return try await engine.readLong { live in try state.search(name, from: live) { try search.count($0) } }
     }
 
     /// Runs SQL of your own on tables as they were then.
@@ -95,6 +95,6 @@ public struct PastStorage: EntityReader {
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         let state = state
-        return try await engine.read { live in try state.read(tables, from: live, body) }
+        return try await engine.readLong { live in try state.read(tables, from: live, body) }
     }
 }

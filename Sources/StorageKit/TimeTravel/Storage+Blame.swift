@@ -26,7 +26,7 @@ extension Storage {
     ) async throws -> [CellOrigin]? {
         let key = E.Record.key(of: id)
         let name = E.Record.databaseTableName
-        return try await engine.read { db in
+        return try await engine.readLong { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             let reader = LogReader(connection)
             let position = try reader.position(of: point)

@@ -48,11 +48,38 @@ extension LogWriter {
             remedy: "Leave the connection as it is; open one of your own for other settings.")
     }
 
+    /// Before a transaction begins: closures that GRDB ran behind the last one can't write, but they have the connection.
+    func reclaimConnection() throws {
+        try restoreConnection()
+        let outer = guarded.settings.suffix(Self.fileSettings.count + Self.outerSettings.count)
+        for (name, value) in outer where try setting(name) != value {
+            try Statement(database, "PRAGMA \(name) = \(value)").execute()
+        }
+    }
+
+    /// Runs `body` with other settings of the connection, between transactions.
+    package func with<Result>(settings: [(name: String, value: String)], _ body: () throws -> Result) throws -> Result {
+        let usual = guarded.settings
+        defer {
+            guarded.settings = usual
+            guarded.isSuspect = true
+            // Fails only where the connection is lost, and then nothing follows.
+            try? reclaimConnection()
+        }
+        for (name, value) in settings {
+            try Statement(database, "PRAGMA \(name) = \(value)").execute()
+            guarded.settings = guarded.settings.map { $0.name == name ? (name, value) : $0 }
+        }
+        try acceptConnection()
+        return try body()
+    }
+
     /// After a commit was undone: what its body did to the connection isn't undone by a savepoint.
     func restoreConnection() throws {
         _ = try schemaVersion()
         guard guarded.isSuspect else { return }
         _ = try restoreSettings()
+        guarded.isSuspect = false
     }
 
     /// What the engine itself has just done to the connection is no reason to look at it.
@@ -76,10 +103,12 @@ extension LogWriter {
     ]
     /// Those that no statement is prepared again for.
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
+    /// Those of them that can be changed between transactions only.
+    private static let outerSettings = ["main.synchronous"]
 
     /// Takes the settings of the connection for those that have to stay.
-    func learnSettings() throws {
-        guarded.settings = try (Self.settings + Self.fileSettings).map { ($0, try setting($0)) }
+    package func learnSettings() throws {
+        guarded.settings = try (Self.settings + Self.outerSettings + Self.fileSettings).map { ($0, try setting($0)) }
         _ = try schemaVersion()
         guarded.isSuspect = false
     }
@@ -95,7 +124,7 @@ extension LogWriter {
     /// - Returns: What that was, nil where there was nothing that the body may not change.
     private func restoreSettings() throws -> String? {
         var changed: String?
-        for (name, value) in guarded.settings where try setting(name) != value {
+        for (name, value) in guarded.settings.prefix(Self.settings.count) where try setting(name) != value {
             try Statement(database, "PRAGMA \(name) = \(value)").execute()
             if name != "defer_foreign_keys" { changed = changed ?? "the setting \(name)" }
         }

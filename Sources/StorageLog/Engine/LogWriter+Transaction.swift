@@ -30,6 +30,7 @@ extension LogWriter {
             guard storage_capture_count(capture) == 0 else {
                 throw StorageError.breach("rows were changed between two transactions")
             }
+            try reclaimConnection()
             try db.beginTransaction(.immediate)
             try statement("INSERT INTO storage_sentinel VALUES (1)").execute()
             try checkFile()

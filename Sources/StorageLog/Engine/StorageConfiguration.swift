@@ -18,6 +18,9 @@ public struct StorageConfiguration: Sendable {
     public var busyTimeoutSeconds: Double = 5
     /// Connections that read at the same time.
     public var readerCount = 4
+    /// Connections beside those for reads that take long: verification, views of the past, rebuilds, comparisons. Each holds
+    /// back the cutting of the write-ahead log while it reads.
+    public var longReaderCount = 2
     /// Writes that may wait for their turn; one more throws `overloaded`. Nil, the default, lets any number wait: a task
     /// that awaits each of its writes adds one at a time.
     public var maximumQueuedWrites: Int?

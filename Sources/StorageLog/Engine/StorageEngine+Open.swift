@@ -168,7 +168,8 @@ extension GRDB.Configuration {
         configuration.label = "StorageKit"
         configuration.readonly = storage.isReadOnly
         configuration.busyMode = .timeout(storage.busyTimeoutSeconds)
-        configuration.maximumReaderCount = max(storage.readerCount, 1)
+        // Sealing reads beside them, one run of rows at a time.
+        configuration.maximumReaderCount = max(storage.readerCount, 1) + max(storage.longReaderCount, 1) + 1
         configuration.prepareDatabase { db in
             guard let connection = db.sqliteConnection else { return }
             // Only the writer may checkpoint; a reader that closes last must not.

@@ -19,6 +19,7 @@ package final class StorageEngine: Sendable {
     /// hold the engine, is over.
     nonisolated(unsafe) var writer: LogWriter?
     let state = Mutex(State())
+    let longReads: Lane
 
     struct State {
         var queue = CommitQueue()
@@ -40,6 +41,7 @@ package final class StorageEngine: Sendable {
         self.pool = pool
         self.lock = lock
         self.writer = writer
+        longReads = Lane(width: max(configuration.longReaderCount, 1))
         observers =
             writer?.observers
             ?? CommitObservers(watch: CommitWatch(store: path, heartbeat: configuration.heartbeat))

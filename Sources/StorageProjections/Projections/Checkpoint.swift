@@ -50,6 +50,6 @@ package struct Checkpoint: Sendable, Equatable {
         insert.bind(events, at: 7)
         insert.bind(microseconds, at: 8)
         if let time { insert.bind(time, at: 9) } else { insert.bindNull(at: 9) }
-        try insert.execute()
+        try writer.asEngine { try insert.execute() }
     }
 }

@@ -51,7 +51,7 @@ extension UserProjections {
         insert.bind(text: error, at: 5)
         insert.bind(attempts, at: 6)
         insert.bind(writer.configuration.clock.microseconds, at: 7)
-        try insert.execute()
+        try writer.asEngine { try insert.execute() }
     }
 
     /// Tries the dead letters again, oldest first, in one transaction. Where one fails again, those of the same row go on
@@ -81,7 +81,7 @@ extension UserProjections {
                 }
                 remove.bind(text: slot.name, at: 1)
                 remove.bind(event.position, at: 2)
-                try remove.execute()
+                try writer.asEngine { try remove.execute() }
                 taken += 1
                 if !isReplay { told.append(event.event(writer.catalog)) }
             }

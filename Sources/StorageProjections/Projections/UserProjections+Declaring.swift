@@ -64,7 +64,7 @@ extension UserProjections {
         insert.bind(text: slot.registration.mode.rawValue, at: 2)
         insert.bind(Int64(slot.projection.version), at: 3)
         insert.bind(text: String(decoding: try encoder.encode(tables), as: UTF8.self), at: 4)
-        try insert.execute()
+        try writer.asEngine { try insert.execute() }
     }
 
     /// Takes a projection and all that is its own out of the store. Part of the transaction under way.
@@ -80,7 +80,7 @@ extension UserProjections {
         for sql in deletes {
             let delete = try writer.statement(sql)
             delete.bind(text: name, at: 1)
-            try delete.execute()
+            try writer.asEngine { try delete.execute() }
         }
     }
 

@@ -97,7 +97,7 @@ extension UserProjections {
                 let update = try writer.statement(
                     "UPDATE storage_projection SET version = 0 WHERE name = ?1 AND version <> 0")
                 update.bind(text: name, at: 1)
-                try update.execute()
+                try writer.asEngine { try update.execute() }
                 isChanged = isChanged || update.changes > 0
             }
             guard isChanged else { return false }

@@ -171,7 +171,7 @@ package struct Rebuild: Sendable {
         let pace = pace
         let seeksNeeded = pace.seeksNeeded ?? earlier.map { Self.isWorthSeeking(behind: $0, through: goal) } ?? false
         let known = earlier?.needed
-        return try await engine.read { db in
+        return try await engine.readLong { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             guard let low = positions.values.min(), low < goal else { return nil }
             let catalog = try Catalog.load(connection)
@@ -288,7 +288,7 @@ extension Rebuild {
         meter.enter(.comparing)
         // Beside commits where they leave a moment in which the shadows are as far as the tables; else commits wait.
         for _ in 0..<5 {
-            let found = try await engine.read { db in try Self.compare(entities, db) }
+            let found = try await engine.readLong { db in try Self.compare(entities, db) }
             if let found { return take(found, &report) }
             try await follow(entities, meter)
         }

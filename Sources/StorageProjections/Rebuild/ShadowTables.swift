@@ -242,14 +242,9 @@ struct ShadowTables {
 
     /// A transaction in which tables change places: references to them must neither fire nor follow meanwhile.
     private func replacing<Result>(_ body: () throws -> Result) throws -> Result {
-        try pragma("foreign_keys = OFF")
-        try pragma("legacy_alter_table = ON")
-        defer {
-            // Both can fail only where the connection is lost, and then nothing follows.
-            try? pragma("foreign_keys = ON")
-            try? pragma("legacy_alter_table = OFF")
+        try writer.with(settings: [("foreign_keys", "0"), ("legacy_alter_table", "1")]) {
+            try passing { try writer.maintenance(db, body) }
         }
-        return try passing { try writer.maintenance(db, body) }
     }
 
     private func installAll(_ entities: Set<UInt32>, keepsOld: Bool) throws -> [String: Int] {

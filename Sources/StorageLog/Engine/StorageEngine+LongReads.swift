@@ -1,0 +1,75 @@
+package import GRDB
+internal import StorageCore
+internal import Synchronization
+
+extension StorageEngine {
+    /// Reads one state of the store for as long as it takes: to verify it, to make its past, to read much of the log. Such
+    /// reads have connections of their own, ``StorageConfiguration/longReaderCount``, so that others never wait for them; more of
+    /// them wait for each other.
+    ///
+    /// - Throws: `CancellationError` where the task is cancelled before it has a connection.
+    package func readLong<Result: Sendable>(
+        _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        try await longReads.enter()
+        defer { longReads.leave() }
+        return try await read(body)
+    }
+}
+
+/// Lets so many tasks pass at a time, in the order in which they came.
+///
+/// Isolation: `Sendable`, its state behind a mutex.
+final class Lane: Sendable {
+    private struct State {
+        var free: Int
+        var next = 0
+        var waiting: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(width: Int) { state = Mutex(State(free: width)) }
+
+    func enter() async throws {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let passes: Bool? = state.withLock { state in
+                    guard !Task.isCancelled else { return nil }
+                    if state.free > 0 {
+                        state.free -= 1
+                        return true
+                    }
+                    state.waiting.append((id, continuation))
+                    return false
+                }
+                switch passes {
+                case true?: continuation.resume()
+                case false?: break
+                case nil: continuation.resume(throwing: CancellationError())
+                }
+            }
+        } onCancel: {
+            let cancelled = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+                return state.waiting.remove(at: index).continuation
+            }
+            cancelled?.resume(throwing: CancellationError())
+        }
+    }
+
+    func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume()
+    }
+}
