@@ -70,9 +70,9 @@ struct FormatGoldenTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    @Test func versionThreeIsReadAsItWasWritten() async throws {
-        let golden = Self.folder.appendingPathComponent("format-3.store")
-        let text = Self.folder.appendingPathComponent("format-3.txt")
+    @Test func versionFourIsReadAsItWasWritten() async throws {
+        let golden = Self.folder.appendingPathComponent("format-4.store")
+        let text = Self.folder.appendingPathComponent("format-4.txt")
         let folder = try TemporaryFolder()
         if Self.isRecording {
             let made = URL(fileURLWithPath: folder.file("made.sqlite"))

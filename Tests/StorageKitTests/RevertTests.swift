@@ -564,6 +564,87 @@ import Testing
         #expect(try await storage.verify().isSound)
     }
 
+    private func openTable(_ sql: String, _ tables: String...) throws -> Storage {
+        try StorageKit.inMemory { schema in
+            schema.migration("tables") { try $0.execute(sql: sql) }
+            for table in tables { schema.adopt(table) }
+        }.facade
+    }
+
+    @discardableResult
+    private func run(_ sql: String, _ storage: Storage) async throws -> Int64 {
+        try #require(try await storage.write { try $0.execute(sql) }.commit)
+    }
+
+    /// What the schema says of conflicts would delete a row of somebody else's, or leave one out.
+    @Test(arguments: ["REPLACE", "IGNORE"]) func clausesOfTheSchemaDoNotReachIntoWhatIsTakenBack(
+        clause: String
+    ) async throws {
+        let storage = try openTable("CREATE TABLE u(id INTEGER PRIMARY KEY, x UNIQUE ON CONFLICT \(clause))", "u")
+        func rows() async throws -> [String] {
+            try await storage.read { try String.fetchAll($0, sql: "SELECT id || x FROM u ORDER BY id") }
+        }
+        try await run("INSERT INTO u(id, x) VALUES (1, 'x'), (3, 'y')", storage)
+        let deletion = try await run("DELETE FROM u WHERE id = 1", storage)
+        let update = try await run("UPDATE u SET x = 'z' WHERE id = 3", storage)
+        try await run("INSERT INTO u(id, x) VALUES (2, 'x'), (4, 'y')", storage)
+        for commit in [deletion, update] {
+            let error = await #expect(throws: StorageError.self) { try await storage.revert(commit) }
+            #expect(error?.code == .conflict)
+            let report = try await storage.revert(commit, onConflict: .skip)
+            #expect(report.outcome.conflicts.count == 1 && report.outcome.count == 0)
+        }
+        #expect(try await rows() == ["2x", "3z", "4y"])
+    }
+
+    /// A value that must be unique is another row's by now, also where the row itself is there again.
+    @Test func aRowThatIsThereAgainMayHaveLostWhatIsUnique() async throws {
+        let storage = try openTable("CREATE TABLE w(id INTEGER PRIMARY KEY, u UNIQUE)", "w")
+        try await run("INSERT INTO w(id, u) VALUES (1, 'x')", storage)
+        let deletion = try await run("DELETE FROM w WHERE id = 1", storage)
+        try await run("INSERT INTO w(id, u) VALUES (1, 'q'), (2, 'x')", storage)
+        let report = try await storage.revert(deletion, onConflict: .overwrite)
+        #expect(report.outcome.conflicts.map(\.key) == [[.integer(1)]])
+        #expect(report.outcome.conflicts.first?.reason.contains("another row stands in its way") == true)
+        #expect(report.outcome.count == 0)
+    }
+
+    /// Two spellings of a key are one row to the table and two to the log.
+    @Test func theSpellingOfAKeyIsTakenBack() async throws {
+        let storage = try openTable(
+            """
+            CREATE TABLE a(k TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, n INTEGER);
+            CREATE TABLE b(id INTEGER PRIMARY KEY, k TEXT NOT NULL REFERENCES a(k) ON UPDATE CASCADE ON DELETE CASCADE);
+            """, "a", "b")
+        func rows() async throws -> [String] {
+            try await storage.read { db in
+                try String.fetchAll(db, sql: "SELECT k || n FROM a UNION ALL SELECT id || k FROM b")
+            }
+        }
+        try await run("INSERT INTO a(k, n) VALUES ('a', 1); INSERT INTO b(id, k) VALUES (1, 'a')", storage)
+        let point = storage.head
+        let before = try await rows()
+        let spelling = try await run("UPDATE a SET k = 'A' WHERE k = 'a'", storage)
+        let after = try await rows()
+        let report = try await storage.revert(spelling)
+        #expect(report.outcome.conflicts.isEmpty)
+        #expect(try await rows() == before)
+        try await storage.revert(try #require(report.receipt?.commit))
+        #expect(try await rows() == after)
+        let first = try await run("UPDATE a SET n = 2", storage)
+        let last = try await run("UPDATE a SET k = 'a', n = 3", storage)
+        try await storage.revert(first...last)
+        #expect(try await rows() == after)
+        // What came since is a conflict as ever.
+        let again = try await run("UPDATE a SET k = 'a'", storage)
+        try await run("UPDATE a SET n = 9", storage)
+        let error = await #expect(throws: StorageError.self) { try await storage.revert(again) }
+        #expect(error?.code == .conflict)
+        try await storage.restore(to: .position(point))
+        #expect(try await rows() == before)
+        #expect(try await storage.verify().isSound)
+    }
+
     @Test func aCommitOfTheSchemaAloneHasNothingToTakeBack() async throws {
         let storage = try open()
         let error = await #expect(throws: StorageError.self) { try await storage.revert(1) }

@@ -348,7 +348,7 @@ extension NetDifferenceTests {
     /// Makes the tables of a state in another database.
     private static func fill(_ db: GRDB.Database, with state: State) throws {
         for entity in state.catalog.live {
-            try db.execute(sql: entity.definition)
+            for sql in entity.definition { try db.execute(sql: sql) }
             let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
             let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
             let marks = columns.map { _ in "?" }.joined(separator: ", ")

@@ -1,11 +1,21 @@
 /// What kind of values a column prefers, which decides how it is compared.
-package enum ColumnAffinity: Sendable, Hashable, CaseIterable {
-    case blob, text, numeric, integer, real
+package enum ColumnAffinity: String, Sendable, Hashable, CaseIterable {
+    case blob = "BLOB"
+    case text = "TEXT"
+    case numeric = "NUMERIC"
+    case integer = "INTEGER"
+    case real = "REAL"
 
-    /// SQLite's rule for declared types.
-    package init(declaredType: String) {
+    /// SQLite's rule for declared types. Nothing in SQLite answers it, so it stands here, and nowhere else: the catalog
+    /// keeps what it says of each column.
+    ///
+    /// - Parameter isStrict: Whether the table is STRICT, where ANY keeps every value as it is; elsewhere it is a name like
+    ///   any other, which means NUMERIC.
+    package init(declaredType: String, isStrict: Bool = false) {
         let type = String(decoding: declaredType.utf8.map { (0x61...0x7A).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
-        if type.contains("INT") {
+        if isStrict, type == "ANY" {
+            self = .blob
+        } else if type.contains("INT") {
             self = .integer
         } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
             self = .text

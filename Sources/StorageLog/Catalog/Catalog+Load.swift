@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 internal import StorageCore
 
 extension Catalog {
@@ -10,17 +11,28 @@ extension Catalog {
         return try Catalog(rows: rows)
     }
 
-    /// Selects the columns in the order of ``rows(of:)``, then the position of the row's last event.
-    static let selection = """
-        SELECT id, entity, name, stored, type, key_place, required, fallback, coding, dropped, definition, origin,
-          _position
-        FROM storage_catalog
+    /// The columns of `storage_catalog`, in whose order its rows are held.
+    static let columns = CatalogEntity.catalog.columns
+    private static let names = columns.map(\.stored).joined(separator: ", ")
+
+    /// Selects the columns, then the position of the row's last event.
+    static let selection = "SELECT \(names), _position FROM storage_catalog"
+
+    /// Writes a row, then the position of its event.
+    static let upsert = """
+        INSERT INTO storage_catalog(\(names), _position)
+        VALUES (\((columns.map { _ in "?" } + ["?"]).joined(separator: ", ")))
+        ON CONFLICT(id) DO UPDATE SET \((columns.dropFirst(2).map(\.stored) + ["_position"])
+            .map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
+
+    /// The place of a column of `storage_catalog` in a row, by the column's id.
+    static func place(ofColumn id: UInt32) -> Int? { columns.firstIndex { $0.id == id } }
 
     /// - Throws: `invalid-value` for a name that isn't valid UTF-8 text.
     static func values(of row: RowReader) throws -> [StorageValue] {
-        try (0..<12).map { column in
-            [2, 3, 4, 8, 10].contains(column) ? .text(try row.text(at: column)) : row.value(at: column)
+        try columns.enumerated().map { place, column in
+            column.type == "TEXT" ? .text(try row.text(at: Int32(place))) : row.value(at: Int32(place))
         }
     }
 
@@ -36,7 +48,8 @@ extension Catalog {
                 var entity = CatalogEntity(
                     id: id, name: try row[2].catalogText, stored: try row[3].catalogText, columns: [])
                 entity.isDropped = row[9].catalogNumber != 0
-                entity.definition = try row[10].catalogText
+                entity.definition = try Self.statements(row[10].catalogText)
+                entity.isStrict = row[14].catalogNumber != 0
                 entities[id] = entity
                 order.append(id)
             } else {
@@ -47,6 +60,16 @@ extension Catalog {
                 column.isDropped = row[9].catalogNumber != 0
                 column.definition = try row[10].catalogText
                 column.origin = UInt32(truncatingIfNeeded: row[11].catalogNumber)
+                guard let affinity = ColumnAffinity(rawValue: try row[12].catalogText) else {
+                    throw StorageError.corruptLog("the catalog holds \(row[12]) where an affinity is expected")
+                }
+                column.affinity = affinity
+                column.collation = try row[13].catalogText
+                guard row[15].catalogNumber == 0 else {
+                    throw StorageError(
+                        .unsupportedFormat, "\(column.name) is a generated column, which this version doesn't know.",
+                        remedy: "Open the store with the version of StorageKit that wrote it.")
+                }
                 entities[parent]?.columns.append(column)
             }
         }
@@ -59,17 +82,35 @@ extension Catalog {
         var rows: [UInt32: [StorageValue]] = [:]
         rows[entity.id] = [
             .integer(Int64(entity.id)), 0, .text(entity.name), .text(entity.stored), "", 0, 0, .null, "",
-            .integer(entity.isDropped ? 1 : 0), .text(entity.definition), 0,
+            .integer(entity.isDropped ? 1 : 0), .text(text(of: entity.definition)), 0, "", "",
+            .integer(entity.isStrict ? 1 : 0), 0,
         ]
         for column in entity.columns {
             rows[column.id] = [
                 .integer(Int64(column.id)), .integer(Int64(entity.id)), .text(column.name), .text(column.stored),
                 .text(column.type), .integer(Int64(column.keyPlace)), .integer(column.required ? 1 : 0),
                 column.fallback, .text(column.coding), .integer(column.isDropped ? 1 : 0),
-                .text(column.definition), .integer(Int64(column.origin)),
+                .text(column.definition), .integer(Int64(column.origin)), .text(column.affinity.rawValue),
+                .text(column.collation), 0, 0,
             ]
         }
         return rows
+    }
+
+    /// Statements as the catalog keeps them: an array of JSON, because nothing that SQL can hold marks the end of a statement.
+    package static func text(of statements: [String]) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        // Strings can always be encoded.
+        return (try? encoder.encode(statements)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+    }
+
+    private static func statements(_ text: String) throws -> [String] {
+        do {
+            return try JSONDecoder().decode([String].self, from: Data(text.utf8))
+        } catch {
+            throw StorageError.corruptLog("the catalog holds \"\(text.prefix(80))\" where a list of statements is expected")
+        }
     }
 }
 

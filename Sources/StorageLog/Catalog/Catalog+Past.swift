@@ -14,7 +14,8 @@ extension Catalog {
         var rows: [[StorageValue]] = []
         while try select.step() {
             var row = try values(of: select.row)
-            if try takeBack(&row, from: select.integer(12), to: last, reader) { rows.append(row) }
+            let newest = select.integer(Int32(columns.count))
+            if try takeBack(&row, from: newest, to: last, reader) { rows.append(row) }
         }
         return try Catalog(rows: rows)
     }
@@ -34,9 +35,7 @@ extension Catalog {
                 guard shape.operation == UInt32(STORAGE_UPDATE) else { return 0 }
                 let old = view.columns(of: index)
                 for place in 0..<Int(shape.column_count) {
-                    // The catalog's own columns have the ids 2 to 13, in the order of the row.
-                    let column = Int(shape.columns[place]) - 2
-                    if row.indices.contains(column) { row[column] = view.value(old[place]) }
+                    if let column = Self.place(ofColumn: shape.columns[place]) { row[column] = view.value(old[place]) }
                 }
                 return view.events[index].previous
             }

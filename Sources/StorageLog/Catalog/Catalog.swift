@@ -70,8 +70,11 @@ package struct CatalogEntity: Sendable, Equatable {
     package var stored: String
     package var columns: [CatalogColumn]
     package var isDropped = false
-    /// The SQL of the table, its indexes and triggers, so that a change of them behind our back is seen.
-    package var definition = ""
+    /// Whether the table is STRICT: its columns take no values of other types.
+    package var isStrict = false
+    /// The SQL of the table, then of its indexes and triggers, a statement each, so that they can be made again and a change
+    /// of them behind our back is seen.
+    package var definition: [String] = []
 
     package init(id: UInt32, name: String, stored: String, columns: [CatalogColumn]) {
         self.id = id
@@ -97,16 +100,10 @@ package struct CatalogEntity: Sendable, Equatable {
     }
 
     /// The SQL of the table, and that of its indexes and triggers, as they are to be.
-    package var definitions: (table: String, rest: String?) {
-        if isReserved {
-            let rest = StoreSchema.objects.filter { $0.sql.contains(" ON \(stored)(") }.map(\.sql)
-            let table = StoreSchema.objects.first { $0.name == stored }?.sql ?? ""
-            return (table, rest.isEmpty ? nil : rest.joined(separator: ";\n"))
-        }
-        guard let end = definition.firstRange(of: ";\nCREATE ") else { return (definition + ";", nil) }
-        return (
-            definition[..<end.lowerBound] + ";", definition[definition.index(end.lowerBound, offsetBy: 2)...] + ";"
-        )
+    package var definitions: (table: String, rest: [String]) {
+        guard isReserved else { return (definition.first ?? "", Array(definition.dropFirst())) }
+        let table = StoreSchema.objects.first { $0.name == stored }?.sql ?? ""
+        return (table, StoreSchema.objects.filter { $0.sql.contains(" ON \(stored)(") }.map(\.sql))
     }
 
     /// The name by which SQLite's row number can be reached: one that no column hides.
@@ -121,7 +118,13 @@ package struct CatalogColumn: Sendable, Equatable {
     package let id: UInt32
     package var name: String
     package var stored: String
+    /// As the entity declares it. What SQLite makes of the column is its ``affinity``.
     package var type: String
+    /// How SQLite converts the values of the column, and compares them with others. What the type says until the table has
+    /// been looked at.
+    package var affinity: ColumnAffinity
+    /// The collation by which SQLite compares the column's texts.
+    package var collation = Self.binary
     /// 1-based place in the primary key; 0 outside it.
     package var keyPlace: Int
     package var required: Bool
@@ -135,6 +138,9 @@ package struct CatalogColumn: Sendable, Equatable {
     /// The title of the conversion.
     package var definition = ""
 
+    /// The collation that takes no two texts for one.
+    package static let binary = "BINARY"
+
     package init(
         id: UInt32, name: String, stored: String? = nil, type: String, keyPlace: Int = 0, required: Bool = false,
         fallback: StorageValue = .null, coding: String = ""
@@ -143,6 +149,7 @@ package struct CatalogColumn: Sendable, Equatable {
         self.name = name
         self.stored = stored ?? name
         self.type = type
+        affinity = ColumnAffinity(declaredType: type)
         self.keyPlace = keyPlace
         self.required = required
         self.fallback = fallback

@@ -31,5 +31,9 @@ extension CatalogEntity {
             CatalogColumn(id: 11, name: "dropped", type: "INTEGER", required: true),
             CatalogColumn(id: 12, name: "definition", type: "TEXT", required: true),
             CatalogColumn(id: 13, name: "origin", type: "INTEGER", required: true),
+            CatalogColumn(id: 27, name: "affinity", type: "TEXT", required: true),
+            CatalogColumn(id: 28, name: "collation", type: "TEXT", required: true),
+            CatalogColumn(id: 29, name: "strict", type: "INTEGER", required: true),
+            CatalogColumn(id: 30, name: "generated", type: "INTEGER", required: true),
         ])
 }

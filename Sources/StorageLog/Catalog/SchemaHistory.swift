@@ -90,11 +90,9 @@ package final class SchemaHistory {
                 rows[entity]?[id] = nil
                 return
             }
-            var row = rows[entity]?[id] ?? Array(repeating: .null, count: 12)
+            var row = rows[entity]?[id] ?? Array(repeating: .null, count: Catalog.columns.count)
             row[0] = .integer(Int64(id))
-            for (column, value) in values(of: index, view, isOld: isBackward) where row.indices.contains(column) {
-                row[column] = value
-            }
+            for (column, value) in values(of: index, view, isOld: isBackward) { row[column] = value }
             rows[entity, default: [:]][id] = row
         }
     }
@@ -105,8 +103,9 @@ package final class SchemaHistory {
         let count = Int(shape.column_count)
         let isUpdate = shape.operation == UInt32(STORAGE_UPDATE)
         let start = view.columns(of: index) + (isUpdate && !isOld ? count : 0)
-        // The catalog's own columns have the ids 2 to 13, in the order of the row.
-        return (0..<count).map { (Int(shape.columns[$0]) - 2, view.value(start[$0])) }
+        return (0..<count).compactMap { place in
+            Catalog.place(ofColumn: shape.columns[place]).map { ($0, view.value(start[place])) }
+        }
     }
 
     private static func catalog(_ rows: [UInt32: [UInt32: [StorageValue]]]) throws -> Catalog {

@@ -21,17 +21,10 @@ struct CaptureDefinitions {
             let known = entity.live.first { $0.stored.folded == column.name.folded }
             table.columns.append(known?.id ?? 0)
             table.keyPlaces.append(known.map { UInt8(truncatingIfNeeded: $0.keyPlace) } ?? 0)
-            table.reals.append(hasRealAffinity(column.type) ? 1 : 0)
+            table.reals.append(column.affinity == .real ? 1 : 0)
             table.fallbacks.append(known.flatMap { unfilled.contains($0.id) ? $0.fallback : nil } ?? .null)
         }
         tables.append(table)
-    }
-
-    /// SQLite's rule: REAL, FLOA or DOUB, and none of the words that come before them in its list.
-    private func hasRealAffinity(_ type: String) -> Bool {
-        let type = type.uppercased()
-        for earlier in ["INT", "CHAR", "CLOB", "TEXT", "BLOB"] where type.contains(earlier) { return false }
-        return ["REAL", "FLOA", "DOUB"].contains { type.contains($0) }
     }
 
     func install(in capture: OpaquePointer) throws {

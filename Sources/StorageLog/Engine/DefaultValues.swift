@@ -1,31 +1,33 @@
 internal import CSQLite
-internal import StorageCore
+package import StorageCore
 
 /// Tells which value an SQL literal in a DEFAULT clause gives to rows, by storing it in a column of the same affinity:
 /// `CAST` follows other rules (it leaves 0.0 in a NUMERIC column, where SQLite stores 0).
 ///
 /// Not `Sendable`: made where it is used.
-final class DefaultValues {
+package final class DefaultValues {
     private var database: OpaquePointer?
+
+    package init() {}
 
     deinit { sqlite3_close_v2(database) }
 
     /// The value; NULL for defaults that depend on the moment or on the program's own functions, which never stand for
     /// rows from before: SQLite refuses them in ADD COLUMN.
-    func value(of literal: String, type: String) throws -> StorageValue {
+    ///
+    /// NULL too where a STRICT table refuses the default, which SQLite looks at when a row takes it.
+    package func value(of literal: String, type: String, isStrict: Bool) throws -> StorageValue {
         let scratch = try scratch()
-        let name =
-            switch ColumnAffinity(declaredType: type) {
-            case .blob: ""
-            case .text: "TEXT"
-            case .numeric: "NUMERIC"
-            case .integer: "INTEGER"
-            case .real: "REAL"
-            }
+        // The names of types in STRICT tables are few and known; others may be anything, and only their affinity counts.
+        let declared = isStrict ? type : ColumnAffinity(declaredType: type).rawValue
         try Statement(scratch, "DROP TABLE IF EXISTS held").execute()
-        try Statement(scratch, "CREATE TABLE held(value \(name))").execute()
+        try Statement(scratch, "CREATE TABLE held(value \(declared))\(isStrict ? " STRICT" : "")").execute()
         guard let insert = try? Statement(scratch, "INSERT INTO held SELECT (\(literal))") else { return .null }
-        try insert.execute()
+        do {
+            try insert.execute()
+        } catch let error as StorageError where isStrict && error.code == .conflict {
+            return .null
+        }
         let select = try Statement(scratch, "SELECT value FROM held")
         return try select.step() ? select.row.value(at: 0) : .null
     }

@@ -13,10 +13,15 @@ struct FoundTable {
     var name: String
     var root: Int64
     var hasRowid: Bool
+    var isStrict: Bool
     var hasTriggers: Bool
     /// The SQL of the table, then of its indexes and triggers, by name.
-    var definition: String
+    var definition: [String]
+    /// Those of tables with a reserved name aren't looked at, unless the table is an entity of the store's own.
     var columns: [FoundColumn]
+
+    /// Whether no entity of users can have a table of this name.
+    var isReserved: Bool { name.lowercasedASCII.hasPrefix("storage_") }
 }
 
 struct FoundColumn {
@@ -24,8 +29,11 @@ struct FoundColumn {
     /// The column's number in the table.
     var place: Int
     var type: String
+    var affinity: ColumnAffinity
+    var collation: String
     var required: Bool
     var keyPlace: Int
+    var isGenerated: Bool
     var fallback: StorageValue
 }
 
@@ -78,41 +86,63 @@ extension FoundSchema {
             default: break
             }
         }
+        let kinds = try Self.kinds(database)
         let defaults = DefaultValues()
         // Virtual tables have no root page and can't be entities.
         for table in names where table.root > 0 {
             let key = table.name.folded
-            let isReserved = CatalogEntity.reserved.contains { $0.stored == key.text }
-            if key.text.hasPrefix("storage_"), !isReserved { continue }
-            tables[key] = FoundTable(
-                name: table.name, root: table.root, hasRowid: try Self.hasRowid(database, table.name),
-                hasTriggers: triggers.contains(key), definition: (definitions[key] ?? []).joined(separator: ";\n"),
-                columns: try Self.columns(database, table.name, defaults))
+            let kind = kinds[key] ?? (hasRowid: false, isStrict: false)
+            var found = FoundTable(
+                name: table.name, root: table.root, hasRowid: kind.hasRowid, isStrict: kind.isStrict,
+                hasTriggers: triggers.contains(key), definition: definitions[key] ?? [], columns: [])
+            if !found.isReserved || CatalogEntity.reserved.contains(where: { $0.stored == key.text }) {
+                found.columns = try Self.columns(database, found, defaults)
+            }
+            tables[key] = found
         }
     }
 
-    private static func hasRowid(_ database: OpaquePointer, _ table: String) throws -> Bool {
-        let select = try Statement(database, "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?")
-        select.bind(text: table, at: 1)
-        return try select.step() ? select.integer(0) == 0 : false
+    private static func kinds(
+        _ database: OpaquePointer
+    ) throws -> [ExactText: (hasRowid: Bool, isStrict: Bool)] {
+        let select = try Statement(database, "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
+        var kinds: [ExactText: (hasRowid: Bool, isStrict: Bool)] = [:]
+        while try select.step() { kinds[select.string(0).folded] = (select.integer(1) == 0, select.integer(2) != 0) }
+        return kinds
     }
 
     private static func columns(
-        _ database: OpaquePointer, _ table: String, _ defaults: DefaultValues
+        _ database: OpaquePointer, _ table: FoundTable, _ defaults: DefaultValues
     ) throws -> [FoundColumn] {
         let select = try Statement(
-            database, "SELECT name, type, \"notnull\", dflt_value, pk, cid FROM pragma_table_xinfo(?) WHERE hidden <> 1"
-        )
-        select.bind(text: table, at: 1)
+            database,
+            """
+            SELECT name, type, "notnull", dflt_value, pk, cid, hidden
+            FROM pragma_table_xinfo(?) WHERE hidden <> 1
+            """)
+        select.bind(text: table.name, at: 1)
         var columns: [FoundColumn] = []
         while try select.step() {
+            let (name, type) = (select.string(0), select.string(1))
             let literal = select.row.isNull(at: 3) ? nil : select.string(3)
             columns.append(
                 FoundColumn(
-                    name: select.string(0), place: Int(select.integer(5)), type: select.string(1),
-                    required: select.integer(2) != 0, keyPlace: Int(select.integer(4)),
-                    fallback: try literal.map { try defaults.value(of: $0, type: select.string(1)) } ?? .null))
+                    name: name, place: Int(select.integer(5)), type: type,
+                    affinity: ColumnAffinity(declaredType: type, isStrict: table.isStrict),
+                    collation: try collation(of: name, in: table.name, database), required: select.integer(2) != 0,
+                    keyPlace: Int(select.integer(4)), isGenerated: select.integer(6) != 0,
+                    fallback: try literal.map { try defaults.value(of: $0, type: type, isStrict: table.isStrict) }
+                        ?? .null))
         }
         return columns
+    }
+
+    private static func collation(
+        of column: String, in table: String, _ database: OpaquePointer
+    ) throws -> String {
+        var name: UnsafePointer<CChar>?
+        let code = sqlite3_table_column_metadata(database, "main", table, column, nil, &name, nil, nil, nil)
+        guard code == SQLITE_OK, let name else { throw StorageError.sqlite(database, code: code, sql: nil) }
+        return String(cString: name).uppercased()
     }
 }

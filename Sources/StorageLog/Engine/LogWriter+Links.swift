@@ -61,14 +61,21 @@ extension LogWriter {
             let triggers = stale.keys.contains { schema.triggered.contains($0.entity) }
             if triggers { storage_set_triggers_enabled(database, 0) }
             defer { if triggers { storage_set_triggers_enabled(database, 1) } }
-            for (address, position) in stale {
-                // A table that was dropped after its rows were changed takes its positions along.
-                guard let entity = catalog.entity(id: address.entity), !entity.isDropped else { continue }
-                let rowid = entity.rowidName ?? "rowid"
-                try statement("UPDATE \(quoted(entity.stored)) SET _position = ?1 WHERE \(rowid) = ?2")
-                    .run(position, address.rowid)
+            // In the order of the table, a page is visited once; by hash, the same page would be visited again and again.
+            let rows = stale.sorted { ($0.key.entity, $0.key.rowid) < ($1.key.entity, $1.key.rowid) }
+            var last: (entity: UInt32, update: Statement?)?
+            for (address, position) in rows {
+                if last?.entity != address.entity { last = (address.entity, try stamp(of: address.entity)) }
+                try last?.update?.run(position, address.rowid)
             }
         }
+    }
+
+    /// - Returns: nil where the table was dropped after its rows were changed, and has taken its positions along.
+    private func stamp(of entity: UInt32) throws -> Statement? {
+        guard let entity = catalog.entity(id: entity), !entity.isDropped else { return nil }
+        return try statement(
+            "UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(entity.rowidName ?? "rowid") = ?2")
     }
 
     private func key(of index: Int, _ shape: storage_shape) -> [UInt8] {

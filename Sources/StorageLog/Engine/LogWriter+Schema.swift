@@ -119,17 +119,9 @@ extension LogWriter {
     package func schemaChanged() throws { try compareSchema() }
 
     private func writeCatalog(_ row: [StorageValue]) throws {
-        let insert = try statement(
-            """
-            INSERT INTO storage_catalog(id, entity, name, stored, type, key_place, required, fallback, coding, dropped,
-                                        definition, origin, _position)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-            ON CONFLICT(id) DO UPDATE SET name = ?3, stored = ?4, type = ?5, key_place = ?6, required = ?7,
-              fallback = ?8, coding = ?9, dropped = ?10, definition = ?11, origin = ?12,
-              _position = ?13
-            """)
+        let insert = try statement(Catalog.upsert)
         for (index, value) in row.enumerated() { try insert.writer.bind(value, at: Int32(index + 1)) }
-        insert.bind(nextPosition, at: 13)
+        insert.bind(nextPosition, at: Int32(row.count + 1))
         try insert.execute()
     }
 }
@@ -214,6 +206,10 @@ extension LogWriter {
         guard table.hasRowid, table.columns.contains(where: { $0.name == "_position" }) else {
             throw StorageError.recreatedTable(entity.name)
         }
+        if table.isReserved { throw StorageError.reservedTable(table.name, of: entity.name) }
+        if let column = table.columns.first(where: \.isGenerated) {
+            throw StorageError.generatedColumn(column.name, of: entity.name)
+        }
         let known = entity.live
         let names = Set(table.columns.map { $0.name.folded })
         let stored = Set(known.map { $0.stored.folded })
@@ -241,6 +237,12 @@ extension LogWriter {
             if added.fallback != .null { schema.unfilled.insert(added.id) }
             entity.columns.append(added)
             next += 1
+        }
+        entity.isStrict = table.isStrict
+        for column in table.columns {
+            guard let index = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == column.name.folded })
+            else { continue }
+            (entity.columns[index].affinity, entity.columns[index].collation) = (column.affinity, column.collation)
         }
     }
 
@@ -275,6 +277,19 @@ extension LogWriter {
 }
 
 extension StorageError {
+    fileprivate static func reservedTable(_ table: String, of entity: String) -> StorageError {
+        StorageError(
+            .schemaMismatch, "The table of entity \"\(entity)\" was renamed to \"\(table)\", a name that is reserved.",
+            remedy: "Choose a name that doesn't begin with storage_.")
+    }
+
+    fileprivate static func generatedColumn(_ column: String, of entity: String) -> StorageError {
+        StorageError(
+            .schemaMismatch,
+            "\"\(entity)\" gets a generated column \"\(column)\", and values that are computed have no history.",
+            remedy: "Compute it in a view or in the query, or let a trigger fill a column of its own.")
+    }
+
     static func recreatedTable(_ name: String) -> StorageError {
         StorageError(
             .schemaMismatch,

@@ -1,6 +1,6 @@
 /// The tables that belong to the engine.
 enum StoreSchema {
-    static let formatVersion: Int64 = 3
+    static let formatVersion: Int64 = 4
     /// "STKT", in the header of the SQLite file.
     static let applicationId: Int64 = 0x5354_4B54
 
@@ -62,6 +62,10 @@ enum StoreSchema {
               dropped INTEGER NOT NULL,
               definition TEXT NOT NULL,
               origin INTEGER NOT NULL,
+              affinity TEXT NOT NULL,
+              collation TEXT NOT NULL,
+              strict INTEGER NOT NULL,
+              generated INTEGER NOT NULL,
               _position INTEGER NOT NULL
             )
             """

@@ -94,16 +94,14 @@ struct StoreTruncation {
         let (table, rest) = entity.definitions
         try run(table)
         let rows = try fill(entity)
-        guard let rest else { return rows }
-        let code = sqlite3_exec(database, rest, nil, nil, nil)
-        guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: nil) }
+        for sql in rest { try run(sql) }
         return rows
     }
 
     private func fill(_ entity: CatalogEntity) throws -> Int64 {
         let columns = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
         try run(
-            "INSERT INTO \(quoted(entity.stored))(\(columns)) SELECT \(columns) FROM \(loose(entity)) ORDER BY rowid")
+            "INSERT OR ABORT INTO \(quoted(entity.stored))(\(columns)) SELECT \(columns) FROM \(loose(entity)) ORDER BY rowid")
         let rows = sqlite3_changes64(database)
         try run("DROP TABLE \(loose(entity))")
         return rows

@@ -100,7 +100,8 @@ extension LogWriter {
     private func add(_ column: EntityDefinition.Column, to entity: inout CatalogEntity) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
         // SQLite adds no column that refers to a row and has a default.
-        var definition = column.columnSQL(refers: !column.schema.notNull && column.schema.defaultValue == nil)
+        var definition = column.columnSQL(
+            refers: !column.schema.notNull && column.schema.defaultValue == nil, isStrict: entity.isStrict)
         if let value = column.schema.defaultValue ?? (column.schema.notNull ? column.schema.neutralValue : nil) {
             definition += " DEFAULT \(value)"
         } else if column.schema.notNull {
@@ -215,12 +216,16 @@ extension EntityDefinition {
 }
 
 extension EntityDefinition.Column {
-    /// - Parameter refers: Whether a foreign key is part of it.
-    func columnSQL(refers: Bool = true) -> String {
+    /// - Parameters:
+    ///   - refers: Whether a foreign key is part of it.
+    ///   - isStrict: Whether the table is STRICT: each column has one of a few types there, and ANY is as good as none.
+    func columnSQL(refers: Bool = true, isStrict: Bool = false) -> String {
         // A column with REAL affinity turns -0.0 into 0.0, so reals live in columns without a type.
         // Columns of imported histories keep whatever kind of value comes.
-        let untyped = schema.type.isEmpty || schema.type == Double.columnType || !coding.isEmpty
-        let type = untyped ? "" : " " + schema.type
+        let untyped =
+            schema.type.isEmpty || schema.type == Double.columnType || !coding.isEmpty
+            || isStrict && !["INTEGER", "TEXT", "BLOB"].contains(schema.type)
+        let type = untyped ? isStrict ? " ANY" : "" : " " + schema.type
         var sql = quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")
         if refers, let reference = schema.reference {
             sql +=
@@ -236,12 +241,12 @@ extension CatalogColumn {
     private func takes(_ declared: String) -> Bool {
         if type == declared { return true }
         guard !["TEXT", "INTEGER", "REAL", "BOOLEAN", "DATETIME", "BLOB", ""].contains(type) else { return false }
-        let affinity = ColumnAffinity(declaredType: type)
+        // Where nothing is converted, every value is kept.
+        if affinity == .blob { return true }
         return switch declared {
         case "TEXT": affinity == .text
         case "INTEGER", "BOOLEAN": affinity == .integer || affinity == .numeric
         case "REAL", "DATETIME": affinity == .real || affinity == .numeric
-        case "BLOB": affinity == .blob
         default: false
         }
     }

@@ -9,7 +9,9 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
     package let name: String
     package let columns: [ColumnSchema]
     package let keyColumn: String
-    package let upsert: String
+    private let isStamped: Bool
+    /// Saves a row whose key the table tells apart as Swift does.
+    private let upsert: String
     package let select: String
     package let selectByKey: String
     package let deleteByKey: String
@@ -27,31 +29,58 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
         let key = quoted(keyColumn)
         let names = columns.map { quoted($0.name) }
         let list = names.joined(separator: ", ")
-        let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let others = columns.filter { $0.name != keyColumn }
-        let stamped = Record.stampsUpdatedAt ? columns.last?.name : nil
-        let assignments = (others.map { quoted($0.name) } + ["_position"]).map { "\($0) = excluded.\($0)" }
-        let differences = others.filter { $0.name != stamped }.map { column -> String in
-            let name = quoted(column.name)
-            let differs = "\(table).\(name) IS NOT excluded.\(name)"
-            guard column.type == Double.columnType else { return differs }
-            // IS takes 0.0 for -0.0, which are two values. A whole number may be kept as an integer, in a table that was
-            // made with SQL, and is the same value then.
-            return """
-                \(differs) OR (\(table).\(name) = 0 AND typeof(\(table).\(name)) = 'real' AND \
-                NOT storage_identical(\(table).\(name), excluded.\(name)))
-                """
+        isStamped = Record.stampsUpdatedAt
+        upsert = Self.upsert(name, columns, key: keyColumn, isStamped: isStamped)
+        select = "SELECT \(list) FROM \(table)"
+        selectByKey = "SELECT \(list) FROM \(table) WHERE \(key) = ?1"
+        deleteByKey = "DELETE FROM \(table) WHERE \(key) = ?1"
+    }
+
+    /// - Parameter entity: Of a table that may take two keys for one, or keeps 1 and 1.0 apart; nil for all others.
+    private static func upsert(
+        _ name: String, _ columns: [ColumnSchema], key: String, isStamped: Bool, in entity: CatalogEntity? = nil
+    ) -> String {
+        let table = quoted(name)
+        let stamped = isStamped ? columns.last?.name : nil
+        let others = columns.filter { $0.name != key }
+        let compared = (entity == nil ? others : columns).filter { $0.name != stamped }
+        let assignments = ((entity == nil ? others : columns).map { quoted($0.name) } + ["_position"])
+            .map { "\($0) = excluded.\($0)" }
+        let differences = compared.map { column in
+            let isExact = entity?.column(named: column.name).map { $0.affinity == .blob || $0.name == key } ?? false
+            return difference(of: column, in: table, isExact: isExact)
         }
         let conflict =
             differences.isEmpty
             ? "DO NOTHING"
             : "DO UPDATE SET \(assignments.joined(separator: ", ")) WHERE \(differences.joined(separator: " OR "))"
-        upsert = """
-            INSERT INTO \(table)(\(list), _position) VALUES (\(marks), ?\(names.count + 1)) ON CONFLICT(\(key)) \(conflict)
+        let names = columns.map { quoted($0.name) } + ["_position"]
+        let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        return """
+            INSERT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT(\(quoted(key))) \(conflict)
             """
-        select = "SELECT \(list) FROM \(table)"
-        selectByKey = "SELECT \(list) FROM \(table) WHERE \(key) = ?1"
-        deleteByKey = "DELETE FROM \(table) WHERE \(key) = ?1"
+    }
+
+    private static func difference(of column: ColumnSchema, in table: String, isExact: Bool) -> String {
+        let name = quoted(column.name)
+        if isExact, column.type != Double.columnType {
+            return "NOT storage_identical(\(table).\(name), excluded.\(name))"
+        }
+        // The column's own collation may take two texts for one.
+        let differs = "\(table).\(name) IS NOT excluded.\(name) COLLATE BINARY"
+        guard column.type == Double.columnType else { return differs }
+        // IS takes 0.0 for -0.0, which are two values. A whole number may be kept as an integer, in a table that was
+        // made with SQL, and is the same value then.
+        return """
+            \(differs) OR (\(table).\(name) = 0 AND typeof(\(table).\(name)) = 'real' AND \
+            NOT storage_identical(\(table).\(name), excluded.\(name)))
+            """
+    }
+
+    /// The statement that saves a row, as the entity's table needs it.
+    private func upsert(in catalog: Catalog) -> String {
+        guard let entity = catalog.entity(named: name), entity.comparesLoosely else { return upsert }
+        return Self.upsert(name, columns, key: keyColumn, isStamped: isStamped, in: entity)
     }
 
     /// - Throws: `invalid-name` for a column that the entity doesn't have.
@@ -63,7 +92,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
 extension EntityTable {
     /// Saves records; those that are there already as they are stay untouched.
     package func save(_ entities: some Sequence<Record.E>, now: Date, with writer: LogWriter) throws {
-        let statement = try writer.statement(upsert)
+        let statement = try writer.statement(upsert(in: writer.catalog))
         let row = statement.writer
         let position = Int32(columns.count + 1)
         for entity in entities {
@@ -94,5 +123,17 @@ extension EntityTable {
     /// The entities that a statement over ``select`` finds.
     package func fetch(_ statement: OpaquePointer) throws -> [Record.E] {
         try Record.entities(reading: StatementRows(statement: statement))
+    }
+}
+
+extension CatalogEntity {
+    /// Whether SQLite can take values for one that are two: keys by their collation, numbers where nothing is converted.
+    fileprivate var comparesLoosely: Bool {
+        columns.contains { column in
+            guard !column.isDropped else { return false }
+            if column.keyPlace > 0, column.collation != CatalogColumn.binary { return true }
+            // In columns of these types there are no two numbers that are one to SQLite, apart from reals, which are looked at.
+            return column.affinity == .blob && !["REAL", "TEXT", "BLOB"].contains(column.type)
+        }
     }
 }

@@ -20,6 +20,8 @@ package final class Fold {
         let tombstones: String?
         /// Whether there may be tombstones already.
         var hasTombstones = false
+        /// Whether keys are told apart by their bytes, although the columns of the table compare them by a collation.
+        var comparesBytes = false
     }
 
     private let database: OpaquePointer
@@ -215,17 +217,19 @@ package final class Fold {
             throw StorageError.corruptLog(
                 "an event of \"\(target.entity.name)\" has a key of \(shape.key_count) columns")
         }
-        let condition = keyNames.map { "\($0) = ?" }.joined(separator: " AND ")
+        let equals = target.comparesBytes ? " COLLATE BINARY = ?" : " = ?"
+        let condition = keyNames.map { $0 + equals }.joined(separator: " AND ")
         let sql: String
         let operation = operation(of: shape)
+        // OR ABORT, because else a clause of the schema could delete other rows, or pass over this one, without a word.
         switch operation {
         case STORAGE_INSERT:
             let all = names + ["_position"] + keyNames
             let marks = all.map { _ in "?" }.joined(separator: ", ")
-            sql = "INSERT INTO \(target.table)(\(all.joined(separator: ", "))) VALUES (\(marks))"
+            sql = "INSERT OR ABORT INTO \(target.table)(\(all.joined(separator: ", "))) VALUES (\(marks))"
         case STORAGE_UPDATE:
             let assignments = (names + ["_position"]).map { "\($0) = ?" }.joined(separator: ", ")
-            sql = "UPDATE \(target.table) SET \(assignments) WHERE \(condition)"
+            sql = "UPDATE OR ABORT \(target.table) SET \(assignments) WHERE \(condition)"
         default:
             sql = "DELETE FROM \(target.table) WHERE \(condition)"
         }

@@ -196,7 +196,7 @@ final class LastImages {
 
     /// Puts the rows into the table, in the order of their keys, and takes the collecting table away.
     func finish(into table: String) throws {
-        try Statement(database, "INSERT INTO \(table)(\(list)) \(select)").execute()
+        try Statement(database, "INSERT OR ABORT INTO \(table)(\(list)) \(select)").execute()
         try discard()
     }
 

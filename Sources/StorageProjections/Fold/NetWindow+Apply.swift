@@ -146,7 +146,8 @@ private final class NetWriter {
     private func insertion(of count: Int) throws -> Statement {
         let row = "(" + repeatElement("?", count: width + 1).joined(separator: ", ") + ")"
         let rows = repeatElement(row, count: count).joined(separator: ", ")
-        // OR FAIL, because everything is undone in any case: SQLite needn't be able to undo the statement alone.
+        // OR FAIL, because everything is undone in any case: SQLite needn't be able to undo the statement alone. And no clause
+        // of the schema replaces or passes over rows.
         return try Statement(database, "INSERT OR FAIL INTO \(name)(\(columns)) VALUES \(rows)")
     }
 
@@ -188,7 +189,7 @@ private final class NetWriter {
         if let known = updates[mask] { return known }
         let set = table.columns.indices.filter { mask & 1 << UInt64($0) != 0 }.map { quoted(table.columns[$0].stored) }
         let assignments = (set + ["_position"]).map { "\($0) = ?" }.joined(separator: ", ")
-        let statement = try Statement(database, "UPDATE \(name) SET \(assignments) WHERE \(condition)")
+        let statement = try Statement(database, "UPDATE OR FAIL \(name) SET \(assignments) WHERE \(condition)")
         // Updates of wide tables have as many shapes as there are sets of changed columns.
         if updates.count >= 1_024 { updates.removeAll() }
         updates[mask] = statement

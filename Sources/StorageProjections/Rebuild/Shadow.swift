@@ -55,6 +55,6 @@ struct Shadow {
     /// Whether it is what the entity needs now.
     func fits(_ catalog: Catalog) -> Bool {
         guard let known = catalog.entity(id: entity), !known.isDropped else { return false }
-        return known.definition == definition
+        return Catalog.text(of: known.definition) == definition
     }
 }

@@ -106,7 +106,9 @@ struct ShadowTables {
         } else {
             try makeStrict(entity, named: Shadow.table(entity.id))
         }
-        try Shadow(entity: entity.id, position: 0, definition: entity.definition, isLoose: isLoose).save(writer)
+        try Shadow(
+            entity: entity.id, position: 0, definition: Catalog.text(of: entity.definition), isLoose: isLoose
+        ).save(writer)
     }
 
     /// An empty table with the very SQL of the entity's as the log knows it, with no indexes yet.
@@ -278,7 +280,7 @@ struct ShadowTables {
         // Its indexes and triggers go with it; those that the log knows come with the new one.
         try Statement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
         try Statement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
-        if let rest = entity.definitions.rest { try db.execute(sql: rest) }
+        for sql in entity.definitions.rest { try Statement(writer.database, sql).execute() }
         try takeTombstones(entity.id)
         try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity.id))
         return rows
@@ -290,7 +292,7 @@ struct ShadowTables {
         let name = quoted("storage_strict_\(entity.id)")
         try makeStrict(entity, named: name)
         let list = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
-        try Statement(writer.database, "INSERT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)").execute()
+        try Statement(writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)").execute()
         try Statement(writer.database, "DROP TABLE \(shadow.table)").execute()
         return name
     }

@@ -16,9 +16,4 @@ struct RepeatedRows {
 
     /// Whether a row came up several times; once in a great while true of another one.
     func contains(_ row: RowEvent.Row) -> Bool { repeated.contains(row.hashValue) }
-
-    /// Whether a row came up several times and is of one part of so many, which each row is of exactly one of.
-    func contains(_ row: RowEvent.Row, inPart part: Int, of count: Int) -> Bool {
-        UInt(bitPattern: row.hashValue) % UInt(count) == UInt(part) && contains(row)
-    }
 }

@@ -66,7 +66,14 @@ package final class Restoration {
             find.reset()
             if isThere && changes.isEmpty { continue }
             do {
-                try isThere ? access.update(key, changes) : access.insert(key, changes)
+                if isThere {
+                    try access.update(key, changes)
+                } else if let twin = try access.twin(of: key) {
+                    // The table takes both keys for one, so that row can't have been there then.
+                    try access.update(twin, changes, key: key)
+                } else {
+                    try access.insert(key, changes)
+                }
             } catch let error as StorageError where error.code == .conflict {
                 stuck.append(StuckRow(entity: entity, key: key, error: error))
             }

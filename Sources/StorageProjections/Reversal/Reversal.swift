@@ -35,14 +35,6 @@ package final class Reversal {
         let column: UInt32
     }
 
-    private struct FoldedRow {
-        let key: [ExactValue]
-        var net: NetRow
-    }
-
-    /// About how many rows are folded at a time.
-    private static let foldedRows = 50_000
-
     /// - Parameter passesRemarks: Whether tags, notes and records of operations stay.
     package init(_ writer: LogWriter, policy: ConflictPolicy, passesRemarks: Bool = false) {
         self.writer = writer
@@ -57,10 +49,23 @@ package final class Reversal {
         first = positions.lowerBound
         try findUntouched(positions)
         var events = 0
+        // The insertion that comes behind the event at hand, where both may be one change of a key.
+        var later: ExactEvent?
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
-            try takeBack(ExactEvent(view, at: index))
+            let event = ExactEvent(view, at: index)
+            if let insertion = later {
+                later = nil
+                if try takeBackChange(ofKey: event, insertion) { return }
+                try takeBack(insertion)
+            }
+            if event.operation == .insert, try access(to: event.row.entity)?.foldsKeys == true {
+                later = event
+            } else {
+                try takeBack(event)
+            }
         }
+        if let later { try takeBack(later) }
         try takeBackWaiting()
         if events == 0 {
             throw StorageError(
@@ -94,44 +99,45 @@ package final class Reversal {
     private func findUntouched(_ positions: ClosedRange<Int64>) throws {
         var repeated = RepeatedRows()
         try forEachEvent(in: positions) { view, index in repeated.add(RowEvent.Row(view, at: index)) }
-        let count = repeated.finish()
-        guard count > 0 else { return }
-        // The events are read once more for each part, so that a long range needs little more memory than a short one.
-        let parts = count / Self.foldedRows + 1
-        for part in 0..<parts {
-            var changes: [RowEvent.Row: FoldedRow] = [:]
-            try forEachEvent(in: positions) { view, index in
-                let row = RowEvent.Row(view, at: index)
-                guard repeated.contains(row, inPart: part, of: parts) else { return }
-                let change = NetRow(view, event: index)
-                if let known = changes[row] {
-                    changes[row]?.net = known.net.followed(by: change)
-                } else {
-                    changes[row] = FoldedRow(key: ExactValue.key(of: view, at: index), net: change)
-                }
+        guard repeated.finish() > 0 else { return }
+        let entities = writer.catalog.entities.filter { !$0.isDropped }
+        let places = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
+        // Many go to a temporary database, so that a long range needs little more memory than a short one.
+        let changes = try NetStore(
+            entities.compactMap { DifferenceTable(from: $0, to: $0, matchesNames: false) })
+        try forEachEvent(in: positions) { view, index in
+            let row = RowEvent.Row(view, at: index)
+            guard repeated.contains(row), let place = places[row.entity] else { return }
+            try changes.add(NetRow(view, event: index), key: row.key, table: place)
+        }
+        try changes.flush()
+        for (place, entity) in entities.enumerated() {
+            guard let access = try access(to: entity.id), let rows = try changes.rows(of: place) else { continue }
+            while try rows.step() {
+                let key = entity.key.indices.map { ExactValue(rows, column: Int32($0 + 1)) }
+                let row = RowEvent.Row(entity: entity.id, key: KeyCoding.encode(key))
+                try findUntouched(row, try NetRow(bytes: rows.bytes(0)), current: access.row(key), access)
             }
-            try findUntouched(among: changes)
         }
     }
 
-    private func findUntouched(among changes: [RowEvent.Row: FoldedRow]) throws {
-        for (row, change) in changes where change.net.existed == change.net.exists {
-            guard let access = try access(to: row.entity) else { continue }
-            let current = try access.row(change.key)
-            guard change.net.exists else {
-                if current != nil { untouched.insert(BlockedPlace(row: row, column: 0)) }
-                continue
-            }
-            let old = Dictionary(uniqueKeysWithValues: change.net.old.map { ($0.column, $0.value) })
-            let new = Dictionary(uniqueKeysWithValues: change.net.new.map { ($0.column, $0.value) })
-            let columns = access.columns.filter { old[$0.id] != nil && new[$0.id] != nil && !$0.isStamp }
-            let same = columns.filter { old[$0.id] == new[$0.id] }
-            let changed = same.filter { current?[$0.id] != new[$0.id] }
-            if same.count == columns.count {
-                if !changed.isEmpty { untouched.insert(BlockedPlace(row: row, column: 0)) }
-            } else if !change.net.isWhole {
-                for column in changed { untouched.insert(BlockedPlace(row: row, column: column.id)) }
-            }
+    private func findUntouched(
+        _ row: RowEvent.Row, _ net: NetRow, current: [UInt32: ExactValue]?, _ access: RowAccess
+    ) throws {
+        guard net.existed == net.exists else { return }
+        guard net.exists else {
+            if current != nil { untouched.insert(BlockedPlace(row: row, column: 0)) }
+            return
+        }
+        let old = Dictionary(uniqueKeysWithValues: net.old.map { ($0.column, $0.value) })
+        let new = Dictionary(uniqueKeysWithValues: net.new.map { ($0.column, $0.value) })
+        let columns = access.columns.filter { old[$0.id] != nil && new[$0.id] != nil && !$0.isStamp }
+        let same = columns.filter { old[$0.id] == new[$0.id] }
+        let changed = same.filter { current?[$0.id] != new[$0.id] }
+        if same.count == columns.count {
+            if !changed.isEmpty { untouched.insert(BlockedPlace(row: row, column: 0)) }
+        } else if !net.isWhole {
+            for column in changed { untouched.insert(BlockedPlace(row: row, column: column.id)) }
         }
     }
 
@@ -166,6 +172,31 @@ package final class Reversal {
         }
     }
 
+    /// Takes a deletion and the insertion behind it back as one change of a key, where the table takes the two keys for one and
+    /// nobody has touched the row since: rows that refer to it stay with it.
+    ///
+    /// - Returns: Whether it did; else each is to be taken back by itself.
+    private func takeBackChange(ofKey deletion: ExactEvent, _ insertion: ExactEvent) throws -> Bool {
+        let rows = [deletion.row, insertion.row]
+        guard deletion.operation == .delete, deletion.row.entity == insertion.row.entity,
+            deletion.row.key != insertion.row.key, !rows.contains(where: waitingRows.contains),
+            let access = try access(to: deletion.row.entity),
+            try access.twin(of: deletion.key) == insertion.key, let current = try access.row(insertion.key)
+        else { return false }
+        let places = rows.map { BlockedPlace(row: $0, column: 0) }
+        if places.contains(where: { blocked.contains($0) || untouched.contains($0) || settled[$0] != nil }) {
+            return false
+        }
+        let others = access.columns.filter { $0.keyPlace == 0 && !$0.isStamp }
+        guard others.allSatisfy({ current[$0.id] == insertion.after[$0.id] }) else { return false }
+        do {
+            try access.update(insertion.key, deletion.before, key: deletion.key)
+            return true
+        } catch let error as StorageError where error.code == .conflict {
+            return false
+        }
+    }
+
     private func takeBackInsert(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
         let row = BlockedPlace(row: event.row, column: 0)
         guard let current else { return settle(row) }
@@ -197,14 +228,10 @@ package final class Reversal {
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
             guard policy == .overwrite else { return block(event, nil, "there is a row of this key again") }
-            try access.update(event.key, old)
+            try put(event) { try access.update(event.key, old) }
         } else {
             if settled[row] != nil, policy != .overwrite { return block(event, nil, "it was deleted since") }
-            do {
-                try access.insert(event.key, old)
-            } catch let error as StorageError where error.code == .conflict {
-                blockOrWait(event, "another row stands in its way (\(error.message))")
-            }
+            try put(event) { try access.insert(event.key, old) }
         }
     }
 
@@ -233,8 +260,13 @@ package final class Reversal {
             }
         }
         guard !changes.isEmpty else { return }
+        try put(event) { try access.update(event.key, changes) }
+    }
+
+    /// Makes a change that rows of others may stand in the way of.
+    private func put(_ event: ExactEvent, _ change: () throws -> Void) throws {
         do {
-            try access.update(event.key, changes)
+            try change()
         } catch let error as StorageError where error.code == .conflict {
             blockOrWait(event, "another row stands in its way (\(error.message))")
         }

@@ -8,20 +8,36 @@ final class RowAccess {
     let columns: [CatalogColumn]
     private let keys: [CatalogColumn]
     private let writer: LogWriter
+    private let entity: CatalogEntity
     private let table: String
-    private let condition: String
     private let select: RowSelect
 
     init(_ entity: CatalogEntity, _ writer: LogWriter) throws {
         self.writer = writer
+        self.entity = entity
         columns = entity.live
         keys = entity.key
         table = quoted(entity.stored)
-        condition = RowSelect.condition(of: entity)
         select = try RowSelect(entity, writer)
     }
 
     func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? { try select.row(key) }
+
+    /// Whether the table can take two keys for one that the log tells apart.
+    var foldsKeys: Bool { keys.contains { $0.collation != CatalogColumn.binary || $0.affinity == .blob } }
+
+    /// The key of the row that the table takes for the row of another key; nil where there is none but that row itself.
+    func twin(of key: [ExactValue]) throws -> [ExactValue]? {
+        guard foldsKeys else { return nil }
+        let names = keys.map { quoted($0.stored) }
+        let find = try writer.statement(
+            "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(condition(binding: keys.map(\.stored)))")
+        defer { find.reset() }
+        for (place, value) in key.enumerated() { value.bind(to: find, at: Int32(place + 1)) }
+        guard try find.step() else { return nil }
+        let found = keys.indices.map { ExactValue(find, column: Int32($0)) }
+        return found == key ? nil : found
+    }
 
     /// Deletes a row.
     ///
@@ -30,7 +46,7 @@ final class RowAccess {
     func delete(_ key: [ExactValue], withOthers: Bool) throws -> Bool {
         try writer.statement("SAVEPOINT storage_reversal").execute()
         let position = writer.nextPosition
-        try run("DELETE FROM \(table) WHERE \(condition)", key)
+        try run("DELETE FROM \(table) WHERE \(RowSelect.condition(of: entity))", key)
         let isAlone = writer.nextPosition <= position + 1
         if !isAlone, !withOthers { try writer.statement("ROLLBACK TO storage_reversal").execute() }
         try writer.statement("RELEASE storage_reversal").execute()
@@ -40,10 +56,26 @@ final class RowAccess {
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
         let changed = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
         guard !changed.isEmpty else { return }
-        let assignments = changed.map { "\(quoted($0.stored)) = ?" } + ["_position = ?"]
+        try update(changed, to: changed.map { values[$0.id] ?? .null }, at: writer.nextPosition, of: key)
+    }
+
+    /// Gives a row another key, and other values. Rows that refer to it stay.
+    func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], key new: [ExactValue]) throws {
+        let others = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
+        // The log tells it as a deletion and an insertion, of which the second is the row's last event.
+        try update(
+            keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key)
+    }
+
+    /// OR ABORT here and below, because else a clause of the schema could delete other rows, or pass over this one.
+    private func update(
+        _ columns: [CatalogColumn], to values: [ExactValue], at position: Int64, of key: [ExactValue]
+    ) throws {
+        let assignments = columns.map { "\(quoted($0.stored)) = ?" } + ["_position = ?"]
+        let condition = RowSelect.condition(of: entity, from: assignments.count + 1)
         try run(
-            "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)",
-            changed.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)] + key)
+            "UPDATE OR ABORT \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)",
+            values + [.integer(position)] + key)
     }
 
     func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
@@ -51,7 +83,7 @@ final class RowAccess {
         let names = (keys + others).map { quoted($0.stored) } + ["_position"]
         let marks = names.map { _ in "?" }.joined(separator: ", ")
         try run(
-            "INSERT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(marks))",
+            "INSERT OR ABORT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(marks))",
             key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
     }
 

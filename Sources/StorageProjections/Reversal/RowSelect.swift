@@ -15,9 +15,19 @@ struct RowSelect {
             "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(Self.condition(of: entity))")
     }
 
-    /// What is true of the row whose key is bound.
-    static func condition(of entity: CatalogEntity) -> String {
-        StorageLog.condition(binding: entity.key.map(\.stored))
+    /// What is true of the row whose key is bound: of no other, as the log tells rows apart, also where the table takes two
+    /// keys for one.
+    ///
+    /// - Parameter first: The number of the first parameter.
+    static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {
+        entity.key.enumerated().map { place, column in
+            let (name, value) = (quoted(column.stored), "?\(first + place)")
+            var terms = ["\(name) IS \(value)"]
+            if column.collation != CatalogColumn.binary { terms.append("\(name) COLLATE BINARY IS \(value)") }
+            // 1 and 1.0 are two values in a column that converts nothing.
+            if column.affinity == .blob { terms.append("typeof(\(name)) = typeof(\(value))") }
+            return terms.joined(separator: " AND ")
+        }.joined(separator: " AND ")
     }
 
     func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {

@@ -31,7 +31,7 @@ package struct DifferenceStatements {
         }
         // Indexes last, because rows come faster without, and triggers, because they have done their work already.
         for table in difference.tables where table.from == nil {
-            if let rest = table.to.map(\.definitions)?.rest { try body(rest) }
+            for sql in table.to?.definitions.rest ?? [] { try body(sql + ";") }
         }
     }
 
@@ -40,7 +40,7 @@ package struct DifferenceStatements {
     /// What makes, renames and alters a table before any of its rows is touched.
     private func schema(of table: DifferenceTable) -> [String] {
         guard let to = table.to else { return [] }
-        guard let from = table.from else { return [to.definitions.table] }
+        guard let from = table.from else { return [to.definitions.table + ";"] }
         var statements: [String] = []
         let name = quoted(to.stored)
         if ExactText(from.stored) != ExactText(to.stored) {

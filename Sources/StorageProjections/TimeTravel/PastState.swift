@@ -20,6 +20,8 @@ package final class PastState: Sendable {
     /// Temporary: SQLite keeps it in memory while it is small, and takes it away when it is closed.
     package let database: DatabaseQueue
     private let filled = Mutex<Set<UInt32>>([])
+    /// Entities whose tables here have none of the constraints of the store's.
+    private let loose = Mutex<Set<UInt32>>([])
     private let searchable = Mutex<Set<UInt32>>([])
 
     /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
@@ -51,7 +53,11 @@ package final class PastState: Sendable {
             case .then:
                 // A commit's changes of the schema hold for all of it.
                 let last = try LogReader(source).lastPosition(ofCommitAt: position)
-                try Self.replay(Fold.Target(entity: .catalog), into: target, from: source, through: last)
+                let catalog = CatalogEntity.catalog
+                try Self.replay(
+                    Fold.Target(
+                        entity: catalog, table: catalog.stored, column: \.stored, tombstones: nil), into: target,
+                    from: source, through: last)
             }
             return (try Catalog.load(source, at: position), try Catalog.load(target))
         }
@@ -135,15 +141,17 @@ extension PastState {
         let source = try Self.connection(live)
         let target = try Self.connection(db)
         let entity = try withDeclaredDefaults(entity, source)
+        // An attempt that failed may have left it.
+        loose.withLock { _ = $0.remove(entity.id) }
         try Statement(target, "BEGIN").execute()
         do {
             do {
                 try make(entity, like: source, in: target)
                 try fill(entity, in: target, from: source)
-            } catch let error as StorageError where error.code == .conflict {
+            } catch let error as StorageError where error.code == .conflict && !isLoose(entity) {
                 // A row of the past may break a constraint that its table got later.
                 try Statement(target, "DROP TABLE \(quoted(entity.stored))").execute()
-                try make(entity, in: target)
+                try makeLoose(entity, in: target)
                 try fill(entity, in: target, from: source)
             }
             try Statement(target, "COMMIT").execute()
@@ -162,8 +170,9 @@ extension PastState {
     private func withDeclaredDefaults(_ entity: CatalogEntity, _ source: OpaquePointer) throws -> CatalogEntity {
         guard schema == .now, let past = then.entity(id: entity.id) else { return entity }
         var entity = entity
+        let defaults = DefaultValues()
         let select = try Statement(
-            source, "SELECT name, dflt_value FROM pragma_table_info(?1) WHERE dflt_value NOTNULL")
+            source, "SELECT name, dflt_value, type FROM pragma_table_info(?1) WHERE dflt_value NOTNULL")
         select.bind(text: entity.stored, at: 1)
         while try select.step() {
             let name = try select.row.text(at: 0)
@@ -171,8 +180,8 @@ extension PastState {
                 entity.columns[place].fallback == .null, entity.columns[place].origin == 0,
                 !past.columns.contains(where: { $0.id == entity.columns[place].id })
             else { continue }
-            let value = try Statement(source, "SELECT \(select.string(1))")
-            if try value.step() { entity.columns[place].fallback = value.row.value(at: 0) }
+            entity.columns[place].fallback = try defaults.value(
+                of: select.string(1), type: select.string(2), isStrict: entity.isStrict)
         }
         return entity
     }
@@ -182,24 +191,56 @@ extension PastState {
         let select = try Statement(
             source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
-        guard schema == .now, try select.step() else { return try make(entity, in: target) }
+        guard schema == .now, try select.step() else { return try makeLoose(entity, in: target) }
         try Statement(target, select.string(0)).execute()
     }
 
-    /// An empty table of the same columns without constraints.
-    private func make(_ entity: CatalogEntity, in target: OpaquePointer) throws {
+    /// An empty table of the same columns without constraints. Its columns compare as those of the store do, and keep what
+    /// events tell as it is: that has been through the column's affinity, which changes nothing the second time.
+    ///
+    /// The key is told apart by its bytes, as the log does it: what was one key to the collation of another time may be two.
+    private func makeLoose(_ entity: CatalogEntity, in target: OpaquePointer) throws {
+        let collations = try Self.collations(target)
         let columns = entity.live.map { column in
-            let type =
-                column.type.isEmpty || column.type == Double.columnType || !column.coding.isEmpty
-                ? "" : " \(quoted(column.type))"
             let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
-            return quoted(column.stored) + type + fallback
+            let isCollated = column.collation != CatalogColumn.binary && collations.contains(column.collation)
+            return quoted(column.stored) + type(of: column, in: entity)
+                + (isCollated ? " COLLATE \(quoted(column.collation))" : "") + fallback
         }
-        let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
+        let key = entity.key.map { "\(quoted($0.stored)) COLLATE BINARY" }.joined(separator: ", ")
         try Statement(
             target,
             "CREATE TABLE \(quoted(entity.stored)) (\(columns.joined(separator: ", ")), _position, PRIMARY KEY (\(key)))"
         ).execute()
+        loose.withLock { _ = $0.insert(entity.id) }
+    }
+
+    /// A type with the column's affinity.
+    private func type(of column: CatalogColumn, in entity: CatalogEntity) -> String {
+        switch column.affinity {
+        case .blob: return ""
+        case .integer:
+            // INTEGER makes a key the row number, which other values than integers can't be.
+            let isRowNumber = entity.key.count == 1 && column.type.lowercasedASCII == "integer"
+            return isRowNumber || column.keyPlace == 0 ? " INTEGER" : " INT"
+        case .text, .numeric, .real: return " \(column.affinity.rawValue)"
+        }
+    }
+
+    private static func collations(_ database: OpaquePointer) throws -> Set<String> {
+        let select = try Statement(database, "SELECT upper(name) FROM pragma_collation_list")
+        var names: Set<String> = []
+        while try select.step() { names.insert(select.string(0)) }
+        return names
+    }
+
+    private func isLoose(_ entity: CatalogEntity) -> Bool { loose.withLock { $0.contains(entity.id) } }
+
+    /// The entity's table by its own name, with no memory of deleted rows.
+    private func target(_ entity: CatalogEntity) -> Fold.Target {
+        Fold.Target(
+            entity: entity, table: quoted(entity.stored), column: { quoted($0.stored) }, tombstones: nil,
+            comparesBytes: isLoose(entity))
     }
 
     /// Undoes what happened since, or replays what happened until then: whichever touches less.
@@ -214,13 +255,15 @@ extension PastState {
             if rows / 4 + (head - position) < position {
                 try TableCopy(from: source, to: target).run(entity.stored)
                 return try Self.undo(
-                    Fold.Target(entity: entity), in: target, from: source, positions: position + 1, head)
+                    self.target(entity), in: target, from: source, positions: position + 1, head)
             }
         }
         let conversions = try conversions(of: entity, past: past)
         let olds = conversions.compactMap(\.old)
+        let type = entity.isStrict && !isLoose(entity) ? " ANY" : ""
         for old in olds {
-            try Statement(target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(old.stored))").execute()
+            try Statement(target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(old.stored))\(type)")
+                .execute()
         }
         var reading = entity
         reading.columns += olds
@@ -228,7 +271,7 @@ extension PastState {
             LastImages.pays(reading, events: position, rows: rows)
             ? try Self.collect(reading, into: target, from: source, through: position) : false
         if !isCollected {
-            try Self.replay(Fold.Target(entity: reading), into: target, from: source, through: position)
+            try Self.replay(self.target(reading), into: target, from: source, through: position)
         }
         for conversion in conversions { try convert(conversion, of: entity, in: target) }
     }
@@ -303,12 +346,12 @@ extension PastState {
             try then.entity(id: entity.id).map { try !conversions(of: entity, past: $0).isEmpty } ?? false
         }
         if isConverted { return false }
-        try database.writeWithoutTransaction { db in
+        let isMoved = try database.writeWithoutTransaction { db in
             let connection = try Self.connection(db)
             try Statement(connection, "BEGIN").execute()
             do {
                 let fold = Fold(
-                    connection, targets: entities.map { Fold.Target(entity: $0) }, checks: false,
+                    connection, targets: entities.map(self.target), checks: false,
                     direction: target > current ? .forward : .backward)
                 let positions = min(target, current) + 1...max(target, current)
                 try LogReader(source).forEachBatch(
@@ -326,10 +369,14 @@ extension PastState {
             } catch {
                 // The error that made it necessary is the one that matters.
                 try? Statement(connection, "ROLLBACK").execute()
+                // A row of the past may break a constraint that its table got later: then the tables are made again.
+                if let error = error as? StorageError, error.code == .conflict { return false }
                 throw error
             }
             db.clearSchemaCache()
+            return true
         }
+        guard isMoved else { return false }
         place.withLock { $0 = target }
         searchable.withLock { $0.removeAll() }
         return true
@@ -376,14 +423,15 @@ extension PastState {
     private func convert(_ conversion: Conversion, of entity: CatalogEntity, in target: OpaquePointer) throws {
         let table = quoted(entity.stored)
         guard let old = conversion.old.map({ quoted($0.stored) }) else {
-            let update = try Statement(target, "UPDATE \(table) SET \(quoted(conversion.column.stored)) = ?1")
+            let update = try Statement(
+                target, "UPDATE OR ABORT \(table) SET \(quoted(conversion.column.stored)) = ?1")
             try update.writer.bind(conversion.steps.reduce(conversion.fallback) { try $1($0) }, at: 1)
             return try update.execute()
         }
         let rowid = entity.rowidName ?? "rowid"
         let select = try Statement(target, "SELECT \(rowid), \(old) FROM \(table)")
         let update = try Statement(
-            target, "UPDATE \(table) SET \(quoted(conversion.column.stored)) = ?1 WHERE \(rowid) = ?2")
+            target, "UPDATE OR ABORT \(table) SET \(quoted(conversion.column.stored)) = ?1 WHERE \(rowid) = ?2")
         while try select.step() {
             let value = try conversion.steps.reduce(select.row.value(at: 1)) { try $1($0) }
             try update.writer.bind(value, at: 1)
@@ -392,12 +440,5 @@ extension PastState {
         }
         select.reset()
         try Statement(target, "ALTER TABLE \(table) DROP COLUMN \(old)").execute()
-    }
-}
-
-extension Fold.Target {
-    /// The entity's table by its own name, with no memory of deleted rows.
-    fileprivate init(entity: CatalogEntity) {
-        self.init(entity: entity, table: quoted(entity.stored), column: { quoted($0.stored) }, tombstones: nil)
     }
 }

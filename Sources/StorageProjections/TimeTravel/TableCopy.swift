@@ -25,12 +25,13 @@ struct TableCopy {
         while try select.step() { try Self.copy(select, with: insert) }
     }
 
-    /// The statement that takes what a row of `select` holds into the columns of `list`.
+    /// The statement that takes what a row of `select` holds into the columns of `list`, or fails: whatever the schema says of
+    /// conflicts, no row is replaced or passed over.
     static func insert(
         _ select: Statement, into table: String, list: String, _ target: OpaquePointer
     ) throws -> Statement {
         let marks = (0..<sqlite3_column_count(select.pointer)).map { _ in "?" }.joined(separator: ", ")
-        return try Statement(target, "INSERT INTO \(table)(\(list)) VALUES (\(marks))")
+        return try Statement(target, "INSERT OR ABORT INTO \(table)(\(list)) VALUES (\(marks))")
     }
 
     static func copy(_ row: Statement, with insert: Statement) throws {

@@ -34,21 +34,20 @@ package final class RowLayout {
     /// What is in the entity's full-text index; nil where it has none.
     let texts: RowTexts?
 
-    /// - Parameter database: A connection that sees the entity's table; it knows the columns' types and collations.
+    /// - Parameter database: A connection that sees the entity's table; it knows the columns' collations.
     package convenience init(
         _ entity: CatalogEntity, in database: OpaquePointer, fullText index: FullTextIndex? = nil
     ) {
         self.init(
             entity,
             columns: entity.live.map { column in
-                var type: UnsafePointer<CChar>?
                 var collation: UnsafePointer<CChar>?
                 sqlite3_table_column_metadata(
-                    database, nil, entity.stored, column.stored, &type, &collation, nil, nil, nil)
+                    database, nil, entity.stored, column.stored, nil, &collation, nil, nil, nil)
                 let name = collation.map { String(cString: $0).uppercased() } ?? RowPredicate.Collation.binary.rawValue
                 return Column(
                     id: column.id, name: column.name, stored: column.stored,
-                    affinity: ColumnAffinity(declaredType: type.map { String(cString: $0) } ?? ""),
+                    affinity: column.affinity,
                     collation: RowPredicate.Collation(rawValue: name))
             }, fullText: index)
     }

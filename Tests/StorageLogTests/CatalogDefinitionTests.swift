@@ -1,0 +1,173 @@
+import CSQLite
+import Foundation
+import GRDB
+import StorageCore
+import StorageProjections
+import Testing
+
+@testable import StorageLog
+
+/// The catalog says of tables what SQLite says of them, so that nothing has to be guessed from names and texts later.
+@Suite struct CatalogDefinitionTests {
+    private func entity(_ name: String, of engine: StorageEngine) async throws -> CatalogEntity {
+        let found = try await engine.withWriter { writer, _ in
+            // What is stored, and not only what is in memory.
+            try Catalog.load(writer.database).entity(named: name)
+        }
+        return try #require(found)
+    }
+
+    private func dump(_ engine: StorageEngine, _ sql: String) async throws -> [String] {
+        try await engine.withWriter { _, db in try String.fetchAll(db, sql: sql) }
+    }
+
+    /// Nothing marks the end of a statement that a literal, a comment or a trigger can't hold.
+    @Test func statementsAreNeverCutAtAText() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "q",
+            """
+            CREATE TABLE q(
+              id INTEGER PRIMARY KEY, t TEXT DEFAULT 'a;
+            CREATE b', /* a comment;
+            CREATE TABLE c */ _position INTEGER NOT NULL DEFAULT 0)
+            """)
+        try await engine.commit(
+            """
+            CREATE INDEX q_t ON q(t) WHERE t <> ';
+            CREATE d';
+            CREATE TRIGGER q_inserted AFTER INSERT ON q BEGIN
+            SELECT ';
+            CREATE e'; SELECT 2; END;
+            INSERT INTO q(id) VALUES (1)
+            """)
+        let objects = "SELECT sql FROM sqlite_schema WHERE tbl_name = 'q' AND name NOT LIKE 'sqlite%' ORDER BY name"
+        let before = try await dump(engine, objects)
+        #expect(before.count == 3)
+        #expect(try await entity("q", of: engine).definition.count == 3)
+        _ = try await Rebuild(engine, ["q"]).run()
+        // Renaming has put quotes around the table's name, and nothing else is different.
+        #expect(try await dump(engine, objects).dropFirst() == before.dropFirst())
+        #expect(try await dump(engine, "SELECT t FROM q") == ["a;\nCREATE b"])
+        let findings = try await engine.withWriter { writer, _ in
+            var verifier = Verifier(writer.database)
+            return verifier.run().findings.map { "\($0)" }
+        }
+        #expect(findings == [])
+    }
+
+    @Test func affinityCollationAndStrictnessAreKept() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "plain",
+            """
+            CREATE TABLE plain(
+              id TEXT COLLATE NOCASE PRIMARY KEY, a ANY, b, c NVARCHAR(10) COLLATE RTRIM, d DOUBLE, e POINT,
+              _position INTEGER NOT NULL DEFAULT 0)
+            """)
+        try await engine.adopt(
+            "strict",
+            "CREATE TABLE strict(id INT NOT NULL PRIMARY KEY, a ANY, b REAL, _position INT NOT NULL DEFAULT 0) STRICT")
+        let plain = try await entity("plain", of: engine)
+        #expect(!plain.isStrict)
+        #expect(plain.live.map(\.affinity) == [.text, .numeric, .blob, .text, .real, .integer])
+        #expect(plain.live.map(\.collation) == ["NOCASE", "BINARY", "BINARY", "RTRIM", "BINARY", "BINARY"])
+        let strict = try await entity("strict", of: engine)
+        #expect(strict.isStrict)
+        #expect(strict.live.map(\.affinity) == [.integer, .blob, .real])
+        try await engine.commit("ALTER TABLE strict ADD COLUMN c TEXT COLLATE NOCASE")
+        #expect(try await entity("strict", of: engine).live.last?.collation == "NOCASE")
+    }
+
+    /// The one rule that SQLite can't be asked about, held to what it does: a table that is made of another one gets types
+    /// that stand for the affinities of its columns.
+    @Test func theRuleForAffinitiesIsSQLites() throws {
+        let database = try DatabaseQueue()
+        let types = [
+            "", "ANY", "INT", "BIGINT", "POINT", "CHARINT", "VARCHAR(10)", "CLOB", "TEXT", "BLOB", "LONGBLOB", "REAL",
+            "DOUBLE PRECISION", "FLOAT", "NUMERIC", "DATETIME", "BOOLEAN", "DECIMAL(10,5)", "STRING", "blobreal",
+        ]
+        let names = ["INT": ColumnAffinity.integer, "TEXT": .text, "": .blob, "REAL": .real, "NUM": .numeric]
+        try database.write { db in
+            for isStrict in [false, true] {
+                for type in isStrict ? ["ANY", "INT", "INTEGER", "REAL", "TEXT", "BLOB"] : types {
+                    try db.execute(
+                        sql: """
+                            DROP TABLE IF EXISTS one; DROP TABLE IF EXISTS other;
+                            CREATE TABLE one(c \(type)) \(isStrict ? "STRICT" : "");
+                            CREATE TABLE other AS SELECT c FROM one;
+                            """)
+                    let found = try String.fetchOne(db, sql: "SELECT type FROM pragma_table_info('other')")
+                    #expect(
+                        names[try #require(found)] == ColumnAffinity(declaredType: type, isStrict: isStrict), "\(type)")
+                }
+            }
+        }
+    }
+
+    @Test func generatedColumnsAreRefused() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "docs", "CREATE TABLE docs(id TEXT NOT NULL PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)")
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.commit("ALTER TABLE docs ADD COLUMN g GENERATED ALWAYS AS (n * 2) VIRTUAL")
+        }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("generated column \"g\"") == true)
+        try await engine.commit("INSERT INTO docs(id, n) VALUES ('a', 1)")
+        #expect(try await engine.integer("SELECT count(*) FROM docs") == 1)
+    }
+
+    /// The store's own names are no way out of history.
+    @Test func aTableCannotTakeAReservedName() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "docs", "CREATE TABLE docs(id TEXT NOT NULL PRIMARY KEY, n INTEGER, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO docs(id, n) VALUES ('a', 1)")
+        for name in ["storage_docs", "Storage_docs"] {
+            let error = await #expect(throws: StorageError.self) {
+                try await engine.commit("ALTER TABLE docs RENAME TO \(name)")
+            }
+            #expect(error?.code == .schemaMismatch)
+            #expect(error?.message.contains("reserved") == true)
+        }
+        try await engine.commit("UPDATE docs SET n = 2")
+        #expect(try await engine.integer("SELECT n FROM docs") == 2)
+        #expect(try await entity("docs", of: engine).isDropped == false)
+    }
+
+    @Test func aStoreOfAnEarlierFormatIsRefused() async throws {
+        let folder = try TestFolder()
+        let engine = try StorageEngine.openStore(path: folder.path(), configuration: TestStore.configuration())
+        try await engine.close()
+        try await DatabaseQueue(path: folder.path()).write { try $0.execute(sql: "UPDATE storage_meta SET format = 3") }
+        for isReadOnly in [false, true] {
+            var configuration = TestStore.configuration()
+            configuration.isReadOnly = isReadOnly
+            let error = #expect(throws: StorageError.self) {
+                try StorageEngine.openStore(path: folder.path(), configuration: configuration)
+            }
+            #expect(error?.code == .unsupportedFormat)
+            #expect(error?.message.contains("format 3; this version knows format 4") == true)
+        }
+    }
+
+    /// Raw SQL that changes rows in any order leaves each with the position of its last event.
+    @Test func rowsOfSeveralTablesAreStampedInTheirOrder() async throws {
+        let engine = try TestStore.inMemory()
+        for name in ["one", "other"] {
+            try await engine.adopt(
+                name, "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, n, _position INTEGER NOT NULL DEFAULT 0)")
+        }
+        try await engine.commit(
+            """
+            INSERT INTO other(id) VALUES (5), (1); INSERT INTO one(id) VALUES (3), (9), (4);
+            UPDATE other SET n = 1 WHERE id = 1; UPDATE one SET n = id; DELETE FROM one WHERE id = 9
+            """)
+        let findings = try await engine.withWriter { writer, _ in
+            var verifier = Verifier(writer.database)
+            return verifier.run().findings.map { "\($0)" }
+        }
+        #expect(findings == [])
+    }
+}
