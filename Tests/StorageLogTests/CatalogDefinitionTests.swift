@@ -129,7 +129,7 @@ import Testing
                 try await engine.commit("ALTER TABLE docs RENAME TO \(name)")
             }
             #expect(error?.code == .schemaMismatch)
-            #expect(error?.message.contains("reserved") == true)
+            #expect(error?.message.contains("reserved") == true, "\(String(describing: error))")
         }
         try await engine.commit("UPDATE docs SET n = 2")
         #expect(try await engine.integer("SELECT n FROM docs") == 2)

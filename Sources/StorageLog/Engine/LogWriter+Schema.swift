@@ -203,10 +203,10 @@ extension LogWriter {
     }
 
     private func compareColumns(_ entity: inout CatalogEntity, with table: FoundTable) throws {
+        if table.isReserved { throw StorageError.reservedTable(table.name) }
         guard table.hasRowid, table.columns.contains(where: { $0.name == "_position" }) else {
             throw StorageError.recreatedTable(entity.name)
         }
-        if table.isReserved { throw StorageError.reservedTable(table.name, of: entity.name) }
         if let column = table.columns.first(where: \.isGenerated) {
             throw StorageError.generatedColumn(column.name, of: entity.name)
         }
@@ -277,9 +277,9 @@ extension LogWriter {
 }
 
 extension StorageError {
-    fileprivate static func reservedTable(_ table: String, of entity: String) -> StorageError {
+    fileprivate static func reservedTable(_ table: String) -> StorageError {
         StorageError(
-            .schemaMismatch, "The table of entity \"\(entity)\" was renamed to \"\(table)\", a name that is reserved.",
+            .schemaMismatch, "The table of an entity was renamed to \"\(table)\", a name that is reserved.",
             remedy: "Choose a name that doesn't begin with storage_.")
     }
 
