@@ -36,6 +36,10 @@ int storage_set_triggers_enabled(sqlite3 *database, int enabled) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled, (int *)0);
 }
 
+int storage_set_foreign_keys_enabled(sqlite3 *database, int enabled) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FKEY, enabled, (int *)0);
+}
+
 int storage_set_trusted_schema(sqlite3 *database, int trusted) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trusted, (int *)0);
 }

@@ -58,7 +58,9 @@ import Testing
             for table in HostileTables.all { try writer.adopt(db, table.name, table.sql) }
             try db.execute(sql: HostileTables.triggers)
         }
-        var states = [(number: engine.committed.commit, position: engine.committed.position, state: try await state(engine))]
+        var states = [
+            (number: engine.committed.commit, position: engine.committed.position, state: try await state(engine))
+        ]
         for round in 0..<60 {
             let statements = generator.commit()
             // A commit that the schema refuses leaves everything as it was.
@@ -89,7 +91,8 @@ import Testing
                     }
                 }
                 #expect(
-                    Self.difference(past.positions, from: state.positions) == [], "seed \(seed), @\(position), \(schema)")
+                    Self.difference(past.positions, from: state.positions) == [],
+                    "seed \(seed), @\(position), \(schema)")
             }
         }
         var pace = Rebuild.Pace()
@@ -110,16 +113,6 @@ import Testing
         do {
             let report = try await engine.revert(range, policy: .refuse, metadata: CommitMetadata())
             let left = try await state(engine).rows
-            if Self.difference(left, from: states[first - 1].state.rows) != [] {
-                let from = states[max(first - 6, 0)].position
-                try await engine.withWriter { writer, _ in
-                    try LogReader(writer.database).forEachEvent(LogQuery(), catalog: writer.catalog) { batch, index, c in
-                        let e = batch.event(at: index, catalog: writer.catalog)
-                        if e.position > from { print("EV", c.number, e.position, e.operation, e.table, e.key.map(\.value), e.old?.map(\.value) as Any, e.new?.map(\.value) as Any) }
-                        return true
-                    }
-                }
-            }
             #expect(
                 Self.difference(left, from: states[first - 1].state.rows) == [], "\(comment), commits \(range)")
             guard let number = report.receipt?.commit, generator(number) else { return }

@@ -50,7 +50,8 @@ import Testing
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "e", "CREATE TABLE e(id INTEGER PRIMARY KEY, p ANY, _position INT NOT NULL DEFAULT 0) STRICT")
-        try await engine.adopt("k", "CREATE TABLE k(p ANY NOT NULL PRIMARY KEY, _position INT NOT NULL DEFAULT 0) STRICT")
+        try await engine.adopt(
+            "k", "CREATE TABLE k(p ANY NOT NULL PRIMARY KEY, _position INT NOT NULL DEFAULT 0) STRICT")
         try await engine.commit("INSERT INTO e(p) VALUES ('1'), ('007'), ('1e3'), (1.0), (1), (x'31'), (NULL)")
         try await engine.commit("INSERT INTO k(p) VALUES ('2'), (2), (x'32'), ('2.0')")
         try await expectSameEverywhere("SELECT quote(p) FROM e ORDER BY id", "e", engine)
@@ -76,7 +77,8 @@ import Testing
         let engine = try TestStore.inMemory()
         try await engine.adopt(
             "s",
-            "CREATE TABLE s(id INTEGER PRIMARY KEY, n INT DEFAULT 'no number', _position INT NOT NULL DEFAULT 0) STRICT")
+            "CREATE TABLE s(id INTEGER PRIMARY KEY, n INT DEFAULT 'no number', _position INT NOT NULL DEFAULT 0) STRICT"
+        )
         #expect(await code { try await engine.commit("INSERT INTO s(id) VALUES (1)") } == .conflict)
         try await engine.commit("INSERT INTO s(id, n) VALUES (1, 2)")
         try await expectSameEverywhere("SELECT quote(n) FROM s", "s", engine)
@@ -106,7 +108,8 @@ import Testing
     @Test(arguments: ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"])
     func rowsThatBreakAConstraintOfNowAreInThePast(clause: String) async throws {
         let engine = try TestStore.inMemory()
-        try await engine.adopt("u", "CREATE TABLE u(id INTEGER PRIMARY KEY, x, y, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.adopt(
+            "u", "CREATE TABLE u(id INTEGER PRIMARY KEY, x, y, _position INTEGER NOT NULL DEFAULT 0)")
         try await engine.commit("INSERT INTO u(id, x, y) VALUES (1, 'same', NULL), (2, 'same', 'y')")
         let head = engine.committed.position
         try await engine.commit("UPDATE u SET x = 'x' || id, y = 'y'")

@@ -21,6 +21,9 @@ void storage_configure_process(void);
 // Switches of sqlite3_db_config, which is variadic. Each returns an SQLite result code.
 int storage_disable_checkpoint_on_close(sqlite3 *database);
 int storage_set_triggers_enabled(sqlite3 *database, int enabled);
+// Unlike the pragma, this works inside a transaction. Violations that come about meanwhile aren't counted: who switches
+// foreign keys off has to look for them before the transaction ends.
+int storage_set_foreign_keys_enabled(sqlite3 *database, int enabled);
 int storage_set_trusted_schema(sqlite3 *database, int trusted);
 int storage_set_defensive(sqlite3 *database, int defensive);
 

@@ -109,7 +109,8 @@ extension Catalog {
         do {
             return try JSONDecoder().decode([String].self, from: Data(text.utf8))
         } catch {
-            throw StorageError.corruptLog("the catalog holds \"\(text.prefix(80))\" where a list of statements is expected")
+            throw StorageError.corruptLog(
+                "the catalog holds \"\(text.prefix(80))\" where a list of statements is expected")
         }
     }
 }

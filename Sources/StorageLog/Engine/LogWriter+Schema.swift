@@ -240,7 +240,9 @@ extension LogWriter {
         }
         entity.isStrict = table.isStrict
         for column in table.columns {
-            guard let index = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == column.name.folded })
+            guard
+                let index = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored.folded == column.name.folded }
+                )
             else { continue }
             (entity.columns[index].affinity, entity.columns[index].collation) = (column.affinity, column.collation)
         }

@@ -101,7 +101,8 @@ struct StoreTruncation {
     private func fill(_ entity: CatalogEntity) throws -> Int64 {
         let columns = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
         try run(
-            "INSERT OR ABORT INTO \(quoted(entity.stored))(\(columns)) SELECT \(columns) FROM \(loose(entity)) ORDER BY rowid")
+            "INSERT OR ABORT INTO \(quoted(entity.stored))(\(columns)) SELECT \(columns) FROM \(loose(entity)) ORDER BY rowid"
+        )
         let rows = sqlite3_changes64(database)
         try run("DROP TABLE \(loose(entity))")
         return rows

@@ -292,7 +292,8 @@ struct ShadowTables {
         let name = quoted("storage_strict_\(entity.id)")
         try makeStrict(entity, named: name)
         let list = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
-        try Statement(writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)").execute()
+        try Statement(writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)")
+            .execute()
         try Statement(writer.database, "DROP TABLE \(shadow.table)").execute()
         return name
     }

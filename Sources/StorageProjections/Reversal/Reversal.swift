@@ -25,6 +25,8 @@ package final class Reversal {
     private var waitingRows: Set<RowEvent.Row> = []
     /// Whether nothing more will go.
     private var isLast = false
+    /// How many events were taken back or couldn't be.
+    private var events = 0
     private let passesRemarks: Bool
     private var first: Int64 = 1
     /// The entities as they were before the first event; loaded where a converted column makes it necessary.
@@ -48,25 +50,12 @@ package final class Reversal {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         first = positions.lowerBound
         try findUntouched(positions)
-        var events = 0
-        // The insertion that comes behind the event at hand, where both may be one change of a key.
-        var later: ExactEvent?
-        try forEachEvent(in: positions, descending: true) { view, index in
-            events += 1
-            let event = ExactEvent(view, at: index)
-            if let insertion = later {
-                later = nil
-                if try takeBackChange(ofKey: event, insertion) { return }
-                try takeBack(insertion)
-            }
-            if event.operation == .insert, try access(to: event.row.entity)?.foldsKeys == true {
-                later = event
-            } else {
-                try takeBack(event)
-            }
+        try writer.statement("SAVEPOINT storage_reversal_whole").execute()
+        if try !takeBack(positions, goesOn: false), try !takeBackInOrder(positions) {
+            try startAgain()
+            _ = try takeBack(positions, goesOn: true)
         }
-        if let later { try takeBack(later) }
-        try takeBackWaiting()
+        try writer.statement("RELEASE storage_reversal_whole").execute()
         if events == 0 {
             throw StorageError(
                 .notFound, "There is no change of a row to take back.",
@@ -74,6 +63,70 @@ package final class Reversal {
         }
         if policy == .refuse, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
         return outcome
+    }
+
+    private func startAgain() throws {
+        try writer.statement("ROLLBACK TO storage_reversal_whole").execute()
+        (outcome, events, isLast) = (RevertOutcome(), 0, false)
+        (blocked, settled, waiting, waitingRows) = ([], [:], [], [])
+    }
+
+    /// Takes the events back while foreign keys do what they do, and comes back to those that they keep from it.
+    ///
+    /// - Parameter goesOn: Whether it goes on where events stand in each other's way.
+    /// - Returns: Whether it came to its end.
+    private func takeBack(_ positions: ClosedRange<Int64>, goesOn: Bool) throws -> Bool {
+        try forEachEvent(in: positions, descending: true) { view, index in
+            events += 1
+            try takeBack(ExactEvent(view, at: index))
+        }
+        while !waiting.isEmpty {
+            let round = waiting
+            (waiting, waitingRows) = ([], [])
+            for event in round { try takeBack(event) }
+            guard waiting.count == round.count else { continue }
+            if !goesOn { return false }
+            isLast = true
+        }
+        return true
+    }
+
+    /// Takes the events back exactly in their order, without what foreign keys do: that is among the events. So a key can come and
+    /// go, or get another spelling, under the rows that refer to it.
+    ///
+    /// - Returns: Whether nobody was in the way, and every reference leads somewhere.
+    private func takeBackInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
+        try startAgain()
+        isLast = true
+        storage_set_foreign_keys_enabled(writer.database, 0)
+        defer { storage_set_foreign_keys_enabled(writer.database, 1) }
+        try forEachEvent(in: positions, descending: true) { view, index in
+            events += 1
+            try takeBack(ExactEvent(view, at: index))
+        }
+        return try outcome.conflicts.isEmpty && referencesAreSound()
+    }
+
+    /// Looks at the tables that were changed and those that refer to them, whole: done only where it can't be avoided.
+    private func referencesAreSound() throws -> Bool {
+        let changed = Set(rows.keys.compactMap { writer.catalog.entity(id: $0)?.stored.folded })
+        let references = try writer.statement(
+            """
+            SELECT m.name, f."table" FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'
+            """)
+        var tables: Set<String> = []
+        while try references.step() {
+            let (child, parent) = (references.string(0), references.string(1))
+            if changed.contains(child.folded) || changed.contains(parent.folded) { tables.insert(child) }
+        }
+        references.reset()
+        for table in tables {
+            let check = try writer.statement("SELECT 1 FROM pragma_foreign_key_check(?1) LIMIT 1")
+            check.bind(text: table, at: 1)
+            defer { check.reset() }
+            if try check.step() { return false }
+        }
+        return true
     }
 
     private func forEachEvent(
@@ -150,15 +203,6 @@ package final class Reversal {
         return access
     }
 
-    private func takeBackWaiting() throws {
-        while !waiting.isEmpty {
-            let round = waiting
-            (waiting, waitingRows) = ([], [])
-            for event in round { try takeBack(event) }
-            if waiting.count == round.count { isLast = true }
-        }
-    }
-
     private func takeBack(_ event: ExactEvent) throws {
         if waitingRows.contains(event.row) { return waiting.append(event) }
         guard let access = try access(to: event.row.entity) else { return block(event, nil, "its table is gone") }
@@ -169,31 +213,6 @@ package final class Reversal {
         case .insert: try takeBackInsert(event, current, access)
         case .delete: try takeBackDelete(event, current, access)
         case .update: try takeBackUpdate(event, current, access)
-        }
-    }
-
-    /// Takes a deletion and the insertion behind it back as one change of a key, where the table takes the two keys for one and
-    /// nobody has touched the row since: rows that refer to it stay with it.
-    ///
-    /// - Returns: Whether it did; else each is to be taken back by itself.
-    private func takeBackChange(ofKey deletion: ExactEvent, _ insertion: ExactEvent) throws -> Bool {
-        let rows = [deletion.row, insertion.row]
-        guard deletion.operation == .delete, deletion.row.entity == insertion.row.entity,
-            deletion.row.key != insertion.row.key, !rows.contains(where: waitingRows.contains),
-            let access = try access(to: deletion.row.entity),
-            try access.twin(of: deletion.key) == insertion.key, let current = try access.row(insertion.key)
-        else { return false }
-        let places = rows.map { BlockedPlace(row: $0, column: 0) }
-        if places.contains(where: { blocked.contains($0) || untouched.contains($0) || settled[$0] != nil }) {
-            return false
-        }
-        let others = access.columns.filter { $0.keyPlace == 0 && !$0.isStamp }
-        guard others.allSatisfy({ current[$0.id] == insertion.after[$0.id] }) else { return false }
-        do {
-            try access.update(insertion.key, deletion.before, key: deletion.key)
-            return true
-        } catch let error as StorageError where error.code == .conflict {
-            return false
         }
     }
 

@@ -23,12 +23,9 @@ final class RowAccess {
 
     func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? { try select.row(key) }
 
-    /// Whether the table can take two keys for one that the log tells apart.
-    var foldsKeys: Bool { keys.contains { $0.collation != CatalogColumn.binary || $0.affinity == .blob } }
-
     /// The key of the row that the table takes for the row of another key; nil where there is none but that row itself.
     func twin(of key: [ExactValue]) throws -> [ExactValue]? {
-        guard foldsKeys else { return nil }
+        guard keys.contains(where: { $0.collation != CatalogColumn.binary || $0.affinity == .blob }) else { return nil }
         let names = keys.map { quoted($0.stored) }
         let find = try writer.statement(
             "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(condition(binding: keys.map(\.stored)))")

@@ -37,7 +37,8 @@ struct HostileStatements {
         let or = conflict()
         switch random.below(22) {
         case 0, 1: return "INSERT\(or) INTO person(name, nick, n) VALUES (\(name()), \(text()), \(value()))"
-        case 2: return "INSERT INTO person(name, n) VALUES (\(name()), 1) ON CONFLICT DO UPDATE SET name = excluded.name"
+        case 2:
+            return "INSERT INTO person(name, n) VALUES (\(name()), 1) ON CONFLICT DO UPDATE SET name = excluded.name"
         case 3: return "UPDATE\(or) person SET name = \(name()) WHERE name = \(name())"
         case 4: return "UPDATE\(or) person SET name = \(random.pick(["upper", "lower"]))(name)"
         case 5: return "UPDATE\(or) person SET nick = \(text()), n = \(value()) WHERE name > \(name())"
