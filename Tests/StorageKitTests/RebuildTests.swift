@@ -573,7 +573,7 @@ struct RebuildTests {
         let select = "SELECT id || '|' || x || '|' || _position FROM u ORDER BY id"
         let before = try await storage.read { try String.fetchAll($0, sql: select) }
         var pace = Rebuild.Pace()
-        // The rows are in the table when the stretch comes in which they exchange what must be unique.
+        // The rows are in the table before those events come in which they exchange what must be unique.
         for limit in [1, 41, Int.max] {
             for seeks in [true, false] {
                 (pace.limit, pace.seeksNeeded) = (limit, seeks)

@@ -10,7 +10,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
     package let columns: [ColumnSchema]
     package let keyColumn: String
     private let isStamped: Bool
-    /// Saves a row whose key the table tells apart as Swift does.
+    /// Saves a row whose key the table distinguishes as Swift does.
     private let upsert: String
     package let select: String
     package let selectByKey: String

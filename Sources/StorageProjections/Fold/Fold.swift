@@ -20,7 +20,7 @@ package final class Fold {
         let tombstones: String?
         /// Whether there may be tombstones already.
         var hasTombstones = false
-        /// Whether keys are told apart by their bytes, although the columns of the table compare them by a collation.
+        /// Whether keys are compared by their bytes, although the columns of the table compare them by a collation.
         var comparesBytes = false
     }
 

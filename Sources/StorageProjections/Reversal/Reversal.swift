@@ -25,7 +25,7 @@ package final class Reversal {
     private var waitingRows: Set<RowEvent.Row> = []
     /// Whether nothing more will go.
     private var isLast = false
-    /// How many events were taken back or couldn't be.
+    /// How many events were looked at.
     private var events = 0
     private let passesRemarks: Bool
     private var first: Int64 = 1

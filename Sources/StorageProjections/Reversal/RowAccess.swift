@@ -59,7 +59,7 @@ final class RowAccess {
     /// Gives a row another key, and other values. Rows that refer to it stay.
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], key new: [ExactValue]) throws {
         let others = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
-        // The log tells it as a deletion and an insertion, of which the second is the row's last event.
+        // The log has it as a deletion and an insertion, of which the second is the row's last event.
         try update(
             keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key)
     }

@@ -15,7 +15,7 @@ struct RowSelect {
             "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(Self.condition(of: entity))")
     }
 
-    /// What is true of the row whose key is bound: of no other, as the log tells rows apart, also where the table takes two
+    /// What is true of the row whose key is bound: of no other, as the log distinguishes rows, also where the table takes two
     /// keys for one.
     ///
     /// - Parameter first: The number of the first parameter.

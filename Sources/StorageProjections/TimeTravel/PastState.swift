@@ -196,9 +196,9 @@ extension PastState {
     }
 
     /// An empty table of the same columns without constraints. Its columns compare as those of the store do, and keep what
-    /// events tell as it is: that has been through the column's affinity, which changes nothing the second time.
+    /// events hold as it is: that has been through the column's affinity, which changes nothing the second time.
     ///
-    /// The key is told apart by its bytes, as the log does it: what was one key to the collation of another time may be two.
+    /// Keys are compared by their bytes, as the log does it: what was one key to the collation of another time may be two.
     private func makeLoose(_ entity: CatalogEntity, in target: OpaquePointer) throws {
         let collations = try Self.collations(target)
         let columns = entity.live.map { column in
