@@ -105,6 +105,32 @@ import Testing
         try await expectSameEverywhere("SELECT id || n FROM w ORDER BY n", "w", engine)
     }
 
+    @Test func aTableThatIsMadeAgainMayTakeTwoKeysForOne() async throws {
+        let engine = try TestStore.inMemory()
+        try await engine.adopt(
+            "u", "CREATE TABLE u(id TEXT NOT NULL PRIMARY KEY, n, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO u(id, n) VALUES ('a', 1), ('A', 2), ('b', 3)")
+        let head = engine.committed.position
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE fresh(id TEXT COLLATE NOCASE NOT NULL PRIMARY KEY, n);
+                    INSERT INTO fresh SELECT id, n FROM u WHERE id <> 'A';
+                    UPDATE fresh SET id = 'B' WHERE id = 'b';
+                    DROP TABLE u;
+                    ALTER TABLE fresh RENAME TO u;
+                    """)
+            try TableReplacement(writer).reconcile()
+        }
+        let sql = "SELECT id || n FROM u ORDER BY n"
+        for schema in [PastSchema.now, .then] {
+            #expect(try await past(sql, "u", at: head, schema, of: engine) == ["a1", "A2", "b3"], "\(schema)")
+        }
+        #expect(try await rows(sql, of: engine) == ["a1", "B3"])
+        #expect(try await findings(engine) == [])
+        try await expectSameEverywhere(sql, "u", engine)
+    }
+
     @Test(arguments: ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"])
     func rowsThatBreakAConstraintOfNowAreInThePast(clause: String) async throws {
         let engine = try TestStore.inMemory()

@@ -32,7 +32,7 @@ package struct TableReplacement {
         }
         try writer.captureReplacement(adopted, in: old)
         try compare(adopted, with: old)
-        let keys = adopted.key.map { "n.\(quoted($0.stored)) IS o.\(quoted($0.stored))" }.joined(separator: " AND ")
+        let keys = Self.condition(matchingKeysOf: adopted)
         try writer.asEngine {
             try run(
                 """
@@ -42,6 +42,15 @@ package struct TableReplacement {
             try run("DROP TABLE \(quoted(old))")
         }
         try writer.finishReplacement(adopted)
+    }
+
+    /// Which row `n` of the new table is the row `o` of the old one. The new table may take keys for one that are two; its own
+    /// collation finds few rows quickly, and the bytes decide.
+    private static func condition(matchingKeysOf entity: CatalogEntity) -> String {
+        entity.key.map { column in
+            let name = quoted(column.stored)
+            return "n.\(name) IS o.\(name) AND n.\(name) COLLATE BINARY IS o.\(name)"
+        }.joined(separator: " AND ")
     }
 
     private func run(_ sql: String) throws { try Statement(writer.database, sql).execute() }
@@ -83,7 +92,7 @@ package struct TableReplacement {
         let list = names.joined(separator: ", ")
         let (new, old) = (quoted(entity.stored), quoted(old))
         let rowid = entity.rowidName ?? "rowid"
-        let keys = entity.key.map { "n.\(quoted($0.stored)) IS o.\(quoted($0.stored))" }.joined(separator: " AND ")
+        let keys = Self.condition(matchingKeysOf: entity)
         let same = names.map { "storage_identical(n.\($0), o.\($0))" }.joined(separator: " AND ")
         // Collected first, because the old table is changed while it is compared.
         try writer.asEngine {
