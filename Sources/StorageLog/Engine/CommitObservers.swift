@@ -23,6 +23,8 @@ package final class CommitObservers: Sendable {
 
     private struct Bells {
         var ringing: [Int: Bell] = [:]
+        /// Who only wants to know of the end.
+        var ends: [Int: @Sendable () -> Void] = [:]
         var isClosed = false
     }
 
@@ -79,6 +81,17 @@ extension CommitObservers {
         return CommitObservation { [weak self] in self?.removeBell(token) }
     }
 
+    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
+    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation {
+        let token = next.add(1, ordering: .relaxed).newValue
+        let isClosed = bells.withLock { bells in
+            if !bells.isClosed { bells.ends[token] = body }
+            return bells.isClosed
+        }
+        if isClosed { body() }
+        return CommitObservation { [weak self] in _ = self?.bells.withLock { $0.ends.removeValue(forKey: token) } }
+    }
+
     private func addBell(_ token: Int, _ bell: Bell) {
         let isClosed = bells.withLock { bells in
             if !bells.isClosed { bells.ringing[token] = bell }
@@ -98,13 +111,14 @@ extension CommitObservers {
     }
 
     func close() {
-        let ringing = bells.withLock { bells in
+        let (ringing, ends) = bells.withLock { bells in
             bells.isClosed = true
-            defer { bells.ringing = [:] }
-            return bells.ringing
+            defer { (bells.ringing, bells.ends) = ([:], [:]) }
+            return (bells.ringing, bells.ends)
         }
         watch?.end()
         for bell in ringing.values { bell.end() }
+        for end in ends.values { end() }
         for observer in observers.withLock({ Array($0.values) }) { observer.closed() }
     }
 

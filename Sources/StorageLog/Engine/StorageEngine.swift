@@ -62,7 +62,8 @@ extension StorageEngine {
     ) async throws -> Result {
         try checkReadable()
         do {
-            return try await pool.read(body)
+            guard pool is GRDB.DatabaseQueue else { return try await pool.read(body) }
+            return try await pool.unsafeRead { db in try db.inOneStateIfOpen { try body(db) } }
         } catch {
             throw StorageError.wrapping(error)
         }
@@ -78,7 +79,9 @@ extension StorageEngine {
     package func readNow<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try checkReadable()
         do {
-            guard let pool = pool as? GRDB.DatabasePool else { return try pool.read(body) }
+            guard let pool = pool as? GRDB.DatabasePool else {
+                return try pool.unsafeRead { db in try db.inOneStateIfOpen { try body(db) } }
+            }
             return try pool.unsafeRead { db in try db.inOneState { try body(db) } }
         } catch {
             throw StorageError.wrapping(error)
@@ -96,6 +99,10 @@ extension StorageEngine {
     ///
     /// - Returns: What ends it once it is cancelled or let go of. A call that is under way is finished.
     package func onCommit(_ body: @escaping @Sendable () -> Void) -> CommitObservation { observers.onCommit(body) }
+
+    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of. It costs
+    /// commits nothing.
+    package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { observers.onClose(body) }
 
     /// The end of the log after this process's last commit.
     package var committed: LogHead { state.withLock { $0.committed } }
@@ -143,6 +150,23 @@ extension GRDB.Database {
             _ = try? withKept("COMMIT") { try $0.next() }
         }
         return try body()
+    }
+}
+
+extension GRDB.Database {
+    /// Runs `body` in a transaction that only reads, on the one connection of a store in memory: as GRDB's `read` does, which
+    /// passes a null pointer to SQLite where the connection was closed while its reader was on the way here.
+    fileprivate func inOneStateIfOpen<Result>(_ body: () throws -> Result) throws -> Result {
+        guard sqliteConnection != nil else { throw StorageError.closed() }
+        var result: Result?
+        try readOnly {
+            try inSavepoint {
+                result = try body()
+                return .commit
+            }
+        }
+        guard let result else { throw StorageError.closed() }
+        return result
     }
 }
 
