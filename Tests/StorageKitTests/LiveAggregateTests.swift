@@ -151,6 +151,37 @@ struct LiveOrder: Equatable {
         #expect(groups.map(\.value.0) == [3])
     }
 
+    /// Where `a` and `A` are one group, its key is that of a row that is there.
+    @Test func theKeyOfAGroupIsThatOfARow() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(CardRecord.self)
+            $0.migration("cards without case") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE new_cards (
+                            id INTEGER PRIMARY KEY NOT NULL, title TEXT NOT NULL COLLATE NOCASE, lane TEXT NOT NULL, rank REAL,
+                            updatedAt DATETIME NOT NULL);
+                        DROP TABLE cards;
+                        ALTER TABLE new_cards RENAME TO cards;
+                        """)
+            }
+        }.facade
+        try await storage.save(["A", "a", "b"].enumerated().map { Card(id: $0, title: $1, lane: "", rank: 1) })
+        let totals = GroupedAggregationSubscription(storage.query(Card.self), .count, groupedBy: \.title)
+        #expect(totals.groups.map(\.value) == [2, 1])
+        for gone in [0, 1] {
+            try await storage.save([
+                Card(id: 0, title: "A", lane: "", rank: 1), Card(id: 1, title: "a", lane: "", rank: 1),
+            ])
+            await storage.viewsSettled(after: try await storage.delete(Card.self, id: gone))
+            #expect(totals.groups.map(\.key) == [gone == 0 ? "a" : "A", "b"])
+            #expect(totals.groups.map(\.value) == [1, 1])
+        }
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("UPDATE cards SET title = 'a' WHERE id = 0") })
+        #expect(totals.groups.map(\.key) == ["a", "b"])
+    }
+
     @Test func rowsAreGroupedByWhateverTheyHave() async throws {
         let bySize = GroupedQuerySubscription(storage.query(LiveOrder.self).orderBy(\.total), groupBy: \.size)
         let byCustomer = orders.subscribeGrouped(

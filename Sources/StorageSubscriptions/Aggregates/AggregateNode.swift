@@ -125,6 +125,11 @@ extension AggregateNode {
         guard let plan else { return }
         var left = 64
         for group in dirty where group.count > 0 {
+            if group.isKeyOld {
+                left -= 1
+                guard left >= 0 else { throw StaleNode() }
+                try readKey(of: group, snapshot)
+            }
             for (term, accumulator) in zip(plan.terms, group.accumulators) {
                 guard let extreme = accumulator as? ExtremeAccumulator, extreme.isExhausted else { continue }
                 left -= 1
@@ -135,15 +140,33 @@ extension AggregateNode {
         }
     }
 
+    /// What the rows of a group meet.
+    private func rows(of group: GroupTotals) -> [RowPredicate] {
+        let same = zip(spec.groups, group.key).map {
+            RowPredicate.comparison(column: $0, .same, .value($1), collation: nil)
+        }
+        return [spec.request.predicate].compactMap { $0 } + same
+    }
+
+    /// Reads the key of a group whose rows have different texts, which SQLite takes for one, from a row that is there.
+    private func readKey(of group: GroupTotals, _ snapshot: Snapshot) throws {
+        let names = try spec.groups.map { try spec.table.column(named: $0) }
+        var text = try QuerySQL(RowRequest(predicate: .all(rows(of: group))), of: spec.table)
+            .aggregate(names.joined(separator: ", "))
+        text.sql += " LIMIT 1"
+        try snapshot.run(text) { found, _ in
+            guard try found.next() else { throw StaleNode() }
+            group.key = names.indices.map { found.row.value(at: Int32($0)) }
+        }
+        group.isKeyOld = false
+    }
+
     /// Reads the best values of a group.
     private func refill(
         _ extreme: ExtremeAccumulator, _ column: String, of group: GroupTotals, _ snapshot: Snapshot
     ) throws {
         guard let layout else { throw StaleNode() }
-        let same = zip(spec.groups, group.key).map {
-            RowPredicate.comparison(column: $0, .same, .value($1), collation: nil)
-        }
-        let known = [spec.request.predicate].compactMap { $0 } + same + [.not(.isNull(column: column))]
+        let known = rows(of: group) + [.not(.isNull(column: column))]
         let name = try spec.table.column(named: column)
         let laid = layout.columns[try layout.place(named: column)]
         // Values that compare as equal and aren't the same are told apart, where there can be such.
@@ -179,6 +202,7 @@ extension AggregateNode {
         }
         new?.count += 1
         old?.count -= 1
+        if let old, plan.joinsTexts, plan.groupValues(of: change, .old) == old.key { old.isKeyOld = true }
         for (place, term) in plan.terms.enumerated() {
             guard let column = term.place else { continue }
             if let new, let accumulator = new.accumulators[place] {

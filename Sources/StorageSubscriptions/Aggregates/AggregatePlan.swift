@@ -55,6 +55,9 @@ struct AggregatePlan {
         extremeCount = spec.extremeCount
     }
 
+    /// Whether rows of a group may have different texts in what they are grouped by.
+    var joinsTexts: Bool { groups.contains { $0.collation != .binary } }
+
     /// Whether groups only need to know how many rows they have.
     var onlyCounts: Bool { terms.allSatisfy { $0.place == nil } }
 
@@ -112,7 +115,10 @@ final class GroupTotals {
     let id: PackedKey
     /// Its place among the groups, as an order of bytes.
     let sort: [UInt8]
-    let key: [StorageValue]
+    /// What a row of it has in what rows are grouped by.
+    var key: [StorageValue]
+    /// Whether that row may have gone.
+    var isKeyOld = false
     var count = 0
     /// One for each term; nil for the number of rows.
     let accumulators: [(any Accumulator)?]
