@@ -251,6 +251,8 @@ struct Card: Hashable {
         let storage = try open()
         try await storage.save(cards(0..<3))
         let list = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
+        // Each of many views goes on being told of changes.
+        let cards = (0..<9).map { id in QuerySubscription(storage.query(Card.self).where { $0.id == id }) }
         await storage.viewsSettled(
             after: try await storage.write { try $0.execute("ALTER TABLE cards ADD COLUMN extra TEXT") })
         await storage.viewsSettled(
@@ -258,6 +260,8 @@ struct Card: Hashable {
                 try $0.execute("UPDATE cards SET extra = 'x', lane = 'done' WHERE id = 1")
             })
         #expect(list.items.map(\.id) == [0, 2] && list.error == nil)
+        await storage.viewsSettled(after: try await storage.save(self.cards(0..<9, lane: "last")))
+        #expect(list.items.isEmpty && cards.map { $0.items.first?.lane } == Array(repeating: "last", count: 9))
     }
 }
 

@@ -224,4 +224,47 @@ struct Page: Hashable {
         await type("actors", into: query)
         #expect(query.error == nil && query.results.map(\.id) == [1])
     }
+
+    @Test(.timeLimit(.minutes(1))) func aSearchWithoutTextEndsWithItsStore() async throws {
+        let storage = try open()
+        let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
+        let snapshots = search.snapshots
+        let reading = Task {
+            var count = 0
+            for await _ in snapshots { count += 1 }
+            return count
+        }
+        try await storage.close()
+        #expect(await reading.value == 0)
+        #expect(!search.isActive)
+        search.searchText = "alpha"
+        #expect(!search.isSearching && search.results.isEmpty)
+        let late = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
+        for await _ in late.snapshots {}
+        #expect(!late.isActive)
+    }
+
+    /// A row that can't be read makes a search fail; once it can be, the search goes on by itself.
+    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    func aSearchThatFailsIsTriedAgain(isFullText: Bool) async throws {
+        let storage = try open()
+        try await storage.save([
+            Page(id: 1, title: "alpha", body: "", shelf: 0), Page(id: 2, title: "beta", body: "", shelf: 0),
+        ])
+        let search = SearchSubscription(
+            storage.query(Page.self),
+            configuration: isFullText
+                ? .fullText(debounceInterval: 0) : .init(searchFields: ["title"], debounceInterval: 0))
+        await type("alpha", into: search)
+        #expect(search.results.map(\.id) == [1] && search.error == nil)
+        try await storage.write { try $0.execute("UPDATE pages SET shelf = 'none' WHERE id = 2") }
+        await type("beta", into: search)
+        #expect(search.error?.code == .invalidValue)
+        // Nothing of the other text is shown under this one.
+        #expect(search.results.isEmpty && search.resultCount == 0 && !search.hasNoResults)
+        var snapshots = search.snapshots.makeAsyncIterator()
+        try await storage.write { try $0.execute("UPDATE pages SET shelf = 3 WHERE id = 2") }
+        while search.results.isEmpty { _ = await snapshots.next() }
+        #expect(search.results.map(\.shelf) == [3] && search.error == nil && search.resultCount == 1)
+    }
 }

@@ -102,6 +102,52 @@ import Testing
         #expect(try await timeline.stepForward()?.number == 13)
     }
 
+    /// A table that a migration has made compares as it does now, at each moment and when the store is followed again.
+    @Test func textsCompareAsTheirColumnsDo() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(CardRecord.self)
+            $0.migration("cards without case") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE new_cards (
+                            id INTEGER PRIMARY KEY NOT NULL, title TEXT NOT NULL COLLATE NOCASE, lane TEXT NOT NULL, rank REAL,
+                            updatedAt DATETIME NOT NULL);
+                        DROP TABLE cards;
+                        ALTER TABLE new_cards RENAME TO cards;
+                        """)
+            }
+        }.facade
+        for (id, title) in ["b", "A", "a", "B"].enumerated() {
+            try await storage.save(Card(id: id, title: title, lane: "todo", rank: nil))
+        }
+        let all = storage.head
+        try await storage.save(Card(id: 9, title: "c", lane: "todo", rank: nil))
+        let timeline = try await storage.timeline(from: .position(all))
+        let query = timeline.query(Card.self)
+        let list = QuerySubscription(query.orderBy(\.title))
+        let totals = GroupedAggregationSubscription(query, .count, groupedBy: \.title)
+        let found = QuerySubscription(query.where { $0.title == "A" })
+        func compare(_ ids: [Int]) {
+            #expect(list.items.map(\.id) == ids && found.items.map(\.title) == ["A", "a"])
+            #expect(totals.groups.map { $0.key.lowercased() } == (ids.count > 4 ? ["a", "b", "c"] : ["a", "b"]))
+        }
+        let past = try await storage.asOf(.position(all)).query(Card.self).orderBy(\.title).fetch()
+        #expect(past == list.items)
+        compare([1, 2, 0, 3])
+        try await timeline.stepBack()
+        #expect(list.items.map(\.id) == [1, 2, 0])
+        try await timeline.stepForward()
+        compare([1, 2, 0, 3])
+        await timeline.goLive()
+        compare([1, 2, 0, 3, 9])
+        await timeline.subscriptions.catchUp(isUrgent: true)
+        try await storage.save(Card(id: 7, title: "C", lane: "todo", rank: nil))
+        await timeline.subscriptions.catchUp(isUrgent: true)
+        timeline.subscriptions.stage.drain()
+        compare([1, 2, 0, 3, 7, 9])
+        #expect(totals.groups.map(\.value) == [2, 2, 2])
+    }
+
     private actor Seen {
         var numbers: [Int64] = []
         func add(_ number: Int64) { numbers.append(number) }

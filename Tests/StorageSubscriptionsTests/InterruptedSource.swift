@@ -67,4 +67,6 @@ final class InterruptedSource: FeedSource {
     }
 
     func stop() { live.stop() }
+
+    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { live.onClose(body) }
 }

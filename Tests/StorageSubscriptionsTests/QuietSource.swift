@@ -18,4 +18,6 @@ struct QuietSource: FeedSource {
     func ask(for columns: [UInt32]) {}
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {}
     func stop() {}
+
+    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { live.onClose(body) }
 }

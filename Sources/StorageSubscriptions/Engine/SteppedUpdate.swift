@@ -20,7 +20,9 @@ package protocol SteppedUpdate: ComposableUpdate {
 
     /// Everything that there is at a position.
     init(_ whole: Whole, at position: Int64)
-    /// Makes the new value of the old one.
+    /// Whether its steps can be made on a value.
+    func fits(_ value: Whole) -> Bool
+    /// Makes the new value of the old one, which it fits.
     func apply(to value: inout Whole)
     /// How many rows there are in all.
     static func rowCount(of value: Whole) -> Int

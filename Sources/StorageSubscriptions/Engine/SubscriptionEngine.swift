@@ -46,8 +46,11 @@ package actor SubscriptionEngine {
     private var work = EngineCounters()
     /// The columns that the source was asked for.
     private var asked: Set<UInt32> = []
-    /// Above so many events, nodes read everything anew instead of taking them in one by one.
+    /// Above so many events, nodes that are concerned read everything anew instead of taking them in one by one.
     private static let eventLimit = 20_000
+    /// Above so many events, finding out who is concerned costs more than reading anew: whose entity has events counts as
+    /// concerned then.
+    private static let routingLimit = 1_000_000
 
     package init(_ source: any FeedSource) { self.source = source }
 
@@ -81,6 +84,9 @@ package actor SubscriptionEngine {
     package func read<Result: Sendable>(
         _ interest: Interest, _ body: @Sendable (GRDB.Database) throws -> Result
     ) throws -> Result { try source.read([interest]) { try body($0.rows) } }
+
+    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
+    nonisolated func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { source.onClose(body) }
 
     package var nodeCount: Int { slots.count }
 
@@ -124,6 +130,8 @@ extension SubscriptionEngine {
             }
             ask()
         } catch {
+            // The state may fail to end after the node was read on it.
+            remove(id)
             want()
             if slots.isEmpty { rest() }
             throw error
@@ -288,13 +296,19 @@ extension SubscriptionEngine {
             position = snapshot.position
             return hydrate(isBack ? Set(slots.keys) : stale, snapshot)
         }
+        guard stale.count < slots.count else {
+            // Nobody is left who would take in changes.
+            _ = inbox?.take(before + 1...snapshot.position)
+            position = snapshot.position
+            return hydrate(stale, snapshot)
+        }
         var batches: [EventBatch] = []
-        let isTooMuch = try fill(before + 1...snapshot.position, LogReader(state.log), &batches)
+        let concerned = try fill(before + 1...snapshot.position, snapshot, LogReader(state.log), &batches)
         // What couldn't be had is read from the log the next time.
         position = snapshot.position
         // The changes point into the batches.
         return withExtendedLifetime(batches) {
-            if isTooMuch { return hydrate(Set(slots.keys), snapshot) }
+            if let concerned { return hydrate(stale.union(concerned), snapshot) }
             let routed = sieve.withRouter { router in
                 defer { work.router = router.counters }
                 return router.route(changes, rows: snapshot.current)
@@ -306,35 +320,77 @@ extension SubscriptionEngine {
         }
     }
 
-    /// - Returns: Whether there is more than is worth being taken in change by change.
-    private func fill(_ positions: ClosedRange<Int64>, _ log: LogReader, _ batches: inout [EventBatch]) throws -> Bool {
+    /// Folds the events that are wanted into changes.
+    ///
+    /// - Returns: Where there are more than are worth being taken in one by one, the nodes that they concern; nil otherwise.
+    private func fill(
+        _ positions: ClosedRange<Int64>, _ snapshot: Snapshot, _ log: LogReader, _ batches: inout [EventBatch]
+    ) throws -> Set<Int>? {
+        var concerned = Concerned()
         var count = 0
-        sieve.withRouter { $0.empty(changes) }
+        var folded = 0
+        let wanted = sieve.withRouter { router in
+            router.empty(changes)
+            return router.entities
+        }
+        // What is read from the log needn't be where all that it could concern is known to be concerned.
+        func isNeeded(_ header: SegmentHeader) -> Bool {
+            let entities = wanted.filter { header.entities.contains($0) && !concerned.entities.contains($0) }
+            guard count > Self.routingLimit else { return !entities.isEmpty }
+            concerned.entities.formUnion(entities)
+            return false
+        }
+        try forEachRun(in: positions, log, where: isNeeded) { batch, events in
+            let first = batch.header.first
+            if folded + events.count > Self.eventLimit {
+                note(&concerned, snapshot)
+                batches.removeAll()
+                folded = 0
+            }
+            count += events.count
+            folded += events.count
+            batches.append(batch)
+            batch.withView { changes.add($0, events, first: first) }
+        }
+        guard count > Self.eventLimit else {
+            changes.finish()
+            return nil
+        }
+        note(&concerned, snapshot)
+        return Set(slots.filter { concerned.contains($1.token) }.map(\.key))
+    }
+
+    /// Notes whom the changes that were folded concern, and makes room for others.
+    private func note(_ concerned: inout Concerned, _ snapshot: Snapshot) {
+        changes.finish()
+        sieve.withRouter { router in
+            router.note(changes, rows: snapshot.current, &concerned)
+            work.router = router.counters
+            router.empty(changes)
+        }
+    }
+
+    /// Calls `body` with events that are wanted, in order, a limited number at a time; there may be others among them.
+    private func forEachRun(
+        in positions: ClosedRange<Int64>, _ log: LogReader, where isNeeded: (SegmentHeader) -> Bool,
+        _ body: (EventBatch, Range<Int>) throws -> Void
+    ) throws {
         let parts = source.tellsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
-        for part in parts where count <= Self.eventLimit {
+        for part in parts {
             switch part {
             case .batch(let batch):
-                count += batch.count
-                batches.append(batch)
-                batch.withView { changes.add($0, 0..<$0.count, first: batch.header.first) }
+                for start in stride(from: 0, to: batch.count, by: Self.eventLimit) {
+                    try body(batch, start..<min(batch.count, start + Self.eventLimit))
+                }
             case .unread(let positions):
-                let wanted = sieve.withRouter { $0.entities }
-                try log.forEachBatch(
-                    in: positions, where: { $0.entities.contains { wanted.contains($0) } }
-                ) { batch in
+                try log.forEachBatch(in: positions, where: isNeeded) { batch in
                     let first = batch.header.first
                     let events = positions.clamped(to: batch.positions)
-                    count += events.count
-                    guard count <= Self.eventLimit else { return false }
-                    batches.append(batch)
-                    let range = Int(events.lowerBound - first)..<Int(events.upperBound - first) + 1
-                    batch.withView { changes.add($0, range, first: first) }
+                    try body(batch, Int(events.lowerBound - first)..<Int(events.upperBound - first) + 1)
                     return true
                 }
             }
         }
-        changes.finish()
-        return count > Self.eventLimit
     }
 
     /// - Returns: The nodes that were told of changes, each once.

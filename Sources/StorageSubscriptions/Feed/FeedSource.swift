@@ -1,4 +1,5 @@
 package import GRDB
+package import StorageLog
 
 /// Where a ``SubscriptionEngine`` follows a history: the live store, or a past that is replayed.
 package protocol FeedSource: Sendable {
@@ -23,6 +24,9 @@ package protocol FeedSource: Sendable {
     ///   - closed: Called when nothing will come any more.
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void)
     func stop()
+
+    /// Calls `body` when the store is closed, at once where it is already, until the observation is let go of.
+    func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation
 }
 
 /// One state of a store: its rows, and the log that has led to them.
@@ -31,4 +35,11 @@ package struct FeedState {
     package let log: OpaquePointer
     /// The position that the rows reflect; the log may go on behind it.
     package let position: Int64
+    /// Which tables these are: a past that is made anew, or let go of, has others, which may compare texts differently
+    /// though the catalog says the same of them.
+    package let tables: Int
+
+    package init(rows: GRDB.Database, log: OpaquePointer, position: Int64, tables: Int = 0) {
+        (self.rows, self.log, self.position, self.tables) = (rows, log, position, tables)
+    }
 }

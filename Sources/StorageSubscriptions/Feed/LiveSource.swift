@@ -54,5 +54,7 @@ package final class LiveSource: FeedSource {
         for observation in old { observation.cancel() }
     }
 
+    package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { engine.onClose(body) }
+
     deinit { engine.observers.asked.ask(for: [], self) }
 }

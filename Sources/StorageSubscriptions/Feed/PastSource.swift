@@ -12,10 +12,14 @@ package final class PastSource: FeedSource {
     private struct Place {
         var past: PastState?
         var position: Int64
+        /// How many pasts were made; those of the store itself are the tables with the number 0.
+        var tables = 0
         /// Whether it follows the store itself.
         var isLive = false
         var closed: (@Sendable () -> Void)?
         var inbox: CommitInbox?
+        /// Tells that the store is closed, which a past isn't told of otherwise.
+        var ending: CommitObservation?
     }
 
     private let engine: StorageEngine
@@ -34,16 +38,19 @@ package final class PastSource: FeedSource {
     package var needsInterests: Bool { true }
 
     package func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
-        let known = place.withLock { ($0.past, $0.position, $0.isLive) }
-        guard !known.2 else { return try live.read([], body) }
+        let (known, position, isLive) = place.withLock { ($0.past, $0.position, $0.isLive) }
+        guard !isLive else { return try live.read([], body) }
         return try engine.readNow { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let past = try known.0 ?? PastState(at: known.1, of: db, schema: schema(at: known.1, connection))
-            place.withLock { $0.past = past }
+            let past = try known ?? PastState(at: position, of: db, schema: schema(at: position, connection))
+            let tables = place.withLock { place in
+                if place.past !== past { (place.past, place.tables) = (past, place.tables + 1) }
+                return place.tables
+            }
             let searched = Set(interests.filter(\.searches).map(\.entity))
             return try past.read(Set(interests.map(\.entity)).sorted(), searching: searched.sorted(), from: db) {
                 rows in
-                try body(FeedState(rows: rows, log: connection, position: known.1))
+                try body(FeedState(rows: rows, log: connection, position: position, tables: tables))
             }
         }
     }
@@ -84,15 +91,18 @@ package final class PastSource: FeedSource {
     package func ask(for columns: [UInt32]) { live.ask(for: columns) }
 
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
+        let ending = onClose(closed)
         let isLive = place.withLock { place in
-            (place.inbox, place.closed) = (inbox, closed)
+            (place.inbox, place.closed, place.ending) = (inbox, closed, ending)
             return place.isLive
         }
         if isLive { live.start(inbox, closed: closed) }
     }
 
     package func stop() {
-        place.withLock { ($0.inbox, $0.closed) = (nil, nil) }
+        place.withLock { ($0.inbox, $0.closed, $0.ending) = (nil, nil, nil) }
         live.stop()
     }
+
+    package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { live.onClose(body) }
 }

@@ -44,6 +44,46 @@ public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     case move(Item, from: GroupPath, to: GroupPath)
 }
 
+extension GroupChange {
+    /// Makes the step on how many rows groups show.
+    ///
+    /// - Returns: False where there is no such place.
+    fileprivate func isMade(on counts: inout [Int]) -> Bool {
+        switch self {
+        case .insertSection(let section, let place):
+            guard place >= 0, place <= counts.count else { return false }
+            counts.insert(section.items.count, at: place)
+        case .removeSection(let place):
+            guard counts.indices.contains(place) else { return false }
+            counts.remove(at: place)
+        case .moveSection(let from, let to):
+            guard counts.indices.contains(from), counts.indices.contains(to) else { return false }
+            counts.insert(counts.remove(at: from), at: to)
+        case .count(_, let place): return counts.indices.contains(place)
+        case .insert(_, let path): return counts.insertRow(at: path)
+        case .remove(let path): return counts.removeRow(at: path)
+        case .update(_, let path):
+            return counts.indices.contains(path.section) && path.row >= 0 && path.row < counts[path.section]
+        case .move(_, let from, let to): return counts.removeRow(at: from) && counts.insertRow(at: to)
+        }
+        return true
+    }
+}
+
+extension [Int] {
+    fileprivate mutating func insertRow(at path: GroupPath) -> Bool {
+        guard indices.contains(path.section), path.row >= 0, path.row <= self[path.section] else { return false }
+        self[path.section] += 1
+        return true
+    }
+
+    fileprivate mutating func removeRow(at path: GroupPath) -> Bool {
+        guard indices.contains(path.section), path.row >= 0, path.row < self[path.section] else { return false }
+        self[path.section] -= 1
+        return true
+    }
+}
+
 extension GroupChange: Equatable where Item: Equatable {}
 extension GroupChange: Hashable where Item: Hashable {}
 
@@ -65,7 +105,7 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
     /// The steps, in order; from the whole list on where there is one.
     public let changes: [GroupChange<Key, Item>]
 
-    /// Makes the new list of the old one. Costs as much as the changes, and moving what lies behind them.
+    /// Makes the new list of the old one, and of no other: steps that don't fit are a programming error and trap. Costs as much as the changes, and moving what lies behind them.
     public func apply(to sections: inout [GroupSection<Key, Item>]) {
         if let whole { sections = whole }
         for change in changes {
@@ -102,6 +142,11 @@ package struct GroupUpdate<Key: Hashable & Sendable, Item: Sendable>: SteppedUpd
     package init(_ whole: [GroupSection<Key, Item>], at position: Int64) {
         (self.whole, self.position) = (whole, position)
         total = Self.rowCount(of: whole)
+    }
+
+    package func fits(_ sections: [GroupSection<Key, Item>]) -> Bool {
+        var counts = (whole ?? sections).map(\.items.count)
+        return changes.allSatisfy { $0.isMade(on: &counts) }
     }
 
     package func apply(to sections: inout [GroupSection<Key, Item>]) { difference.apply(to: &sections) }

@@ -63,18 +63,17 @@ final class PredicateIndex {
 
 extension PredicateIndex {
     func register(
-        _ predicate: RowPredicate, matching expression: SearchExpression?, affecting: ColumnMask
+        _ predicate: RowPredicate, matching expression: SearchExpression?, affecting: ColumnMask, generation: UInt32
     ) throws -> SubscriptionToken {
         let compiler = ConditionCompiler(layout: layout, row: row)
         let texts = expression.map { compiler.compile($0) } ?? .always
         let condition = Condition.joined(all: [try compiler.compile(predicate), texts])
         let node = nodeOfCondition[condition] ?? add(condition)
         let place: Int32
-        var subscription = Subscription(node: node, generation: 1, affecting: affecting)
+        var subscription = Subscription(node: node, generation: generation, affecting: affecting)
         subscription.next = nodes[Int(node)].first
         if let reused = freeSubscriptions.popLast() {
             place = reused
-            subscription.generation = subscriptions[Int(reused)].generation &+ 1
             subscriptions[Int(reused)] = subscription
         } else {
             place = Int32(subscriptions.count)
@@ -166,6 +165,34 @@ extension PredicateIndex {
             return wakeAll(place, change, &counters, into: &output)
         }
         counters.woken += output.count - start
+    }
+
+    /// Adds whom the change at a place concerns, but for subscriptions to conditions that are noted already.
+    ///
+    /// - Parameter noted: Conditions of which all subscriptions were added, by this call and earlier ones.
+    /// - Returns: Whether that is all of them.
+    func note(
+        _ place: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
+        _ noted: inout Set<Int32>, into output: inout [RoutedChange]
+    ) -> Bool {
+        let change = changes.changes[place]
+        counters.changes += 1
+        row.begin(change, of: changes, rows)
+        defer { row.end() }
+        probe.begin()
+        probe.changed = change.changed
+        if !change.isForeign { root.visit(probe, change.isUpdate ? .both : change.existed ? .old : .new) }
+        counters.candidates += probe.candidates.count
+        for node in probe.candidates where !noted.contains(node) {
+            guard let effect = effect(change, on: Int(node), &counters) else { continue }
+            let start = output.count
+            tell(node, effect, place, change, into: &output)
+            counters.woken += output.count - start
+            if output.count - start == Int(nodes[Int(node)].subscriptions) { noted.insert(node) }
+        }
+        guard change.isForeign || row.failed else { return noted.count == nodeCount }
+        wakeAll(place, change, &counters, into: &output)
+        return true
     }
 
     /// As ``route`` would, but without reading rows or cutting words, and only up to the first one that is concerned.

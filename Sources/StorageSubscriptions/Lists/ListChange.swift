@@ -33,7 +33,7 @@ public struct ListDifference<Item: Sendable>: Sendable {
         self.changes = changes
     }
 
-    /// Makes the new list of the old one. Costs as much as the changes, and moving what lies behind them.
+    /// Makes the new list of the old one, and of no other: steps that don't fit are a programming error and trap. Costs as much as the changes, and moving what lies behind them.
     public func apply(to items: inout [Item]) {
         if let whole { items = whole }
         for change in changes {

@@ -102,6 +102,7 @@ extension ListNode {
             reachesEnd = found.count < count
             if tells { show(before) }
         }
+        returnToLastPage()
         if start > offset {
             let count = min(start, start - offset + spec.margin)
             let found = try neighbours(of: rows.first, backwards: true, count, snapshot)
@@ -111,6 +112,16 @@ extension ListNode {
             start -= count
             if tells { show(before.lowerBound + count..<before.upperBound + count) }
         }
+    }
+
+    /// A page behind the last row is no page: another commit may have taken its rows while somebody turned to it.
+    private func returnToLastPage() {
+        let count = start + rows.count
+        guard spec.isPage, let limit, limit > 0, reachesEnd, offset > 0, offset >= count else { return }
+        let before = visible
+        offset = max(0, count - 1) / limit * limit
+        hasNews = true
+        show(before)
     }
 
     private func neighbours(of row: Row?, backwards: Bool, _ count: Int, _ snapshot: Snapshot) throws -> [Row] {

@@ -11,15 +11,18 @@ package struct ListSpec<Item: Sendable>: Sendable {
     package var margin: Int
     /// Whether the window stays at its first row when rows come and go before it; otherwise it stays at its number.
     package var isAnchored: Bool
+    /// Whether the window is a page, which goes back to the last one where its rows have gone.
+    package var isPage: Bool
 
     package init(
         _ form: RowForm<Item>, _ request: RowRequest, counts: Bool = false, margin: Int? = nil,
-        isAnchored: Bool = false
+        isAnchored: Bool = false, isPage: Bool = false
     ) {
         self.form = form
         self.request = request
         self.counts = counts
         self.isAnchored = isAnchored
+        self.isPage = isPage
         self.margin = margin ?? max(16, (request.limit ?? 0) / 2)
     }
 }

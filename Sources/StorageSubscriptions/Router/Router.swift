@@ -21,6 +21,8 @@ internal import StorageLog
 package final class Router {
     private var indexes: [UInt32: PredicateIndex] = [:]
     private var results: [RoutedChange] = []
+    /// How many subscriptions there have ever been: no two have the same token, also when an entity was forgotten between them.
+    private var registrations: UInt32 = 0
     /// The layouts of entities that somebody has subscribed to; nil where that is to be found out.
     private var subscribed: [RowLayout]?
     package private(set) var counters = RouterCounters()
@@ -79,7 +81,9 @@ extension Router {
                 .misuse, "Entity \(entity) isn't known to the router.", remedy: "Add its layout first.")
         }
         subscribed = nil
-        return try index.register(predicate, matching: expression, affecting: affecting)
+        registrations &+= 1
+        return try index.register(
+            predicate, matching: expression, affecting: affecting, generation: registrations)
     }
 
     /// Does nothing for a subscription that is gone.
@@ -122,6 +126,20 @@ extension Router {
             indexes[change.entity]?.route(place, of: changes, rows, &counters, into: &results)
         }
         return results
+    }
+
+    /// Notes whom the changes concern who isn't noted yet: for changes that are too many to be told one by one.
+    ///
+    /// - Parameter rows: As for ``route(_:rows:)``; they may have changed since, and then more is noted than need be.
+    package func note(_ changes: FoldedChanges, rows: CurrentRows?, _ concerned: inout Concerned) {
+        for (place, change) in changes.changes.enumerated() where !concerned.entities.contains(change.entity) {
+            guard let index = indexes[change.entity] else { continue }
+            results.removeAll(keepingCapacity: true)
+            let isAll = index.note(
+                place, of: changes, rows, &counters, &concerned.nodes[change.entity, default: []], into: &results)
+            if isAll { concerned.entities.insert(change.entity) }
+            for routed in results { concerned.tokens.insert(routed.token) }
+        }
     }
 
     /// Whether the changes may concern anybody, told from what is known of them, in little time and without being counted.

@@ -13,7 +13,7 @@ public import StorageProjections
 ///
 /// Groups stand in SQLite's order of the column, NULL first; a group is there as long as it has a row. Rows belong
 /// together as in SQLite's `GROUP BY`, by the column's collation: where it takes `a` and `A` for one, the key is
-/// either. A change costs its old and its new group.
+/// that of a row which is there. A change costs its old and its new group.
 @MainActor @Observable
 public final class GroupedAggregationSubscription<
     Entity: RegisteredEntity, Key: Hashable & Sendable, Value: Sendable
@@ -40,15 +40,12 @@ public final class GroupedAggregationSubscription<
 
     private func take(_ update: ListUpdate<AggregateRow>) {
         guard update.error == nil else { return took(update.error, at: update.position) }
-        if isBehind, update.whole == nil {
-            Task { [weak self] in await self?.refresh() }
-            return
-        }
+        if isBehind, update.whole == nil { return readAgain() }
         do {
             let read = try update.map(group)
             isBehind = false
             places = nil
-            state.take(read)
+            guard state.take(read) else { return readAgain() }
             took(nil, at: update.position)
         } catch {
             isBehind = true

@@ -80,10 +80,10 @@ public final class GroupedQuerySubscription<
     }
 
     private func take(_ update: GroupUpdate<GroupKey, Entity>) {
+        guard state.take(update) else { return readAgain() }
         took(update.error, at: update.position)
         guard update.error == nil else { return }
         places = nil
-        state.take(update)
         totalCount = update.total
     }
 

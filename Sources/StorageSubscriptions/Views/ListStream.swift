@@ -8,6 +8,8 @@ package final class ListStream<Item: Sendable>: Sendable {
     private struct State {
         var items: [Item] = []
         var handle: LiveHandle?
+        /// Whether steps didn't fit, so that those which follow don't either.
+        var isBehind = false
         var isCancelled = false
         var retries = RetryDelay()
     }
@@ -66,15 +68,22 @@ package final class ListStream<Item: Sendable>: Sendable {
 
     private func take(_ update: ListUpdate<Item>) {
         if let error = update.error { return failed(error) }
-        let items = state.withLock { state in
-            update.difference.apply(to: &state.items)
+        let items = state.withLock { state -> [Item]? in
+            state.isBehind = update.whole == nil && state.isBehind || !update.fits(state.items)
+            guard !state.isBehind else { return nil }
+            update.apply(to: &state.items)
             return state.items
         }
-        told(items)
+        if let items { told(items) } else { engine.perform { [weak self] in self?.readAgain($0) } }
+    }
+
+    private func readAgain(_ engine: isolated SubscriptionEngine) {
+        guard let handle = state.withLock({ $0.handle }) else { return }
+        do { try engine.refresh(handle) } catch { failed(error.forSubscribers) }
     }
 }
 
 extension StorageError {
     /// Whether asking again is of no use.
-    var isFinal: Bool { [.closed, .invalidName, .misuse, .notFound].contains(code) }
+    var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .misuse, .notFound].contains(code) }
 }

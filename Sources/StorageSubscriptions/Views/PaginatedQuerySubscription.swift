@@ -51,7 +51,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         rows.offset = 0
         let margin = self.pageSize + self.prefetchThreshold
         let spec = ListSpec(
-            RowForm(Entity.self), rows, counts: true, margin: margin, isAnchored: style == .anchored)
+            RowForm(Entity.self), rows, counts: true, margin: margin, isAnchored: style == .anchored, isPage: true)
         follow(start, try Self.node(spec, hasPages: hasPages)) { [weak self] in self?.take($0) }
     }
 
@@ -65,15 +65,11 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     }
 
     private func take(_ update: ListUpdate<Entity>) {
-        state.take(update)
+        guard state.take(update) else { return readAgain() }
         took(update.error, at: update.position)
         guard update.error == nil else { return }
         totalCount = update.total ?? totalCount
         offset = update.offset
-        // The page that was looked at may be no more.
-        if state.value.isEmpty, totalCount > 0, offset > 0, !isMoving {
-            Task { [weak self] in await self?.goToPage(Int.max) }
-        }
     }
 
     override func ended() {

@@ -24,7 +24,7 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
     }
 
     private func take(_ update: ListUpdate<Entity>) {
-        state.take(update)
+        guard state.take(update) else { return readAgain() }
         took(update.error, at: update.position)
     }
 

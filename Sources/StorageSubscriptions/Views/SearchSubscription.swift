@@ -1,6 +1,7 @@
 public import Foundation
 public import Observation
 public import StorageCore
+internal import StorageLog
 public import StorageProjections
 
 /// What a search finds, live: as the text is typed, and as rows change.
@@ -101,6 +102,9 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     @ObservationIgnored private let indexes: SearchIndexes
     @ObservationIgnored private var cache: [(text: String, found: Found)] = []
     @ObservationIgnored private var waiting: Task<Void, Never>?
+    @ObservationIgnored private var retries = RetryDelay()
+    /// Without a text there is no node that would tell that the store is closed.
+    @ObservationIgnored private var ending: CommitObservation?
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ indexes: SearchIndexes,
@@ -111,6 +115,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         self.configuration = configuration
         super.init(engine)
         isLoading = false
+        ending = engine.onClose { [weak self] in Task { @MainActor in self?.ended() } }
     }
 
     // MARK: What was found
@@ -125,7 +130,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         }
     }
 
-    /// The rows that fit, as many as `maxResults` at the most.
+    /// The rows that fit, as many as `maxResults` at the most. While it is searching, still those of the text before.
     public var results: [Entity] { state.value.map(\.entity) }
     /// The rows with their ranks, and with marked texts where that was asked for.
     public var hits: [SearchResult<Entity>] { state.value }
@@ -148,6 +153,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     override public func refresh() async {
         cache.removeAll()
         waiting?.cancel()
+        retries = RetryDelay()
         await search(text)
     }
 
@@ -170,12 +176,16 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     private func schedule() {
         waiting?.cancel()
+        retries = RetryDelay()
         guard isActive else { return }
         guard isLongEnough else { return show(nil) }
         let text = text
         if let known = cache.first(where: { $0.text == text })?.found, known.isLoaded { return show(known) }
         isSearching = true
-        let seconds = configuration.debounceInterval
+        searchLater(text, after: configuration.debounceInterval)
+    }
+
+    private func searchLater(_ text: String, after seconds: TimeInterval) {
         waiting = Task { [weak self] in
             guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
             await self?.search(text)
@@ -188,7 +198,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         let found = Found()
         keep(found, for: text)
         let outlet = outlet { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
-            if let found { self?.take(update, of: text, found) }
+            guard let self, let found, isKept(found) else { return }
+            take(update, of: text, found)
         }
         let (request, indexes, configuration) = (request, indexes, configuration)
         do {
@@ -198,13 +209,23 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
             found.handle = handle
             engine.stage.drain()
         } catch {
-            found.error = error.forSubscribers
+            guard isKept(found) else { return }
             cache.removeAll { $0.found === found }
-            guard text == self.text else { return }
-            self.error = found.error
-            isSearching = false
+            failed(error.forSubscribers, text)
         }
     }
+
+    /// A first search that fails is tried again, unless it is the text that is wrong.
+    private func failed(_ error: StorageError, _ text: String) {
+        guard text == self.text else { return }
+        show(nil)
+        self.error = error
+        if error.code == .closed { return ended() }
+        if !error.isFinal { searchLater(text, after: retries.next()) }
+    }
+
+    /// Whether a search hasn't been replaced by another one meanwhile.
+    private func isKept(_ found: Found) -> Bool { cache.contains { $0.found === found } }
 
     private static func open(
         _ text: String, _ request: RowRequest, _ indexes: SearchIndexes, _ configuration: Configuration,
@@ -240,15 +261,16 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
             if isCurrent { took(update.error, at: position) }
             return
         }
+        guard update.fits(found.results) else { return readAgain() }
         if !found.isLoaded { found.duration = (ContinuousClock.now - found.started) / .seconds(1) }
         let isFirst = !found.isLoaded
         found.isLoaded = true
         found.total = update.total ?? 0
         found.position = update.position
-        update.difference.apply(to: &found.results)
+        update.apply(to: &found.results)
         guard isCurrent else { return }
         if isFirst { return show(found) }
-        state.take(update)
+        guard state.take(update) else { return readAgain() }
         publish(found)
     }
 
@@ -257,7 +279,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         var whole = ListUpdate<SearchResult<Entity>>()
         whole.whole = found?.results ?? []
         whole.position = found?.position ?? position
-        state.take(whole)
+        _ = state.take(whole)
         hasSearched = found != nil
         if let found { keep(found, for: text) }
         publish(found)

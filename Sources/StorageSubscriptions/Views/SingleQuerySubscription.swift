@@ -20,7 +20,7 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
     }
 
     private func take(_ update: ListUpdate<Entity>) {
-        state.take(update)
+        guard state.take(update) else { return readAgain() }
         took(update.error, at: update.position)
     }
 

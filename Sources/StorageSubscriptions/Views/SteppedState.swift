@@ -6,18 +6,25 @@ internal import StorageCore
 @MainActor
 struct SteppedState<Update: SteppedUpdate> {
     private(set) var value = Update.Whole()
+    /// Whether steps didn't fit, so that those which follow don't either.
+    private(set) var isBehind = false
     private let snapshots = Readers<LatestValue<Update.Whole>>()
     private let differences = Readers<Update>()
 
     /// Makes the changes in place.
-    mutating func take(_ update: Update) {
-        guard update.error == nil else { return }
+    ///
+    /// - Returns: False where they don't fit: the value stays as it is until everything is read again.
+    mutating func take(_ update: Update) -> Bool {
+        guard update.error == nil else { return true }
+        isBehind = update.whole == nil && isBehind || !update.fits(value)
+        guard !isBehind else { return false }
         update.apply(to: &value)
         let value = value
         snapshots.send { LatestValue(value: value) }
         differences.send(limit: max(256, Update.rowCount(of: value)), whole: Update(value, at: update.position)) {
             update
         }
+        return true
     }
 
     /// - Parameter isLoaded: Whether there is a value to begin with.

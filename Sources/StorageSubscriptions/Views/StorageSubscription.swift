@@ -29,15 +29,22 @@ public class StorageSubscription {
     @ObservationIgnored let engine: SubscriptionEngine
     @ObservationIgnored var handle: LiveHandle?
     /// Makes the node and reads its first value.
-    @ObservationIgnored private var opening: (@Sendable (isolated SubscriptionEngine) throws -> LiveHandle)?
+    private typealias Opening = @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
+    /// Begins an opening, to which alone the view listens from then on; nil once it was cancelled.
+    @ObservationIgnored private var beginOpening: (@MainActor (StorageSubscription) -> Opening)?
+    @ObservationIgnored private var openingCount = 0
+    /// The opening under way, for which everybody waits who wants the view to be open.
+    @ObservationIgnored private var opening: Task<Void, Never>?
     @ObservationIgnored private var retries = RetryDelay()
+    @ObservationIgnored private var retrying: Task<Void, any Error>?
+    @ObservationIgnored private var isReadingAgain = false
 
     init(_ engine: SubscriptionEngine) { self.engine = engine }
 
     /// Reads everything anew. There is no need to: it is for a button that people like to press, and after an error.
     public func refresh() async {
         guard isActive else { return }
-        guard let handle else { return await openLater() }
+        guard let handle else { return await open() }
         isLoading = true
         do {
             try await engine.refresh(handle)
@@ -51,7 +58,8 @@ public class StorageSubscription {
     /// Ends it: the value stays as it is from here on.
     public func cancel() {
         handle = nil
-        opening = nil
+        beginOpening = nil
+        retrying?.cancel()
         ended()
     }
 
@@ -72,31 +80,58 @@ public class StorageSubscription {
         _ start: SubscriptionStart, _ node: @escaping @autoclosure @Sendable () throws -> Node,
         _ take: @escaping @MainActor @Sendable (Node.Update) -> Void
     ) {
-        let outlet = outlet(take)
-        opening = { try $0.add(node(), outlet) }
+        beginOpening = { view in
+            view.openingCount += 1
+            let number = view.openingCount
+            let outlet = view.outlet { [weak view] (update: Node.Update) in
+                // A node that was opened in vain may have told something before it goes.
+                guard let view, view.openingCount == number, view.isActive else { return }
+                take(update)
+            }
+            return { try $0.add(node(), outlet) }
+        }
         guard start == .immediate else {
-            Task { [weak self] in await self?.openLater() }
+            Task { [weak self] in await self?.open() }
             return
         }
         do {
-            handle = try opening.map { opening in try engine.now { try opening($0) } }
+            handle = try beginOpening.map { begin in try engine.now { [opening = begin(self)] in try opening($0) } }
             engine.stage.drain()
         } catch {
             failed(error)
         }
     }
 
-    private func openLater() async {
-        guard let opening, handle == nil else { return }
+    /// Opens it where it isn't open: once, however many wait for that.
+    private func open() async {
+        guard handle == nil, beginOpening != nil else { return }
+        let opening = opening ?? Task { await openNow() }
+        self.opening = opening
+        await opening.value
+    }
+
+    private func openNow() async {
+        defer { opening = nil }
+        guard let opening = beginOpening?(self) else { return }
         isLoading = true
         do {
             let handle = try await engine.open(opening)
             // It may have been cancelled meanwhile.
-            guard self.opening != nil else { return }
+            guard beginOpening != nil else { return }
             self.handle = handle
             engine.stage.drain()
         } catch {
             failed(error)
+        }
+    }
+
+    /// Reads everything anew, soon: what was told doesn't fit what is there.
+    func readAgain() {
+        guard !isReadingAgain else { return }
+        isReadingAgain = true
+        Task { [weak self] in
+            await self?.refresh()
+            self?.isReadingAgain = false
         }
     }
 
@@ -113,15 +148,17 @@ public class StorageSubscription {
 
     /// A first value that can't be had is tried again, unless it is the question that is wrong.
     private func failed(_ error: any Error) {
+        guard beginOpening != nil else { return }
         isLoading = false
         self.error = error.forSubscribers
-        guard handle == nil, opening != nil else { return }
+        guard handle == nil else { return }
         if self.error?.code == .closed { return ended() }
         guard self.error?.isFinal == false else { return }
         let delay = retries.next()
-        Task { [weak self] in
+        retrying?.cancel()
+        retrying = Task { [weak self] in
             try await Task.sleep(for: .seconds(delay))
-            await self?.openLater()
+            await self?.open()
         }
     }
 

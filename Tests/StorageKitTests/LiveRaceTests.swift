@@ -1,0 +1,226 @@
+import Foundation
+import GRDB
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageLog
+@testable import StorageSubscriptions
+
+/// Views that open, are read again, turn pages or lose their store, each while something else is on its way.
+@MainActor @Suite struct LiveRaceTests {
+    private func open(_ cards: some Sequence<Int> = 0..<0) async throws -> Storage {
+        let storage = try StorageKit.inMemory { $0.autoSchema(CardRecord.self) }.facade
+        try await storage.save(cards.map { Card(id: $0, title: "card \($0)", lane: "todo", rank: Double($0)) })
+        return storage
+    }
+
+    // MARK: Opening
+
+    @Test func aViewThatIsRefreshedWhileItOpensOpensOnce() async throws {
+        let storage = try await open(0..<5)
+        let hold = await EngineHold(storage.subscriptions)
+        let list = QuerySubscription(storage.query(Card.self), start: .background)
+        let refreshes = (0..<3).map { _ in Task { await list.refresh() } }
+        // Everybody has had a turn of the main actor by then.
+        for _ in 0..<20 { await Task.yield() }
+        hold.end()
+        for refresh in refreshes { await refresh.value }
+        #expect(list.items.count == 5 && !list.isLoading)
+        #expect(await storage.subscriptions.counters.steps == 1)
+        #expect(await storage.subscriptions.nodeCount == 1)
+        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 3))
+        #expect(list.items.map(\.id) == [0, 1, 2, 4])
+    }
+
+    @Test func viewsThatOpenWhileOthersWriteShowEachChangeOnce() async throws {
+        let storage = try await open(0..<5)
+        let writing = Task.detached {
+            var generator = SeededGenerator(seed: 1)
+            while !Task.isCancelled {
+                let id = Int.random(in: 0..<8, using: &generator)
+                let card = Card(id: id, title: "\(generator.next() % 9)", lane: "todo", rank: nil)
+                _ = try await id % 2 == 0 ? storage.save(card) : storage.delete(card)
+            }
+        }
+        for _ in 0..<100 {
+            let query = storage.query(Card.self).orderBy(\.title)
+            let list = QuerySubscription(query, start: .background)
+            let page = PaginatedQuerySubscription(query, pageSize: 2, start: .background)
+            let lanes = GroupedAggregationSubscription(
+                storage.query(Card.self), .count, groupedBy: \.title, start: .background)
+            await list.refresh()
+            await page.refresh()
+            await lanes.refresh()
+            for _ in 0..<5 { await Task.yield() }
+            #expect(list.error == nil && page.error == nil && lanes.error == nil)
+        }
+        writing.cancel()
+        _ = await writing.result
+    }
+
+    @Test func aViewThatWasCancelledWhileItOpenedStaysAsItIs() async throws {
+        let storage = try await open(0..<5)
+        let hold = await EngineHold(storage.subscriptions)
+        let list = QuerySubscription(storage.query(Card.self), start: .background)
+        for _ in 0..<20 { await Task.yield() }
+        list.cancel()
+        hold.end()
+        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 3))
+        #expect(list.items.isEmpty && list.refreshCount == 0 && !list.isActive)
+        while await storage.subscriptions.nodeCount > 0 { await Task.yield() }
+    }
+
+    @Test func stepsThatDoNotFitAreReadAgain() async throws {
+        let storage = try await open(0..<5)
+        let list = QuerySubscription(storage.query(Card.self).orderBy(\.rank))
+        let handle = try #require(list.handle)
+        try await storage.subscriptions.change(handle, as: ListNode<Card>.self) { node, snapshot in
+            var update = ListUpdate<Card>()
+            update.position = snapshot.position
+            update.changes = [.remove(at: 1), .remove(at: 7)]
+            let delivery = node.outlet?.tell(update, limit: .max) { update }
+            storage.subscriptions.stage.post([delivery].compactMap(\.self))
+        }
+        storage.subscriptions.stage.drain()
+        // Neither half of it, nor what follows until it was read again.
+        #expect(list.items.map(\.id) == Array(0..<5))
+        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 3))
+        while list.items.count != 4 { await Task.yield() }
+        #expect(list.items.map(\.id) == [0, 1, 2, 4] && list.error == nil)
+        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 0))
+        #expect(list.items.map(\.id) == [1, 2, 4])
+    }
+
+    // MARK: Pages
+
+    @Test(arguments: [false, true])
+    func aPageThatIsTurnedToWhileItsRowsGoIsTheLastOne(isAnchored: Bool) async throws {
+        let storage = try await open(0..<16)
+        let page = PaginatedQuerySubscription(
+            storage.query(Card.self).orderBy(\.rank), pageSize: 5, style: isAnchored ? .anchored : .numbered)
+        await page.goToPage(2)
+        let hold = await EngineHold(storage.subscriptions)
+        let turning = Task { await page.goToNextPage() }
+        for _ in 0..<20 { await Task.yield() }
+        let receipt = try await storage.delete(Card.self, id: 15)
+        hold.end()
+        await turning.value
+        await storage.viewsSettled(after: receipt)
+        #expect(page.totalCount == 15 && page.currentPage.map(\.id) == Array(10..<15) && page.currentPageIndex == 2)
+        #expect(!page.isLoading && !page.hasNextPage)
+    }
+
+    @Test(arguments: [false, true])
+    func aPageWhoseRowsGoIsNeverSeenEmpty(isAnchored: Bool) async throws {
+        let storage = try await open(0..<45)
+        let page = PaginatedQuerySubscription(
+            storage.query(Card.self).orderBy(\.rank), pageSize: 10, style: isAnchored ? .anchored : .numbered)
+        await page.goToPage(4)
+        await storage.viewsSettled(
+            after: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 35") })
+        #expect(page.currentPage.map(\.id) == Array(30..<35) && page.offset == 30 && page.totalCount == 35)
+        // More than is kept beside the page.
+        await storage.viewsSettled(after: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 2") })
+        #expect(page.currentPage.map(\.id) == [0, 1] && page.offset == 0 && page.totalCount == 2)
+        await storage.viewsSettled(after: try await storage.write { try $0.execute("DELETE FROM cards") })
+        #expect(page.currentPage.isEmpty && page.offset == 0 && page.totalCount == 0)
+    }
+
+    // MARK: Closing
+
+    /// Whoever has asked whether the store is open may come to its connection when that is closed.
+    @Test func aReaderThatComesTooLateIsRefused() async throws {
+        let queue = try DatabaseQueue()
+        let engine = StorageEngine(
+            path: ":memory:", configuration: StorageConfiguration(), pool: queue, lock: nil, writer: nil)
+        #expect(try engine.readNow { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
+        #expect(try await engine.read { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
+        #expect(throws: (any Error).self) { try engine.readNow { try $0.execute(sql: "CREATE TABLE a(b)") } }
+        try queue.close()
+        #expect { try engine.readNow { _ in } } throws: { ($0 as? StorageError)?.code == .closed }
+        await #expect { try await engine.read { _ in } } throws: { ($0 as? StorageError)?.code == .closed }
+    }
+
+    @Test func aStoreInMemoryIsClosedWhileViewsReadIt() async throws {
+        for round in 0..<max(20, Int(20 * testScale)) {
+            let storage = try await open(0..<5)
+            let writing = Task.detached {
+                while true { try await storage.save(Card(id: .random(in: 0..<9), title: "", lane: "", rank: nil)) }
+            }
+            let reading = (0..<3).map { _ in
+                Task.detached {
+                    while true { _ = try await storage.query(Card.self).fetch() }
+                }
+            }
+            let viewing = (0..<3).map { _ in
+                Task {
+                    while true {
+                        let list = QuerySubscription(storage.query(Card.self), start: .background)
+                        await list.refresh()
+                        if let error = list.error { throw error }
+                    }
+                }
+            }
+            for _ in 0..<round % 7 { await Task.yield() }
+            try await storage.close()
+            for result in [await writing.result] { #expect(throws: StorageError.self) { try result.get() } }
+            for task in reading + viewing {
+                let result = await task.result
+                #expect { try result.get() } throws: { ($0 as? StorageError)?.code == .closed }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func viewsOfThePastEndWithTheirStore() async throws {
+        let storage = try await open(0..<3)
+        let timeline = try await storage.timeline(from: .position(storage.head))
+        let list = QuerySubscription(timeline.query(Card.self))
+        var snapshots = list.snapshots.makeAsyncIterator()
+        #expect(await snapshots.next()?.count == 3)
+        try await storage.close()
+        #expect(await snapshots.next() == nil)
+        #expect(!list.isActive)
+    }
+
+    // MARK: Many events at once
+
+    @Test func aLargeImportIsReadByThoseWhomItConcerns() async throws {
+        let storage = try StorageKit.inMemory {
+            $0.autoSchema(CardRecord.self)
+            $0.autoSchema(PageRecord.self)
+        }.facade
+        try await storage.save(Card(id: 1, title: "one", lane: "todo", rank: nil))
+        let todo = storage.query(Card.self).where { $0.lane == "todo" }
+        let cards = (0..<5).map { id in QuerySubscription(storage.query(Card.self).where { $0.id == id }) }
+        let lane = QuerySubscription(todo.orderBy(\.rank).limit(3))
+        let count = CountSubscription(storage.query(Card.self))
+        let far = QuerySubscription(storage.query(Card.self).where { $0.id == 20_990 })
+        let pages = QuerySubscription(storage.query(Page.self))
+        let before = await storage.subscriptions.counters
+        let imported = "WITH RECURSIVE n(x) AS (SELECT 100 UNION ALL SELECT x + 1 FROM n WHERE x < 21099)"
+        await storage.viewsSettled(
+            after: try await storage.write {
+                try $0.execute(
+                    """
+                    \(imported) INSERT INTO cards(id, title, lane, updatedAt)
+                    SELECT x, 'new', 'done', (SELECT updatedAt FROM cards) FROM n
+                    """)
+            })
+        let after = await storage.subscriptions.counters
+        #expect(count.count == 21_001 && far.items.map(\.id) == [20_990])
+        #expect(lane.items.map(\.id) == [1] && cards[1].items.map(\.id) == [1] && pages.items.isEmpty)
+        // The count and the row that came; nobody else.
+        #expect(after.rehydrations == before.rehydrations + 2)
+        // Each row twice, so that not every change can be told from its row any more.
+        let receipt = try await storage.write {
+            try $0.execute("UPDATE cards SET title = 'a' WHERE id > 50")
+            try $0.execute("UPDATE cards SET title = 'b', lane = 'todo', rank = id WHERE id > 50")
+        }
+        await storage.viewsSettled(after: receipt)
+        let fresh = try await todo.orderBy(\.rank).limit(3).fetch()
+        #expect(lane.items == fresh && far.items.map(\.title) == ["b"])
+        // Nothing of another table is read.
+        #expect(await pages.explain()?.wakes == 0)
+    }
+}
