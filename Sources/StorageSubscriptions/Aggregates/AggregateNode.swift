@@ -236,7 +236,7 @@ extension AggregateNode {
                 guard let whole = try tellWhole() else { return nil }
                 update.whole = whole
             } else {
-                for group in dirty { if let change = try tell(group) { update.changes.append(change) } }
+                for group in dirty { update.changes += try tell(group) }
                 dirty = []
                 guard !update.changes.isEmpty else { return nil }
             }
@@ -270,23 +270,25 @@ extension AggregateNode {
         return rows
     }
 
-    private func tell(_ group: GroupTotals) throws -> ListChange<AggregateRow>? {
+    private func tell(_ group: GroupTotals) throws -> [ListChange<AggregateRow>] {
         group.isDirty = false
         let place = sorted.firstPlace { RowSorting.isBefore($0.sort, group.sort) }
         if group.count == 0, !spec.groups.isEmpty {
             groups[group.id] = nil
-            guard group.told != nil else { return nil }
+            guard group.told != nil else { return [] }
             sorted.remove(at: place)
-            return .remove(at: place)
+            return [.remove(at: place)]
         }
         let row = try group.row()
         let before = group.told
         group.told = row
-        if before == nil {
+        guard let before else {
             sorted.insert(group, at: place)
-            return .insert(row, at: place)
+            return [.insert(row, at: place)]
         }
-        return before == row ? nil : .update(row, at: place)
+        if before == row { return [] }
+        // Whoever knows groups by their keys takes it for another one.
+        return before.key == row.key ? [.update(row, at: place)] : [.remove(at: place), .insert(row, at: place)]
     }
 
     package func fail(_ error: StorageError) -> Delivery? {
