@@ -33,32 +33,6 @@ import Testing
         #expect(list.items.map(\.id) == [0, 1, 2, 4])
     }
 
-    @Test func viewsThatOpenWhileOthersWriteShowEachChangeOnce() async throws {
-        let storage = try await open(0..<5)
-        let writing = Task.detached {
-            var generator = SeededGenerator(seed: 1)
-            while !Task.isCancelled {
-                let id = Int.random(in: 0..<8, using: &generator)
-                let card = Card(id: id, title: "\(generator.next() % 9)", lane: "todo", rank: nil)
-                _ = try await id % 2 == 0 ? storage.save(card) : storage.delete(card)
-            }
-        }
-        for _ in 0..<100 {
-            let query = storage.query(Card.self).orderBy(\.title)
-            let list = QuerySubscription(query, start: .background)
-            let page = PaginatedQuerySubscription(query, pageSize: 2, start: .background)
-            let lanes = GroupedAggregationSubscription(
-                storage.query(Card.self), .count, groupedBy: \.title, start: .background)
-            await list.refresh()
-            await page.refresh()
-            await lanes.refresh()
-            for _ in 0..<5 { await Task.yield() }
-            #expect(list.error == nil && page.error == nil && lanes.error == nil)
-        }
-        writing.cancel()
-        _ = await writing.result
-    }
-
     @Test func aViewThatWasCancelledWhileItOpenedStaysAsItIs() async throws {
         let storage = try await open(0..<5)
         let hold = await EngineHold(storage.subscriptions)
