@@ -277,6 +277,47 @@ struct AdoptTests {
         }
     }
 
+    /// What is adopted is first in a write-ahead log, and has to be brought into the file that gets the name. The limit of a
+    /// file's size stands for a full disk: the log fits, and the file doesn't.
+    @Test(arguments: ["new", "replacing", "in place"]) func aDiskThatFillsUpLeavesWhatWasThere(_ way: String) throws {
+        let folder = try TestFolder()
+        let (database, store) = (folder.path("shop.db"), folder.path("app.sqlite"))
+        let queue = try DatabaseQueue(path: database)
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE items(id INTEGER PRIMARY KEY, name TEXT);
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+                    INSERT INTO items SELECT i, hex(randomblob(40)) FROM n;
+                    CREATE TABLE ballast(bytes); INSERT INTO ballast VALUES (randomblob(2000000));
+                    """)
+        }
+        try queue.close()
+        if way == "replacing" {
+            #expect(try run("adopt", database, "items", "-s", store).status == 0)
+        }
+        let name = way == "in place" ? database : store
+        let before = try? Data(contentsOf: URL(fileURLWithPath: name))
+        let size = try Data(contentsOf: URL(fileURLWithPath: database)).count
+        let rest =
+            switch way {
+            case "in place": "'\(database)' items --in-place --yes --no-backup"
+            case "replacing": "'\(database)' items -s '\(store)' --force --yes"
+            default: "'\(database)' items -s '\(store)'"
+            }
+        for room in [0, 8 << 10, 32 << 10] {
+            // In blocks of 512 bytes, as the shell counts them.
+            let outcome = try ToolProcess.shell(
+                "trap '' XFSZ; ulimit -f \((size + room) / 512); storagekit adopt \(rest)", store: nil)
+            #expect(outcome.status == 4 && outcome.errors.contains("disk"), "\(room): \(outcome)")
+            #expect((try? Data(contentsOf: URL(fileURLWithPath: name))) == before, "\(room)")
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains("partial") })
+        #expect(try ToolProcess.shell("storagekit adopt \(rest)", store: nil).status == 0)
+        #expect(try run("verify", store: name).status == 0)
+    }
+
     @StorageEntity(table: "places")
     struct Place {
         var id: Int

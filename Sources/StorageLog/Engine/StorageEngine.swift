@@ -118,26 +118,33 @@ extension StorageEngine {
     }
 
     /// Lets go of the file. Commits that wait are finished first; later calls throw `closed`.
-    package func close() async throws {
+    ///
+    /// - Parameter leavingNoLog: Whether the file must hold everything by itself then: for one that is placed or copied as a
+    ///   file, without the write-ahead log beside it.
+    /// - Throws: With it also what kept the write-ahead log from being brought into the file.
+    package func close(leavingNoLog: Bool = false) async throws {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }
             return state.isClosed
         }
         guard !wasClosed else { return }
         observers.close()
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        let checkpoint: Result<Void, any Error> = await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { [self] db in
-                if writer != nil, state.withLock({ $0.failure }) == nil {
-                    // A smaller file to open next time; nothing depends on it.
-                    _ = try? writer?.checkpoint(db)
+                let result = Result {
+                    if let failure = state.withLock({ $0.failure }) { throw failure }
+                    try writer?.checkpoint(db)
                 }
                 writer = nil
-                continuation.resume()
+                continuation.resume(returning: result)
             }
         }
         await observers.watch?.hasEnded()
         try pool.close()
         lock?.release()
+        // Otherwise only a smaller file to open next time: nothing depends on it.
+        guard leavingNoLog else { return }
+        do { try checkpoint.get() } catch { throw StorageError.wrapping(error) }
     }
 }
 

@@ -51,19 +51,30 @@ package struct FilePlacement: Sendable {
 
     /// What makes the name impossible. Looked for twice, because making the file takes its time.
     private func checkDestination() throws {
-        let manager = FileManager.default
-        guard manager.fileExists(atPath: destination) else { return }
+        guard FileManager.default.fileExists(atPath: destination) else { return }
         guard replaces else { throw taken() }
         // A write-ahead log would be taken for that of the new file.
-        for suffix in ["-wal", "-journal"] {
-            let size = (try? manager.attributesOfItem(atPath: destination + suffix)[.size] as? Int) ?? 0
-            guard size == 0 else {
-                throw StorageError(
-                    .busy,
-                    "\(destination) is in use, or was left in the middle of a change: there is a \(destination)\(suffix).",
-                    remedy: "Close it first, or give another name.")
-            }
+        if let log = Self.log(of: destination) {
+            throw StorageError(
+                .busy, "\(destination) is in use, or was left in the middle of a change: there is a \(log).",
+                remedy: "Close it first, or give another name.")
         }
+    }
+
+    /// The file beside a database that holds a part of its content; nil where the database is whole by itself.
+    private static func log(of path: String) -> String? {
+        ["-wal", "-journal"].map { path + $0 }.first { name in
+            var info = stat()
+            return stat(name, &info) == 0 && info.st_size > 0
+        }
+    }
+
+    /// - Throws: `input-output` where a part of what was made lies in a file beside it, which gets no name.
+    package func checkIsWhole() throws {
+        guard let log = Self.log(of: partial) else { return }
+        throw StorageError(
+            .inputOutput, "\(partial) isn't whole: a part of it is still in \(log).",
+            remedy: "Check the room on its disk, then try again.")
     }
 
     private func taken() -> StorageError {
@@ -72,20 +83,27 @@ package struct FilePlacement: Sendable {
             remedy: "Give another name, or add --force to replace it.")
     }
 
-    /// Files that a process which was ended has left behind.
-    private func removeLeftovers() {
+    private func removeLeftovers() { for path in Self.leftovers(of: destination) { unlink(path) } }
+
+    /// Files that processes which were ended have left behind when they made a file of this name.
+    package static func leftovers(of destination: String) -> [String] {
         let folder = (destination as NSString).deletingLastPathComponent
-        let prefix = (destination as NSString).lastPathComponent + Self.mark
+        let prefix = (destination as NSString).lastPathComponent + mark
         // A folder that can't be listed shows when the file is made.
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+        return names.filter { name in
+            guard name.hasPrefix(prefix) else { return false }
             let digits = name.dropFirst(prefix.count).prefix { $0.isNumber }
-            guard let process = pid_t(digits), kill(process, 0) != 0, errno == ESRCH else { continue }
-            unlink(folder + "/" + name)
-        }
+            guard let process = pid_t(digits) else { return false }
+            return kill(process, 0) != 0 && errno == ESRCH
+        }.sorted().map { (folder as NSString).appendingPathComponent($0) }
     }
 
     /// Brings the file to the disk and gives it its name.
+    ///
+    /// - Throws: `conflict` or `busy` where the name can't be had, `input-output` where the file isn't whole.
     package func place() throws {
+        try checkIsWhole()
         try synchronize(partial)
         if replaces {
             let lock = FileManager.default.fileExists(atPath: destination) ? try WriterLock(store: destination) : nil

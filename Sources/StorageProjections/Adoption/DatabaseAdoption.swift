@@ -61,7 +61,7 @@ package struct DatabaseAdoption: Sendable {
         do {
             // The source's connection mustn't be held across a suspension.
             let plan = try read(into: placement)
-            let finished = try await convert(placement.partial, plan)
+            let finished = try await convert(placement, plan)
             try placement.place()
             return finished
         } catch {
@@ -100,7 +100,7 @@ package struct DatabaseAdoption: Sendable {
         for placement in [kept?.partial, work.partial].compactMap({ $0 }) {
             try Self.copy(file, to: placement) { progress("copy", $0, $1) }
         }
-        let finished = try await convert(work.partial, plan)
+        let finished = try await convert(work, plan)
         try kept?.place()
         try DatabaseFile(work.partial, .unchanging).with { made in
             try file.with { try DatabaseFile.copy(made, into: $0) { progress("replace", $0, $1) } }
@@ -152,7 +152,19 @@ extension DatabaseAdoption {
 // MARK: Converting the copy
 
 extension DatabaseAdoption {
-    private func convert(_ path: String, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
+    /// Makes a store of the copy, and holds the finished file to its log: what is verified is what gets the name, and not what
+    /// a connection sees of it by way of its write-ahead log.
+    private func convert(_ placement: FilePlacement, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
+        let result = try await beginHistory(of: placement.partial, plan)
+        try placement.checkIsWhole()
+        try StoreBackup.verify(
+            placement.partial, name: "new store",
+            remedy: "The database may be damaged; look with: sqlite3 \(source) 'PRAGMA integrity_check'"
+        ) { progress("verify", $0, $1) }
+        return result
+    }
+
+    private func beginHistory(of path: String, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
         var configuration = StorageConfiguration()
         configuration.takesOver = true
         // Nothing depends on the file before it is placed.
@@ -161,8 +173,7 @@ extension DatabaseAdoption {
         do {
             let result = try await engine.withWriter { writer, db in try begin(plan, writer, db) }
             try await engine.seal()
-            try await verify(engine)
-            try await engine.close()
+            try await engine.close(leavingNoLog: true)
             return result
         } catch {
             // The file is thrown away, so why closing fails as well doesn't matter.
@@ -202,16 +213,5 @@ extension DatabaseAdoption {
             progress("adopt", Int(writer.head.position), Int(plan.rows))
         } while !rest.isEmpty
         return plan
-    }
-
-    private func verify(_ engine: StorageEngine) async throws {
-        try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            var verifier = Verifier(connection) { progress("verify", Int($0), Int($1)) }
-            guard let finding = verifier.run().findings.first else { return }
-            throw StorageError(
-                .corrupt, "The new store isn't sound: \(finding)",
-                remedy: "The database may be damaged; look with: sqlite3 \(source) 'PRAGMA integrity_check'")
-        }
     }
 }

@@ -129,7 +129,7 @@ package struct PointRestore: Sendable {
         let engine = try StorageEngine.openStore(path: path, configuration: configuration)
         do {
             let receipt = try await engine.record(operation.operation, metadata: operation.metadata)
-            try await engine.close()
+            try await engine.close(leavingNoLog: true)
             return receipt.commit
         } catch {
             // The file is thrown away, so why closing fails as well doesn't matter.

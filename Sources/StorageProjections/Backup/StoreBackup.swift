@@ -68,14 +68,17 @@ extension StorageEngine {
 extension StoreBackup {
     /// Checks a store that nobody writes to.
     ///
-    /// - Throws: `corrupt` with the first thing that isn't as it was written.
-    static func verify(_ path: String, progress: @escaping (Int, Int) -> Void) throws {
+    /// - Throws: `corrupt` with the first thing that isn't as it was written; what kept the check from coming to an end.
+    static func verify(
+        _ path: String, name: String = "copy",
+        remedy: String =
+            "The store itself is damaged. Type: storagekit verify. A copy of it as it is: --no-verify.",
+        progress: @escaping (Int, Int) -> Void
+    ) throws {
         try DatabaseFile(path, .unchanging).with { connection in
             var verifier = Verifier(connection) { progress(Int($0), Int($1)) }
-            guard let finding = verifier.run().findings.first else { return }
-            throw StorageError(
-                .corrupt, "The copy isn't sound: \(finding)",
-                remedy: "The store itself is damaged. Type: storagekit verify. A copy of it as it is: --no-verify.")
+            guard let finding = try verifier.run().findings.first else { return }
+            throw StorageError(.corrupt, "The \(name) isn't sound: \(finding)", remedy: remedy)
         }
     }
 
