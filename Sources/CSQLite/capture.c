@@ -103,6 +103,8 @@ static int define_table(captured_table *table, const storage_table *source) {
     for (uint32_t i = 0; i < count; i++) {
         if (!source->columns[i]) table->position_column = (int)i;
         if (source->key_places[i]) {
+            // The caller has checked the places already; one that is wrong would be written behind the array.
+            if (source->key_places[i] > count) return 0;
             table->key_columns[source->key_places[i] - 1] = i;
             table->key_count++;
         }

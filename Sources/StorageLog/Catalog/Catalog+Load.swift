@@ -37,45 +37,53 @@ extension Catalog {
     }
 
     /// The catalog that rows of `storage_catalog` describe, entities before their columns, each by rising id.
+    ///
+    /// - Throws: `corrupt` where a number isn't one that a catalog can hold: what is computed from them isn't checked again.
     init(rows: [[StorageValue]]) throws {
         self.init()
         var entities: [UInt32: CatalogEntity] = [:]
         var order: [UInt32] = []
         for row in rows {
-            let id = UInt32(truncatingIfNeeded: row[0].catalogNumber)
-            let parent = UInt32(truncatingIfNeeded: row[1].catalogNumber)
+            let id = UInt32(try row[0].catalogNumber(in: Self.ids))
+            let parent = UInt32(try row[1].catalogNumber(in: 0...Self.ids.upperBound))
             if parent == 0 {
                 var entity = CatalogEntity(
                     id: id, name: try row[2].catalogText, stored: try row[3].catalogText, columns: [])
-                entity.isDropped = row[9].catalogNumber != 0
+                entity.isDropped = try row[9].catalogNumber(in: 0...1) != 0
                 entity.definition = try Self.statements(row[10].catalogText)
-                entity.isStrict = row[14].catalogNumber != 0
+                entity.isStrict = try row[14].catalogNumber(in: 0...1) != 0
                 entities[id] = entity
                 order.append(id)
             } else {
                 var column = CatalogColumn(
                     id: id, name: try row[2].catalogText, stored: try row[3].catalogText, type: try row[4].catalogText,
-                    keyPlace: Int(row[5].catalogNumber), required: row[6].catalogNumber != 0, fallback: row[7],
+                    keyPlace: Int(try row[5].catalogNumber(in: 0...Int64(Limits.keyColumns))),
+                    required: try row[6].catalogNumber(in: 0...1) != 0, fallback: row[7],
                     coding: try row[8].catalogText)
-                column.isDropped = row[9].catalogNumber != 0
+                column.isDropped = try row[9].catalogNumber(in: 0...1) != 0
                 column.definition = try row[10].catalogText
-                column.origin = UInt32(truncatingIfNeeded: row[11].catalogNumber)
+                column.origin = UInt32(try row[11].catalogNumber(in: 0...Self.ids.upperBound))
                 guard let affinity = ColumnAffinity(rawValue: try row[12].catalogText) else {
                     throw StorageError.corruptLog("the catalog holds \(row[12]) where an affinity is expected")
                 }
                 column.affinity = affinity
                 column.collation = try row[13].catalogText
-                guard row[15].catalogNumber == 0 else {
+                guard try row[15].catalogNumber(in: 0...1) == 0 else {
                     throw StorageError(
                         .unsupportedFormat, "\(column.name) is a generated column, which this version doesn't know.",
                         remedy: "Open the store with the version of StorageKit that wrote it.")
                 }
-                entities[parent]?.columns.append(column)
+                guard entities[parent]?.columns.append(column) != nil else {
+                    throw StorageError.corruptLog("the catalog's column \(id) belongs to no entity")
+                }
             }
         }
         for entity in CatalogEntity.reserved { add(entity) }
-        for id in order { if let entity = entities[id] { add(entity) } }
+        for id in order { if let entity = entities[id] { add(try entity.checked()) } }
     }
+
+    /// Ids of what users declare: those of the store's own entities aren't in the catalog.
+    private static let ids = Int64(CatalogEntity.lastReservedId) + 1...Limits.catalogIds.upperBound
 
     /// The rows of `storage_catalog` that describe an entity and its columns, by id.
     static func rows(of entity: CatalogEntity) -> [UInt32: [StorageValue]] {
@@ -115,9 +123,23 @@ extension Catalog {
     }
 }
 
+extension CatalogEntity {
+    /// The entity, if its key has one column at each of its places: change capture fills an array by them.
+    fileprivate func checked() throws -> CatalogEntity {
+        let places = key.map(\.keyPlace)
+        guard isDropped || !places.isEmpty, places == Array(0..<places.count).map({ $0 + 1 }) else {
+            throw StorageError.corruptLog("the catalog says that the key of \"\(name)\" has the places \(places)")
+        }
+        return self
+    }
+}
+
 extension StorageValue {
-    fileprivate var catalogNumber: Int64 {
-        guard case .integer(let number) = self else { return 0 }
+    fileprivate func catalogNumber(in range: ClosedRange<Int64>) throws -> Int64 {
+        guard case .integer(let number) = self, range.contains(number) else {
+            throw StorageError.corruptLog(
+                "the catalog holds \(self) where a number from \(range.lowerBound) to \(range.upperBound) is expected")
+        }
         return number
     }
 

@@ -38,9 +38,11 @@ struct ByteReader {
     }
 
     /// A varint that counts things of which each takes at least `bytesEach` of the remaining bytes.
-    mutating func count(bytesEach: Int) -> Int {
+    ///
+    /// - Parameter limit: How many there can be whatever the bytes: things that take more memory than bytes.
+    mutating func count(bytesEach: Int, atMost limit: Int = .max) -> Int {
         let value = varint()
-        guard value <= UInt64(remaining / Swift.max(bytesEach, 1)) else {
+        guard value <= UInt64(min(remaining / Swift.max(bytesEach, 1), limit)) else {
             failed = true
             return 0
         }

@@ -50,8 +50,11 @@ enum CommitCodec {
         }
     }
 
-    static func read(_ reader: inout ByteReader, firstCommit: Int64, firstTime: Int64) -> [CommitSlice] {
-        let count = reader.count(bytesEach: 3)
+    /// - Returns: Nothing where the bytes make no sense.
+    static func read(_ reader: inout ByteReader, of header: SegmentHeader) -> [CommitSlice] {
+        let (firstCommit, firstTime) = (header.firstCommit, header.firstTime)
+        // Each commit has an event.
+        let count = reader.count(bytesEach: 3, atMost: header.count)
         let continuation = reader.skip(1)
         guard !reader.failed, count > 0 else { return [] }
         let flags = continuation.pointee
@@ -63,11 +66,14 @@ enum CommitCodec {
             let events = reader.varint()
             time = time &+ Int64(bitPattern: reader.varint())
             let fields = reader.skip(1)
-            guard !reader.failed, events <= 1 << 32 else { return [] }
+            guard !reader.failed, (1...UInt64(header.count)).contains(events) else { return [] }
+            // A field that isn't known can't be passed over, because nothing says how long it is.
+            guard fields.pointee == sameAsPrevious || fields.pointee < sameAsPrevious else { return [] }
             if fields.pointee != sameAsPrevious { metadata = readMetadata(&reader, fields: fields.pointee) }
             let info = CommitInfo(number: firstCommit &+ Int64(index), time: time, metadata: metadata)
             commits.append(CommitSlice(info: info, eventCount: Int(events)))
         }
+        guard !reader.failed, reader.remaining == 0, flags < 4 else { return [] }
         commits[0].continuesEarlier = flags & 1 != 0
         commits[count - 1].continuesLater = flags & 2 != 0
         return commits
@@ -81,7 +87,7 @@ enum CommitCodec {
         if fields & correlation != 0 { metadata.correlation = reader.string() }
         if fields & key != 0 { metadata.idempotencyKey = reader.string() }
         if fields & attributes != 0 {
-            for _ in 0..<reader.count(bytesEach: 2) {
+            for _ in 0..<reader.count(bytesEach: 2, atMost: Limits.attributes) {
                 let name = reader.string()
                 metadata.attributes[name] = reader.string()
             }

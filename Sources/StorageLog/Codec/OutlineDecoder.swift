@@ -30,17 +30,15 @@ final class OutlineDecoder {
         guard size > 0, size <= Limits.segmentBytes else {
             throw StorageError.corruptLog("a row says that its body is \(size) bytes long")
         }
-        if size > capacity {
-            bytes.deallocate()
-            capacity = size
-            bytes = .allocate(capacity: size)
-        }
         ZSTD_DCtx_reset(context, ZSTD_reset_session_only)
         var input = ZSTD_inBuffer(src: body.baseAddress, size: body.count, pos: 0)
         var output = ZSTD_outBuffer(dst: bytes, size: 0, pos: 0)
         var wanted = 4_096
         while true {
             output.size = min(wanted, size)
+            // Room for what has come, and not for what the row says will come.
+            makeRoom(output.size, keeping: output.pos)
+            output.dst = UnsafeMutableRawPointer(bytes)
             while output.pos < output.size {
                 let before = (input.pos, output.pos)
                 let code = ZSTD_decompressStream(context, &output, &input)
@@ -54,6 +52,14 @@ final class OutlineDecoder {
         }
     }
 
+    private func makeRoom(_ size: Int, keeping count: Int) {
+        guard size > capacity else { return }
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+        larger.update(from: bytes, count: count)
+        bytes.deallocate()
+        (bytes, capacity) = (larger, size)
+    }
+
     /// Everything before the values.
     func outline(of body: UnsafeRawBufferPointer, _ row: SegmentHeader) throws -> SegmentOutline {
         try read(body, size: row.size) { reader in
@@ -65,8 +71,8 @@ final class OutlineDecoder {
             guard header == row, header.count <= Limits.segmentEvents else {
                 throw StorageError.corruptLog("the columns of row @\(row.first) contradict its body")
             }
-            let slices = CommitCodec.read(&commits, firstCommit: header.firstCommit, firstTime: header.firstTime)
-            let decoded = SegmentDecoder.readShapes(&shapes)
+            let slices = CommitCodec.read(&commits, of: header)
+            let decoded = SegmentDecoder.readShapes(&shapes, atMost: header.count)
             guard !commits.failed, slices.reduce(0, { $0 + $1.eventCount }) == header.count, !shapes.failed else {
                 throw StorageError.corruptLog("the commits of row @\(header.first) don't add up")
             }

@@ -42,6 +42,9 @@ final class SegmentDecoder {
         guard size > 0, size <= Limits.segmentBytes else {
             throw StorageError.corruptLog("a row says that its body is \(size) bytes long")
         }
+        guard ZSTD_getFrameContentSize(body.baseAddress, body.count) == UInt64(size) else {
+            throw StorageError.corruptLog("a body isn't as long as its row says")
+        }
         let memory = pool.take(size)
         let written = ZSTD_decompressDCtx(context, memory.start, size, body.baseAddress, body.count)
         guard ZSTD_isError(written) == 0, written == size else {
@@ -56,14 +59,10 @@ final class SegmentDecoder {
         // The batch gives the memory back, whether or not the rest of it makes sense.
         var reader = ByteReader(memory.bound(to: UInt8.self), count: size)
         let header = SegmentHeader(from: &reader).with(size: size)
-        guard !reader.failed, header.first > 0, header.last >= header.first,
-            header.count <= min(size, Limits.segmentEvents)
-        else {
-            pool.give(memory)
-            throw StorageError.corruptLog("the head of a row makes no sense")
-        }
         let parts: Parts
         do {
+            guard !reader.failed else { throw StorageError.corruptLog("the head of a row makes no sense") }
+            _ = try header.checked()
             parts = try readParts(&reader, header: header)
         } catch {
             pool.give(memory)
@@ -92,15 +91,15 @@ extension SegmentDecoder {
 
     private func readParts(_ reader: inout ByteReader, header: SegmentHeader) throws -> Parts {
         var commitReader = reader.slice()
-        let slices = CommitCodec.read(&commitReader, firstCommit: header.firstCommit, firstTime: header.firstTime)
+        let slices = CommitCodec.read(&commitReader, of: header)
         guard !commitReader.failed, slices.reduce(0, { $0 + $1.eventCount }) == header.count else {
             throw StorageError.corruptLog("the commits of row @\(header.first) don't add up")
         }
         var shapeReader = reader.slice()
-        var shapes = Self.readShapes(&shapeReader)
+        var shapes = Self.readShapes(&shapeReader, atMost: header.count)
         let indexReader = reader.slice()
         let links = reader.slice()
-        let streams = readStreams(&reader)
+        let streams = readStreams(&reader, atMost: shapes.reduce(0) { $0 + $1.keyCount + $1.columns.count })
         guard !shapeReader.failed, !reader.failed, reader.remaining == 0 else {
             throw StorageError.corruptLog("the sections of row @\(header.first) don't add up")
         }
@@ -117,15 +116,16 @@ extension SegmentDecoder {
 }
 
 extension SegmentDecoder {
-    static func readShapes(_ reader: inout ByteReader) -> [DecodedShape] {
-        (0..<reader.count(bytesEach: 4)).map { _ in
+    /// - Parameter limit: As many as there are events.
+    static func readShapes(_ reader: inout ByteReader, atMost limit: Int) -> [DecodedShape] {
+        (0..<reader.count(bytesEach: 4, atMost: limit)).map { _ in
             var shape = DecodedShape(
                 entity: UInt32(truncatingIfNeeded: reader.varint()),
                 operation: UInt32(truncatingIfNeeded: reader.varint()),
                 // No bytes of the shape stand for the parts of the key; too many of them have no streams.
                 keyCount: Int(min(reader.varint(), UInt64(Limits.columns) + 1)), columns: [])
             var column: Int64 = 0
-            for _ in 0..<reader.count(bytesEach: 1) {
+            for _ in 0..<reader.count(bytesEach: 1, atMost: Limits.tableColumns) {
                 column &+= unzigzag(reader.varint())
                 shape.columns.append(UInt32(truncatingIfNeeded: column))
             }
@@ -133,8 +133,9 @@ extension SegmentDecoder {
         }
     }
 
-    private func readStreams(_ reader: inout ByteReader) -> [DecodedStream] {
-        (0..<reader.count(bytesEach: 3)).map { _ in
+    /// - Parameter limit: As many as the shapes have parts of keys and columns.
+    private func readStreams(_ reader: inout ByteReader, atMost limit: Int) -> [DecodedStream] {
+        (0..<reader.count(bytesEach: 3, atMost: limit)).map { _ in
             let identifier = reader.varint()
             let heads = reader.varint()
             let bodies = reader.varint()
@@ -165,6 +166,10 @@ extension SegmentDecoder {
             shapes[index].places = shape.columns.map { places.place(of: $0, in: shape.entity) }
         }
         for index in shapes.indices { shapes[index].columnsOfEntity = places.count(of: shapes[index].entity) }
+        // Each row of a run gets room for so many. Each column beyond those of one table is an event of the run.
+        guard shapes.allSatisfy({ $0.columnsOfEntity <= Limits.tableColumns + Limits.segmentEvents }) else {
+            throw StorageError.corruptLog("row @\(first) names more columns than its tables can have")
+        }
     }
 
     static func readShapeIndexes(_ reader: ByteReader, count: Int, shapes: Int, first: Int64) throws -> [Int] {

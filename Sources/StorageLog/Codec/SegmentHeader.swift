@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// What a row of the log says of itself in its columns, so that a reader can skip it. The body repeats it under the
 /// checksum, so that a changed column is found.
 package struct SegmentHeader: Equatable, Sendable {
@@ -12,6 +14,18 @@ package struct SegmentHeader: Equatable, Sendable {
     package var size = 0
 
     package var count: Int { Int(last - first + 1) }
+
+    /// The header, if its numbers make sense: to be asked once, where they are read from a file. Nothing that is computed from them
+    /// afterwards overflows, and no loop over them is without end.
+    package func checked() throws -> SegmentHeader {
+        guard [first, last, firstCommit, lastCommit].allSatisfy(Limits.numbers.contains),
+            (0..<Int64(Limits.segmentEvents)).contains(last - first),
+            // Each commit has an event, and so has each entity.
+            (0...last - first).contains(lastCommit - firstCommit), entities.count <= count,
+            Limits.times.contains(firstTime), Limits.times.contains(lastTime), firstTime <= lastTime
+        else { throw StorageError.corruptLog("the numbers of row @\(first) make no sense") }
+        return self
+    }
 
     func with(size: Int) -> SegmentHeader {
         var copy = self
@@ -30,7 +44,7 @@ package struct SegmentHeader: Equatable, Sendable {
         for entity in entities { output.append(varint: UInt64(entity)) }
     }
 
-    init(
+    package init(
         first: Int64, last: Int64, firstCommit: Int64, lastCommit: Int64, firstTime: Int64, lastTime: Int64,
         entities: [UInt32]
     ) {
@@ -51,7 +65,9 @@ package struct SegmentHeader: Equatable, Sendable {
         firstTime = unzigzag(reader.varint())
         lastTime = firstTime &+ Int64(bitPattern: reader.varint())
         entities = []
-        for _ in 0..<reader.count(bytesEach: 1) { entities.append(UInt32(truncatingIfNeeded: reader.varint())) }
+        for _ in 0..<reader.count(bytesEach: 1, atMost: Limits.segmentEvents) {
+            entities.append(UInt32(truncatingIfNeeded: reader.varint()))
+        }
     }
 
     /// The `entities` column: ids in rising order, as varints.

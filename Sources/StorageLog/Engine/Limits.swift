@@ -15,12 +15,23 @@ public enum Limits {
     /// Columns of one entity.
     public static let columns = 1_900
 
+    /// Columns of a primary key: change capture counts them in a byte.
+    package static let keyColumns = 255
+    /// Columns that a table can come to have by plain SQL: SQLite's own limit.
+    package static let tableColumns = 2_000
+    /// Positions and numbers of commits. What is computed from such a number, read from whatever file, doesn't overflow.
+    package static let numbers: ClosedRange<Int64> = 1...(1 << 62) - 1
+    /// Times of commits, in microseconds since 1970 UTC, with the same room.
+    package static let times: ClosedRange<Int64> = -(1 << 62)...(1 << 62) - 1
+    /// Ids of entities and columns.
+    package static let catalogIds: ClosedRange<Int64> = 1...Int64(Int32.max)
+
     /// Events in a sealed run; windows of this many positions are sealed together.
     package static let segmentEvents = 1_024
     /// A run ends before its texts exceed this many bytes, unless a single event does.
     package static let segmentTargetBytes = 8 << 20
-    /// What a body may decompress to at the most: an event with two images of values at their limit, with room.
-    package static let segmentBytes = 1 << 30
+    /// What a body may decompress to at the most: a single event of a commit at its limit, with metadata at theirs and room.
+    package static let segmentBytes = commitBytes + (64 << 20)
 
     /// What commits that share a transaction may take together before it ends, so that nobody waits for many others.
     package static let groupBytes = 1 << 20

@@ -106,6 +106,11 @@ extension LogWriter {
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
         let clock = max(time ?? configuration.clock.microseconds, pending.time)
+        guard Limits.times.contains(clock) else {
+            throw StorageError(
+                .invalidValue, "The time of a commit is \(clock) microseconds from 1970, more than 146,000 years.",
+                remedy: "Correct the clock.")
+        }
         let info = CommitInfo(number: pending.commit + 1, time: clock, metadata: metadata)
         try project(start..<end, info)
         guard end > start else {

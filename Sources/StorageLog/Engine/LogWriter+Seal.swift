@@ -105,8 +105,9 @@ extension LogWriter {
         defer { select.reset() }
         while try select.step() {
             if select.integer(1) != 0 {
-                sealedThrough = select.integer(0)
-                return select.integer(0) + 1
+                let last = try checked(select.integer(0))
+                sealedThrough = last
+                return last + 1
             }
         }
         sealedThrough = 0

@@ -111,15 +111,23 @@ package struct LogHead: Sendable, Equatable {
     package static func load(_ database: GRDB.Database) throws -> LogHead {
         try database.withKept(select) { rows in
             guard try rows.next() else { return LogHead() }
-            return LogHead(
-                position: try rows.row.integer(at: 0), commit: try rows.row.integer(at: 1),
-                time: try rows.row.integer(at: 2))
+            return try LogHead(
+                position: rows.row.integer(at: 0), commit: rows.row.integer(at: 1), time: rows.row.integer(at: 2)
+            ).checked()
         }
     }
 
     package static func load(_ database: OpaquePointer) throws -> LogHead {
         let select = try Statement(database, select)
         guard try select.step() else { return LogHead() }
-        return LogHead(position: select.integer(0), commit: select.integer(1), time: select.integer(2))
+        return try LogHead(position: select.integer(0), commit: select.integer(1), time: select.integer(2)).checked()
+    }
+
+    /// What follows it can be counted on from these numbers without an overflow.
+    private func checked() throws -> LogHead {
+        guard Limits.numbers.contains(position), Limits.numbers.contains(commit), commit <= position,
+            Limits.times.contains(time)
+        else { throw StorageError.corruptLog("the numbers of its last row make no sense") }
+        return self
     }
 }

@@ -39,7 +39,7 @@ package final class LogReader {
         var ahead: AheadDecoder?
         var count = 0
         while try select.step() {
-            let header = Self.header(of: select)
+            let header = try Self.header(of: select)
             guard header.last >= positions.lowerBound, wanted(header) else { continue }
             count += 1
             guard count > Self.fewRows else {
@@ -108,24 +108,25 @@ package final class LogReader {
         select.bind(position, at: 1)
         defer { select.reset() }
         guard try select.step() else { return nil }
-        let header = Self.header(of: select)
+        let header = try Self.header(of: select)
         guard header.last >= position else { return nil }
         return try body(select, header)
     }
 
-    private static func header(of row: Statement) -> SegmentHeader {
+    /// - Throws: `corrupt` where its numbers make no sense.
+    private static func header(of row: Statement) throws -> SegmentHeader {
         var header = SegmentHeader(
             first: row.integer(0), last: row.integer(1), firstCommit: row.integer(2), lastCommit: row.integer(3),
             firstTime: row.integer(4), lastTime: row.integer(5), entities: [])
         let bytes = row.bytes(6)
         if let start = bytes.baseAddress {
             var reader = ByteReader(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
-            while reader.remaining > 0, !reader.failed {
+            while reader.remaining > 0, !reader.failed, header.entities.count <= Limits.segmentEvents {
                 header.entities.append(UInt32(truncatingIfNeeded: reader.varint()))
             }
         }
         header.size = Int(truncatingIfNeeded: row.integer(8))
-        return header
+        return try header.checked()
     }
 
     private func decode(
@@ -171,7 +172,7 @@ extension LogReader {
         select.bind(positions.lowerBound, at: 1)
         select.bind(positions.upperBound, at: 2)
         while try select.step() {
-            let header = Self.header(of: select)
+            let header = try Self.header(of: select)
             guard header.last >= positions.lowerBound, wanted(header) else { continue }
             try checkFormat(select, header)
             if try !body(try outlines.outline(of: select.bytes(9), header)) { return }
@@ -187,7 +188,7 @@ extension LogReader {
         select.bind(positions.upperBound, at: 2)
         var least: ExactValue?
         while try select.step() {
-            let header = Self.header(of: select)
+            let header = try Self.header(of: select)
             guard header.last >= positions.lowerBound, header.entities.contains(entity) else { continue }
             try checkFormat(select, header)
             let told = try outlines.leastKey(of: entity, at: positions, in: select.bytes(9), header)

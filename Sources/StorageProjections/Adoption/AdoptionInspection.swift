@@ -168,6 +168,11 @@ extension AdoptionInspection {
                 reason: "it has no primary key, and row numbers aren't one: SQLite may change them",
                 remedy: "Make it anew with a column id INTEGER PRIMARY KEY, copy the rows, and adopt it then.")
         }
+        if columns.count(where: { $0.keyPlace > 0 }) > Limits.keyColumns {
+            return .init(
+                reason: "its key has more than \(Limits.keyColumns) columns",
+                remedy: "Give it a column of its own as the key.")
+        }
         if let column = columns.first(where: { $0.name.lowercasedASCII == "_position" }) {
             return .init(
                 reason: "it has a column \"\(column.name)\", where history keeps the position of each row",

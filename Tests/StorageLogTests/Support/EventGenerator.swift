@@ -17,7 +17,7 @@ struct EventGenerator {
         for index in 0..<count {
             if index > 0, random.chance(30) {
                 commit = CommitInfo(
-                    number: commit.number + 1, time: random.chance(20) ? time() : commit.time,
+                    number: commit.number + 1, time: random.chance(20) ? max(time(), commit.time) : commit.time,
                     metadata: random.chance(50) ? commit.metadata : metadata())
             }
             events.append(event(first + Int64(index), first: first, commit))
@@ -99,7 +99,8 @@ struct EventGenerator {
     }
 
     private mutating func time() -> Int64 {
-        random.pick([0, 1_700_000_000_000_000, -1, .min, .max]) &+ Int64(random.below(1_000))
+        let times = [0, 1_700_000_000_000_000, -1, Limits.times.lowerBound, Limits.times.upperBound - 1_000]
+        return random.pick(times) + Int64(random.below(1_000))
     }
 
     private mutating func metadata() -> CommitMetadata {

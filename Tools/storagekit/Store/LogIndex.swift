@@ -33,7 +33,7 @@ final class LogIndex {
         select = try Statement(
             reader.database,
             """
-            SELECT position, last, first_commit, last_commit, first_time, length(body), size, sealed
+            SELECT position, last, first_commit, last_commit, first_time, last_time, length(body), size, sealed
             FROM storage_log WHERE position <= ? ORDER BY position DESC LIMIT 1
             """)
     }
@@ -43,11 +43,14 @@ final class LogIndex {
         select.bind(position, at: 1)
         defer { select.reset() }
         guard try select.step() else { return nil }
-        let first = select.integer(0)
+        let header = try SegmentHeader(
+            first: select.integer(0), last: select.integer(1), firstCommit: select.integer(2),
+            lastCommit: select.integer(3), firstTime: select.integer(4), lastTime: select.integer(5), entities: []
+        ).checked()
         return Row(
-            positions: first...max(first, select.integer(1)), commits: (select.integer(2), select.integer(3)),
-            firstTime: select.integer(4), storedBytes: select.integer(5), rawBytes: select.integer(6),
-            isSealed: select.integer(7) != 0)
+            positions: header.first...header.last, commits: (header.firstCommit, header.lastCommit),
+            firstTime: header.firstTime, storedBytes: select.integer(6), rawBytes: select.integer(7),
+            isSealed: select.integer(8) != 0)
     }
 
     /// The last row of which something holds that holds of all rows before it too.
