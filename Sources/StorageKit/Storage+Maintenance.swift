@@ -11,7 +11,7 @@ extension Storage {
         try await engine.readLong { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             var verifier = Verifier(connection)
-            return verifier.run()
+            return try verifier.run()
         }
     }
 

@@ -38,4 +38,34 @@ struct DamagedStoreTests {
             #expect(status == 3, "\(command): \(text)")
         }
     }
+
+    /// The kernel doesn't give the first bytes of this file, which is what a failing disk looks like.
+    @Test func aDiskThatDoesNotReadIsNoDamageAndNoWrongName() throws {
+        for command in [["verify"], ["log"], ["undo", "--yes"]] {
+            let (status, text) = try status(command, "/proc/self/mem")
+            #expect(status == 4 && text.contains("can't be read"), "\(command): \(text)")
+        }
+    }
+
+    @Test func aPipeIsNotWaitedFor() throws {
+        let folder = try TestFolder()
+        #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
+        for command in [["verify"], ["log"], ["undo", "--yes"], ["doctor"]] {
+            let (status, text) = try status(command, folder.path("pipe"))
+            #expect(status == 3 && text.contains("pipe"), "\(command): \(text)")
+        }
+    }
+
+    /// The limit of a file's size stands for a full disk, in blocks of 512 bytes.
+    @Test(arguments: [8, 64, 72, 80]) func aCreationThatFindsNoRoomLeavesNoFile(_ blocks: Int) throws {
+        let folder = try TestFolder()
+        let input = folder.path("input.jsonl")
+        try Data(#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1}}"#.utf8).write(
+            to: URL(fileURLWithPath: input))
+        let outcome = try ToolProcess.shell(
+            "trap '' XFSZ; ulimit -f \(blocks); storagekit import '\(input)'", store: folder.path())
+        #expect(outcome.status == 4, "\(outcome)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(Set(left).isSubset(of: ["input.jsonl", "store.sqlite.lock"]), "\(left)")
+    }
 }

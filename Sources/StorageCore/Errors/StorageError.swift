@@ -46,6 +46,8 @@ public struct StorageError: Error, Sendable {
         public static let closed = Code("closed")
         /// Reading or writing the disk failed.
         public static let inputOutput = Code("input-output")
+        /// There was no memory for what was asked.
+        public static let outOfMemory = Code("out-of-memory")
         /// SQLite refused a statement.
         public static let database = Code("database")
         /// The call itself makes no sense.

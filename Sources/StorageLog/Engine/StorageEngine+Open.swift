@@ -17,9 +17,25 @@ extension StorageEngine {
         }
         if !configuration.takesOver { try StorePath.checkIsDatabase(path) }
         let lock = try WriterLock(store: path)
-        let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
-        return try withWriter(
-            of: pool, path: path, configuration: configuration, lock: lock, doorbell: .making(besideStore: path))
+        // Asked under the lock: nobody else makes it.
+        let isNew = !FileManager.default.fileExists(atPath: path)
+        do {
+            let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
+            return try withWriter(
+                of: pool, path: path, configuration: configuration, lock: lock, doorbell: .making(besideStore: path))
+        } catch let error as StorageError where isNew && error.isOfTheMachine {
+            removeUnfinished(path)
+            throw error
+        }
+    }
+
+    /// Takes away what a creation has left for which the disk had no room: an empty database would be taken for a new store by some
+    /// and for none by others. Once the tables of a store are in it, it is one and stays.
+    private static func removeUnfinished(_ path: String) {
+        let isStore = (try? DatabaseFile(path, .reading).with(StoreFormat.isStore)) ?? false
+        guard !isStore else { return }
+        // The lock's file stays, as always: another process may hold it open.
+        for suffix in ["", "-wal", "-shm", "-journal", ".bell"] { unlink(path + suffix) }
     }
 
     /// Takes a store away, with its history. Nobody may have it open for writing.
@@ -99,7 +115,7 @@ extension StorageEngine {
             let pool = try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
             let head = try pool.read { db in
                 try StoreFormat.check(db.sqliteConnection)
-                return try db.sqliteConnection.map(LogHead.load) ?? LogHead()
+                return try db.sqliteConnection.map(soundHead) ?? LogHead()
             }
             return StorageEngine(
                 path: path, configuration: configuration, pool: pool, lock: nil, writer: nil, head: head)
@@ -112,6 +128,16 @@ extension StorageEngine {
                 remedy: "Copy it into a folder that can be written to, or allow writing there.", cause: error)
         } catch {
             throw StorageError.opening(path, error)
+        }
+    }
+
+    /// The end of the log. A store whose last row makes no sense can be opened for reading, so that it can be looked at: whoever
+    /// reads the log finds out.
+    private static func soundHead(_ connection: OpaquePointer) throws -> LogHead {
+        do {
+            return try LogHead.load(connection)
+        } catch let error as StorageError where error.code == .corrupt {
+            return LogHead()
         }
     }
 
@@ -142,6 +168,7 @@ extension StorageEngine {
                 try Statement(connection, "PRAGMA application_id = \(StoreSchema.applicationId)").execute()
             }
             try StoreFormat.check(connection)
+            try StoreFormat.checkObjects(connection)
             try Statement(connection, "UPDATE storage_meta SET writer_epoch = writer_epoch + 1").execute()
             let select = try Statement(connection, "SELECT writer_epoch FROM storage_meta")
             if try select.step() { epoch = select.integer(0) }
@@ -192,7 +219,9 @@ extension StorageError {
     static func opening(_ path: String, _ error: any Error) -> any Error {
         let error = wrapping(error)
         guard let error = error as? StorageError, error.code == .corrupt else { return error }
-        if StorePath.isMarked(StorePath.head(of: path)) { return damagedAtRoot(path, error.message, cause: error) }
+        if let head = try? StorePath.head(of: path), StorePath.isMarked(head) {
+            return damagedAtRoot(path, error.message, cause: error)
+        }
         return StorageError(
             .notAStore, "\(path) isn't a StorageKit store, or it is damaged at its very beginning: \(error.message)",
             remedy: "Check the name; if it is a store, restore a backup.", cause: error)

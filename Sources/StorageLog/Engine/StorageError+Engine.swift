@@ -15,6 +15,9 @@ extension StorageError {
         }
     }
 
+    /// Whether the machine failed, its disk or its memory: nothing is said of what is stored then.
+    package var isOfTheMachine: Bool { code == .inputOutput || code == .outOfMemory }
+
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .misuse, "A write ended the transaction that it runs in.",

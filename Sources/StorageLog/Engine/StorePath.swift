@@ -21,6 +21,11 @@ enum StorePath {
             throw StorageError(
                 .notAStore, "\(path) is a folder.", remedy: "Give the path of a file inside it.")
         }
+        var info = stat()
+        // Of a pipe or device nobody knows when its first byte comes.
+        guard stat(absolute, &info) != 0 || info.st_mode & S_IFMT == S_IFREG else {
+            throw StorageError(.notAStore, "\(path) isn't a file, but a pipe or device.", remedy: "Check the name.")
+        }
         let folder = (absolute as NSString).deletingLastPathComponent
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw StorageError(
@@ -60,7 +65,7 @@ enum StorePath {
 
     /// A file that isn't empty must begin as SQLite's do and be ours, before it may be touched.
     static func checkIsDatabase(_ path: String) throws {
-        let head = head(of: path)
+        let head = try head(of: path)
         guard !head.isEmpty else { return }
         guard head.starts(with: "SQLite format 3\0".utf8) else {
             if isMarked(head) { throw StorageError.damagedAtRoot(path, "its first bytes aren't those of SQLite.") }
@@ -71,10 +76,17 @@ enum StorePath {
     }
 
     /// The file's header; empty where there is none.
-    static func head(of path: String) -> Data {
+    ///
+    /// - Throws: `input-output` where the disk doesn't give it: nothing is known of the file then.
+    static func head(of path: String) throws -> Data {
         guard let handle = FileHandle(forReadingAtPath: path) else { return Data() }
         defer { try? handle.close() }
-        return (try? handle.read(upToCount: 100)) ?? Data()
+        do {
+            return try handle.read(upToCount: 100) ?? Data()
+        } catch {
+            throw StorageError(
+                .inputOutput, "\(path) can't be read.", remedy: "Check the disk, then try again.", cause: error)
+        }
     }
 
     /// Whether a file's header says that it is a store.
@@ -121,6 +133,11 @@ package enum StoreFormat {
                 .notAStore, "The file is an SQLite database, but not a StorageKit store.",
                 remedy: "Check the name; storagekit adopt makes a store of a database that something else made.")
         }
+        // What stands there instead of the table could be without end.
+        let table = try Statement(connection, "SELECT type FROM sqlite_schema WHERE name = 'storage_meta'")
+        guard try table.step(), table.string(0) == "table" else {
+            throw StorageError.corruptLog("it has no table storage_meta")
+        }
         let select = try Statement(connection, "SELECT format FROM storage_meta")
         let format = try select.step() ? select.integer(0) : 0
         guard format == StoreSchema.formatVersion else {
@@ -129,5 +146,43 @@ package enum StoreFormat {
                 "The store has format \(format); this version knows format \(StoreSchema.formatVersion) only.",
                 remedy: "Open it with the version of StorageKit that wrote it, or a newer one.")
         }
+    }
+
+    /// Before anything is written: the engine's tables are those that it made, with its triggers on them and no others, which
+    /// would change tables behind the log.
+    ///
+    /// - Throws: `corrupt`, naming what isn't as it was made.
+    static func checkObjects(_ connection: OpaquePointer) throws {
+        var expected = Dictionary(uniqueKeysWithValues: StoreSchema.objects.map { ($0.name, $0.sql) })
+        let own = Set(expected.keys)
+        let select = try Statement(
+            connection, "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        while try select.step() {
+            let (type, name, table) = (select.string(0), select.string(1), select.string(2))
+            if let sql = expected.removeValue(forKey: name), sql == select.string(3) { continue }
+            if own.contains(name) { throw StorageError.foreignObject("\(name) isn't what StorageKit made") }
+            guard type == "trigger" || type == "index", own.contains(table) else { continue }
+            throw StorageError.foreignObject("it has a \(type) \"\(name)\" on \(table) that isn't StorageKit's")
+        }
+        // A guard that is gone lets others write to the log, which is no reason to write nothing oneself; verify says so.
+        let missing = StoreSchema.objects.first { expected[$0.name] != nil && !$0.sql.hasPrefix("CREATE TRIGGER") }
+        if let missing = missing?.name { throw StorageError.foreignObject("\(missing) is missing") }
+        let epoch = try Statement(
+            connection,
+            "SELECT typeof(writer_epoch) = 'integer' AND writer_epoch BETWEEN 0 AND 1 << 62 FROM storage_meta")
+        guard try epoch.step(), epoch.integer(0) == 1 else {
+            throw StorageError.foreignObject("the writer_epoch of storage_meta isn't a number that can rise")
+        }
+    }
+}
+
+extension StorageError {
+    /// What another program did to the engine's tables.
+    fileprivate static func foreignObject(_ problem: String) -> StorageError {
+        StorageError(
+            .corrupt, "The store can't be written to: \(problem). Another program has changed it.",
+            remedy:
+                "Take that change back with the program that made it, or restore a backup; storagekit verify shows the rest."
+        )
     }
 }

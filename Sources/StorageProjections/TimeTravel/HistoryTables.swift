@@ -83,6 +83,15 @@ package struct HistoryTables {
         }
     }
 
+    /// The tables whose name is taken by something of the store's own, and what they are called instead.
+    package var hidden: [(name: String, instead: String)] {
+        tables.compactMap { table in
+            guard let entity = table.entity else { return nil }
+            let name = "\(table.kind == .history ? "history" : "changes")_\(entity.stored)"
+            return name == table.name ? nil : (name, table.name)
+        }
+    }
+
     /// The names of the tables that can be made.
     package var names: [String] { tables.map(\.name) }
 

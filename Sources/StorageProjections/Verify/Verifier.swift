@@ -8,29 +8,39 @@ internal import StorageLog
 ///
 /// Runs inside one read transaction, so it sees one state while others write. Not `Sendable`.
 package struct Verifier {
-    private let database: OpaquePointer
+    let database: OpaquePointer
     private let progress: (_ position: Int64, _ head: Int64) -> Void
-    private var report = VerifyReport()
+    var report = VerifyReport()
 
     package init(_ database: OpaquePointer, progress: @escaping (Int64, Int64) -> Void = { _, _ in }) {
         self.database = database
         self.progress = progress
     }
 
-    /// - Throws: Only what keeps the check itself from running; damage is a finding.
-    package mutating func run() -> VerifyReport {
-        guarded("file") { try $0.checkFile() }
-        guarded("schema") { try $0.checkSchema() }
-        var catalog: Catalog?
-        guarded("schema") { catalog = try Catalog.load($0.database) }
-        guarded("log") { try $0.checkLog(catalog ?? Catalog()) }
+    /// - Throws: `input-output` or `out-of-memory` where the machine kept the check from coming to an end and no damage was found
+    ///   before: nothing can be said of the store then. Damage is a finding.
+    package mutating func run() throws -> VerifyReport {
+        do {
+            try guarded("file") { try $0.checkFile() }
+            try guarded("schema") { try $0.checkSchema() }
+            var catalog: Catalog?
+            try guarded("schema") { catalog = try Catalog.load($0.database) }
+            try guarded("bookkeeping") { try $0.checkBookkeeping(catalog ?? Catalog()) }
+            try guarded("log") { try $0.checkLog(catalog ?? Catalog()) }
+        } catch {
+            guard !report.isSound else { throw error }
+            // What was found is damage, whatever kept the rest from being looked at.
+            report.isTruncated = true
+        }
         return report
     }
 
     /// Damage can make any statement fail; that is a finding, and the other checks go on.
-    private mutating func guarded(_ kind: String, _ check: (inout Verifier) throws -> Void) {
+    mutating func guarded(_ kind: String, _ check: (inout Verifier) throws -> Void) throws {
         do {
             try check(&self)
+        } catch let error as StorageError where error.isOfTheMachine {
+            throw error
         } catch let error as StorageError {
             report.add(kind, error.message)
         } catch {
@@ -39,72 +49,9 @@ package struct Verifier {
     }
 }
 
-// MARK: File and schema
-
-extension Verifier {
-    private mutating func checkFile() throws {
-        let check = try Statement(database, "PRAGMA integrity_check(20)")
-        while try check.step() {
-            let message = check.string(0)
-            if message != "ok" { report.add("file", message) }
-        }
-        let foreign = try Statement(database, "PRAGMA foreign_key_check")
-        if try foreign.step() { report.add("file", table: foreign.string(0), "a foreign key leads nowhere") }
-    }
-
-    private mutating func checkSchema() throws {
-        let expected = StoreLayout.objects
-        var found: [String: String] = [:]
-        let select = try Statement(
-            database, "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'storage\\_%' ESCAPE '\\'")
-        while try select.step() { found[select.string(0)] = select.string(1) }
-        for (name, sql) in expected where found[name] != sql {
-            report.add("schema", "\(name) isn't what StorageKit made")
-        }
-        let indexes = try FullTextIndex.load(database).flatMap { [$0.table] + $0.shadowTables }
-        let projections = try ProjectionTables.load(database)
-        for projection in projections {
-            for finding in try projection.tables.findings(database) {
-                report.add("schema", table: projection.name, finding)
-            }
-        }
-        let known = Set(
-            expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys }
-                + (try Shadow.tables(database)))
-        for name in found.keys.sorted() where !known.contains(name) {
-            report.add("schema", "\(name) isn't one of StorageKit's tables")
-        }
-        guarded("schema") { try $0.checkCheckpoints(projections.map(\.name)) }
-        let meta = try Statement(database, "SELECT count(*) FROM storage_meta")
-        if try meta.step(), meta.integer(0) != 1 { report.add("schema", "storage_meta has \(meta.integer(0)) rows") }
-    }
-}
-
 // MARK: Log
 
 extension Verifier {
-    /// Every projection has come to a position that there is, and nothing is remembered of others.
-    private mutating func checkCheckpoints(_ names: [String]) throws {
-        let head = try LogHead.load(database).position
-        let select = try Statement(database, "SELECT projection, position FROM storage_checkpoint")
-        var missing = Set(names)
-        while try select.step() {
-            let name = select.string(0)
-            if missing.remove(name) == nil { report.add("projection", "\(name) has a checkpoint, but isn't there") }
-            if !(0...head).contains(select.integer(1)) {
-                report.add("projection", table: name, "is at @\(select.integer(1)), and the log ends at @\(head)")
-            }
-        }
-        for name in missing.sorted() { report.add("projection", table: name, "has no checkpoint") }
-        let letters = try Statement(database, "SELECT projection, position FROM storage_dead_letter")
-        while try letters.step() {
-            guard !names.contains(letters.string(0)) || !(1...max(head, 1)).contains(letters.integer(1)) else {
-                continue
-            }
-            report.add("projection", table: letters.string(0), "has a dead letter @\(letters.integer(1)) of nothing")
-        }
-    }
-
     private mutating func checkLog(_ catalog: Catalog) throws {
         let scratch = try ScratchTables()
         let entities = CatalogEntity.reserved + catalog.live
@@ -118,14 +65,15 @@ extension Verifier {
         var walk = LogWalk()
         let reader = LogReader(database)
         let rows = try Statement(database, "SELECT position, last FROM storage_log ORDER BY position")
-        let head = try reader.head()
+        let head = try readHead(reader)
         report.requested = head.position > 0 ? 1...head.position : nil
         while try rows.step() {
             let first = rows.integer(0)
-            let last = rows.integer(1)
+            // What a row says of itself is believed as far as a row can reach.
+            let end = min(max(first, 1), Limits.numbers.upperBound - Int64(Limits.segmentEvents))
+            let last = min(max(rows.integer(1), end), end + Int64(Limits.segmentEvents) - 1)
             do {
-                guard first > 0, last >= first, let batch = try reader.batch(containing: first),
-                    batch.header.first == first
+                guard let batch = try reader.batch(containing: first), batch.header.first == first
                 else { throw StorageError.corruptLog("row @\(first) can't be read") }
                 walk.check(batch, &report)
                 // Events whose predecessors are lost can't be judged.
@@ -136,9 +84,9 @@ extension Verifier {
                     for (position, message) in found { report.add("event", position: position, message) }
                 }
                 try walk.collectKeys(batch, rememberKey, stretchKey)
-            } catch let error as StorageError {
+            } catch let error as StorageError where !error.isOfTheMachine {
                 report.add("log", position: first, error.message)
-                report.notVerified.append(max(first, 1)...max(last, first, 1))
+                report.notVerified.append(end...last)
                 walk.skip(to: last)
             }
             progress(last, head.position)
@@ -146,11 +94,23 @@ extension Verifier {
         walk.finish(head, &report)
         guard report.notVerified.isEmpty else { return }
         for entity in entities {
-            guarded("projection") { try $0.compareTable(entity, scratch, definition: catalog.entity(id: entity.id)) }
+            try guarded("projection") {
+                try $0.compareTable(entity, scratch, definition: catalog.entity(id: entity.id))
+            }
         }
-        guarded("full-text") { try $0.checkFullText(catalog, scratch) }
-        guarded("tombstone") { try $0.compareTombstones(scratch) }
-        guarded("commit-key") { try $0.compareKeys(scratch) }
+        try guarded("full-text") { try $0.checkFullText(catalog, scratch) }
+        try guarded("tombstone") { try $0.compareTombstones(scratch) }
+        try guarded("commit-key") { try $0.compareKeys(scratch) }
+    }
+
+    /// The end of the log; where its last row makes no sense, nothing is known of it beyond the rows that do.
+    private mutating func readHead(_ reader: LogReader) throws -> LogHead {
+        do {
+            return try reader.head()
+        } catch let error as StorageError where error.code == .corrupt {
+            report.add("log", error.message)
+            return LogHead()
+        }
     }
 
     private mutating func compareTable(

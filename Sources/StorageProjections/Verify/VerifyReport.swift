@@ -2,7 +2,7 @@
 public struct VerifyReport: Sendable {
     /// Something that isn't as it was written.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// `file`, `schema`, `log`, `event`, `commit-key`, `tombstone`, `projection` or `full-text`.
+        /// `file`, `schema`, `bookkeeping`, `log`, `event`, `commit-key`, `tombstone`, `projection` or `full-text`.
         public let kind: String
         /// The event, or the first event of the row of the log, where it can be named.
         public let position: Int64?

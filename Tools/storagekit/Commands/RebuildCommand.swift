@@ -61,7 +61,7 @@ struct RebuildCommand: AsyncParsableCommand {
         }
         if change.dryRun { return try write(plan) }
         let started = ContinuousClock.now
-        let (report, recorded) = try await store.write(isDryRun: false) { engine in
+        let (report, recorded) = try await store.write(isDryRun: false, mends: true) { engine in
             let bar = StageProgress { _ in "events" }
             let options = RebuildOptions(compares: compare, swaps: swap || keep || !compare, keepsOld: keep)
             let rebuild = Rebuild(engine, names, options: options) { progress in
@@ -102,7 +102,7 @@ struct RebuildCommand: AsyncParsableCommand {
             let kept = leftovers.kept.map { TargetArgument(table: $0).description }.joined(separator: ", ")
             try change.consent.confirmIfAttended("Throw away what was kept of \(kept). Go on?")
         }
-        let receipt = try await store.write(isDryRun: false) { engine in
+        let receipt = try await store.write(isDryRun: false, mends: true) { engine in
             try await Rebuild.abandon(engine)
             let operation = StorageOperation("rebuild --abandon") { Self.write(leftovers, to: &$0) }
             return try await engine.record(operation, metadata: change.metadata)

@@ -32,7 +32,7 @@ struct VerifyCommand: AsyncParsableCommand {
                 bar = shown
                 shown.update(Int(position))
             }
-            let report = verifier.run()
+            let report = try verifier.run()
             bar?.finish()
             let answer = VerifyAnswer(report: report, segments: Self.segmentCount(connection))
             let output = ResultOutput(command.format)

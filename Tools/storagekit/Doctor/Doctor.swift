@@ -36,7 +36,7 @@ struct Doctor {
             ("positions", positions), ("clock", clock), ("tail", tail), ("projections", projections),
         ]
         checks.append(isDeep ? ("verify", verify) : ("drift", drift))
-        return checks + [("wal", writeAheadLog), ("disk", disk), ("writer", writer)]
+        return checks + [("wal", writeAheadLog), ("disk", disk), ("leftovers", leftovers), ("writer", writer)]
     }
 
     /// The first cell of a query.
@@ -111,6 +111,13 @@ extension Doctor {
                     "schema",
                     "the table, an index or a trigger of \(TargetArgument(table: entity.name)) was changed by another program",
                     "Undo that change, or make it in a migration of the store's program."))
+        }
+        for (name, instead) in try HistoryTables(database).hidden {
+            found.append(
+                .warning(
+                    "schema",
+                    "the store has a table or view \(name) of its own: storagekit sql shows that, and no history, under this name",
+                    "The history is called \(instead) there."))
         }
         return found.isEmpty
             ? [.ok("schema", "\(NumberText.count(entities.count, "table is", "tables are")) what the log says")]
@@ -191,7 +198,7 @@ extension Doctor {
 
     private func verify() throws -> [Checkup] {
         var verifier = Verifier(database) { progress(Int($0), Int($1)) }
-        let report = verifier.run()
+        let report = try verifier.run()
         guard !report.isSound else {
             return [
                 .ok(
@@ -288,6 +295,20 @@ extension Doctor {
                 "disk",
                 "\(NumberText.bytes(free)) free, and the store has \(NumberText.bytes(size)): no room to rebuild or back up",
                 "Make room, or back up to another disk.")
+        ]
+    }
+
+    /// What an interrupted backup, restore or adoption has left beside the store; said only where there is something.
+    private func leftovers() throws -> [Checkup] {
+        let files = FilePlacement.leftovers(of: path) + FilePlacement.leftovers(of: path + ".adopting")
+        guard !files.isEmpty else { return [] }
+        let bytes = NumberText.bytes(files.reduce(0) { $0 + Self.size(of: $1) })
+        let names = files.map { ($0 as NSString).lastPathComponent }.joined(separator: ", ")
+        return [
+            .warning(
+                "leftovers",
+                "an interrupted command has left \(NumberText.count(files.count, "file")) with \(bytes): \(names)",
+                "Delete them; the next command that makes such a file does so too.")
         ]
     }
 

@@ -1,3 +1,4 @@
+import GRDB
 import StorageCore
 import StorageLog
 import StorageProjections
@@ -5,11 +6,16 @@ import StorageProjections
 extension StoreOption {
     /// Opens the store, lets `body` write to it, and closes it.
     ///
-    /// - Parameter isDryRun: Whether `body` only tries. Where somebody else has the store open for writing, that is done on a
-    ///   copy.
+    /// - Parameters:
+    ///   - isDryRun: Whether `body` only tries. Where somebody else has the store open for writing, that is done on a copy.
+    ///   - mends: Whether it is to mend tables that aren't what the log says; anything else isn't done on top of such.
     func write<Result>(
-        isDryRun: Bool, _ body: (StorageEngine) async throws -> Result
+        isDryRun: Bool, mends: Bool = false, _ body: (StorageEngine) async throws -> Result
     ) async throws -> Result {
+        let body = { (engine: StorageEngine) in
+            if !mends { try await engine.checkEnd() }
+            return try await body(engine)
+        }
         // Opening for writing would make a new store where the name is wrong.
         try await openForReading().close()
         do {
@@ -33,6 +39,16 @@ extension StoreOption {
             // Whatever was done is done; closing tidies up and its own failure would hide why.
             try? await engine.close()
             throw error
+        }
+    }
+}
+
+extension StorageEngine {
+    /// - Throws: `corrupt` where what is to be written would lie on top of tables and a log that have come apart.
+    func checkEnd() async throws {
+        try await read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            try LogEnd.check(connection)
         }
     }
 }

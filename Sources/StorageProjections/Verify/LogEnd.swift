@@ -1,0 +1,61 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+/// A look at the log's end and the rows that were changed last, before anything is written behind it: where the log and its
+/// tables have come from different states, this is where they differ first.
+///
+/// It costs the decoding of one row of the log and a look-up for each of a few rows. What it doesn't look at, `verify` does.
+package enum LogEnd {
+    /// How many rows are looked up, from how many rows of the log at the most.
+    private static let (rows, batches) = (64, 8)
+
+    /// - Throws: `corrupt` where the table of an entity isn't at the log's last event of a row.
+    package static func check(_ database: OpaquePointer) throws {
+        let reader = LogReader(database)
+        let head = try reader.head()
+        guard head.position > 0 else { return }
+        let catalog = try Catalog.load(database)
+        var (rowsLeft, batchesLeft) = (rows, batches)
+        var followed: Set<Int64> = []
+        try reader.forEachBatch(in: 1...head.position, descending: true) { batch in
+            for (row, position) in lastEvents(of: batch, catalog, &followed).prefix(rowsLeft) {
+                rowsLeft -= 1
+                let found = try reader.lastPosition(of: row.key, in: row.entity)
+                guard found == position else { throw StorageError.tableBehind(row.entity, at: found, log: position) }
+            }
+            batchesLeft -= 1
+            return rowsLeft > 0 && batchesLeft > 0
+        }
+    }
+
+    private typealias Row = (entity: CatalogEntity, key: [StorageValue])
+
+    /// The events of a row of the log that no later one points back to, newest first.
+    private static func lastEvents(
+        of batch: EventBatch, _ catalog: Catalog, _ followed: inout Set<Int64>
+    ) -> [(row: Row, position: Int64)] {
+        batch.withView { view in
+            var last: [(Row, Int64)] = []
+            for index in (0..<view.count).reversed() {
+                let position = batch.header.first + Int64(index)
+                followed.insert(view.events[index].previous)
+                let shape = view.shape(of: index)
+                guard !followed.contains(position), last.count < rows, let entity = catalog.entity(id: shape.entity),
+                    !entity.isDropped, entity.key.count == Int(shape.key_count)
+                else { continue }
+                last.append(((entity, entity.key.indices.map { view.value(view.key(of: index)[$0]) }), position))
+            }
+            return last
+        }
+    }
+}
+
+extension StorageError {
+    fileprivate static func tableBehind(_ entity: CatalogEntity, at found: Int64?, log: Int64) -> StorageError {
+        StorageError(
+            .corrupt,
+            "The table of \"\(entity.name)\" isn't what the log says: a row was changed last \(found.map { "@\($0)" } ?? "never"), and by the log @\(log).",
+            remedy: "See what differs: storagekit verify")
+    }
+}

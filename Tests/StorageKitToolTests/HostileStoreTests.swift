@@ -1,0 +1,142 @@
+import Foundation
+import GRDB
+import StorageCore
+import Testing
+
+@testable import StorageKitTool
+@testable import StorageLog
+
+/// P9: whatever another program has written into a store, each command ends with a code of the list, and none writes on over it.
+struct HostileStoreTests {
+    /// Changes a store as a program can that gives itself the engine's function.
+    private func meddle(_ path: String, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            try db.execute(sql: sql)
+        }
+        try queue.close()
+    }
+
+    /// A copy of the sample store after somebody's change; it is gone with the folder.
+    private func copy(_ sql: String) async throws -> TestFolder {
+        let store = try await SampleStore.shared.value
+        let folder = try TestFolder()
+        try FileManager.default.copyItem(atPath: store.path, toPath: folder.path())
+        try meddle(folder.path(), sql)
+        return folder
+    }
+
+    /// The codes with which commands end, by a shell that gives signals (128 and more) and time-outs (124) other codes than ours.
+    private func statuses(_ commands: [String], _ path: String) throws -> [String: Int] {
+        let lines = commands.map { #"timeout 30 "$0" \#($0) >/dev/null 2>&1; echo $?"# }
+        let output = try ToolProcess.shell(lines.joined(separator: "; "), store: path).output
+        return Dictionary(uniqueKeysWithValues: zip(commands, output.split(separator: "\n").map { Int($0) ?? -1 }))
+    }
+
+    private static let last = "(SELECT max(position) FROM storage_log)"
+
+    @Test(arguments: [
+        "SET last = 9223372036854775807 WHERE position = 1", "SET last = -1 WHERE position = \(last)",
+        "SET last = 9223372036854775807 WHERE position = \(last)",
+        "SET last_commit = 9223372036854775807 WHERE position = \(last)",
+        "SET position = position + 9223372036854775000, last = last + 9223372036854775000",
+        "SET position = -5, last = 9223372036854775807 WHERE position = 1",
+        "SET first_time = -9223372036854775808, last_time = -9223372036854775808",
+    ]) func absurdNumbersOfTheLogEndInACode(_ change: String) async throws {
+        let folder = try await copy("UPDATE storage_log \(change)")
+        let commands = [
+            "verify", "doctor", "log", "history posts/b", "show t:3", "diff t:2 head", "undo --yes --dry-run",
+            "sql 'SELECT count(*) FROM commits'", "backup '\(folder.path("copy"))'", "rebuild --compare", "tag x head",
+        ]
+        let statuses = try statuses(commands, folder.path())
+        #expect(statuses.count == commands.count && statuses.values.allSatisfy { (0...8).contains($0) }, "\(statuses)")
+        #expect(statuses["verify"] == 5)
+    }
+
+    /// A trigger there runs with each commit of ours, or at each opening, behind the log.
+    @Test(arguments: [
+        "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM posts; END",
+        "CREATE TRIGGER evil AFTER UPDATE ON storage_meta BEGIN UPDATE posts SET views = 0; END",
+        "CREATE TRIGGER storage_evil AFTER INSERT ON storage_log BEGIN DELETE FROM posts; END",
+        "CREATE UNIQUE INDEX evil ON storage_operation(command)",
+    ]) func whatSomebodyPutOnOurTablesIsSeenAndNotRun(_ sql: String) async throws {
+        let folder = try await copy(sql)
+        let rows = try posts(folder.path())
+        let verified = try ToolProcess.run(["verify"], store: folder.path())
+        #expect(verified.status == 5 && verified.output.contains("evil"), "\(verified.output)")
+        for command in [["undo", "--yes"], ["tag", "x", "head"], ["rebuild"]] {
+            let outcome = try ToolProcess.run(command, store: folder.path())
+            #expect(outcome.status == 5 && outcome.errors.contains("evil"), "\(command): \(outcome)")
+        }
+        #expect(try posts(folder.path()) == rows)
+        #expect(try ToolProcess.run(["log"], store: folder.path()).status == 0)
+    }
+
+    private func posts(_ path: String) throws -> [Row] {
+        try DatabaseQueue(path: path).read { try Row.fetchAll($0, sql: "SELECT * FROM posts ORDER BY id") }
+    }
+
+    /// Rows that no event holds can be checked for their form only.
+    @Test(arguments: [
+        "INSERT INTO storage_commit_key VALUES ('order-17', -3, 1, 0, 0)",
+        "INSERT INTO storage_commit_key VALUES ('order-17', 0, 99999, 99998, 0)",
+        "INSERT INTO storage_import VALUES ('somewhere', 'as far as it went')",
+        "INSERT INTO storage_shadow VALUES (4711, 1, '', 0)",
+        "UPDATE storage_meta SET writer_epoch = 9.3e18",
+    ]) func bookkeepingThatNobodyLeftIsFound(_ sql: String) async throws {
+        let folder = try await copy(sql)
+        let verified = try ToolProcess.run(["verify"], store: folder.path())
+        #expect(verified.status == 5 && verified.output.contains("! bookkeeping"), "\(verified.output)")
+    }
+
+    @Test func anEpochThatCannotRiseLetsNobodyWrite() async throws {
+        let folder = try await copy("UPDATE storage_meta SET writer_epoch = 9223372036854775807")
+        #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 5)
+        #expect(try ToolProcess.run(["log"], store: folder.path()).status == 0)
+    }
+
+    /// What stands in the place of a table can be without end.
+    @Test func aViewInThePlaceOfATableIsDamage() async throws {
+        let folder = try await copy(
+            """
+            DROP TABLE storage_meta; CREATE VIEW storage_meta AS
+            WITH RECURSIVE n(format) AS (SELECT 1 UNION ALL SELECT format + 1 FROM n) SELECT * FROM n WHERE format < 0
+            """)
+        let commands = ["verify", "log", "undo --yes"]
+        let statuses = try statuses(commands, folder.path())
+        #expect(statuses == ["verify": 5, "log": 5, "undo --yes": 5])
+    }
+
+    /// A log that goes on where its tables don't: cheap to see at the end, before a command writes on over it.
+    @Test func tablesBehindTheLogsEndAreNotWrittenOn() async throws {
+        let folder = try await copy("UPDATE posts SET _position = 2, title = 'older' WHERE id = 'b'")
+        let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
+        #expect(outcome.status == 5 && outcome.errors.contains("posts"), "\(outcome.errors)")
+        #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "what mends it may write")
+        #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 0)
+    }
+
+    /// The machine's failure isn't the store's.
+    @Test func noRoomForTemporaryFilesIsNoDamage() async throws {
+        let folder = try TestFolder()
+        let engine = try StorageEngine.open(path: folder.path(), configuration: StorageConfiguration())
+        _ = try await engine.commit(CommitMetadata()) { writer, db in
+            try writer.adopt(
+                db, "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        }
+        // More than the 32 MB that the tables of the check hold in memory.
+        _ = try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
+                    INSERT INTO t(id, v) SELECT i, zeroblob(64000) FROM n
+                    """)
+        }
+        try await engine.close()
+        // In blocks of 512 bytes: room for the index of the write-ahead log, and not for the tables that are compared with.
+        let outcome = try ToolProcess.shell("trap '' XFSZ; ulimit -f 2048; storagekit verify", store: folder.path())
+        #expect(outcome.status == 4 && outcome.errors.contains("disk"), "\(outcome)")
+        #expect(!outcome.output.contains("DAMAGED"))
+    }
+}
