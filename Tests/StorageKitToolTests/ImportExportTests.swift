@@ -220,4 +220,51 @@ struct ImportExportTests {
         let last = try #require(try normalized(exported).last)
         #expect((last["row"] as? [String: String])?["x"] == "no\njson")
     }
+
+    /// Names come from the file, and could move the cursor or turn what is read around.
+    @Test func namesInTheSummaryAreFitForATerminal() throws {
+        let folder = try TestFolder()
+        let input = folder.path("input.jsonl")
+        let lines = #"""
+            {"tx":1,"op":"insert","table":"x\ny\u001b[31m","id":"1","row":{"a\u202eb":1}}
+            {"tx":2,"op":"insert","table":"x\ny\u001b[31m","id":"2","row":{"a\u202eb":true}}
+            """#
+        try Data(lines.utf8).write(to: URL(fileURLWithPath: input))
+        let outcome = try ToolProcess.run(["import", input], store: folder.path())
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains(#"table x\ny\u{1b}[31m: a\u{202e}b INTEGER"#), "\(outcome.output)")
+        #expect(outcome.output.contains(#"mixed x\ny\u{1b}[31m.a\u{202e}b: 1 values"#), "\(outcome.output)")
+    }
+
+    /// A change of the schema costs a look at what has changed, and not one at every table and column: the columns of a row come at
+    /// once, and with the first row its table.
+    @Test func manyTablesAndColumnsAreTakenIn() throws {
+        let folder = try TestFolder()
+        let input = folder.path("input.jsonl")
+        var lines = (0..<60).map {
+            #"{"tx":\#($0 + 1),"op":"insert","table":"t\#($0)","id":"1","row":{"a":1,"b":"x","c\#($0)":null,"d":[]}}"#
+        }
+        func row(_ columns: Range<Int>) -> String { columns.map { #""c\#($0)":\#($0)"# }.joined(separator: ",") }
+        lines.append(#"{"tx":61,"op":"insert","table":"wide","id":"1","row":{\#(row(0..<300))}}"#)
+        lines.append(#"{"tx":62,"op":"insert","table":"wide","id":"2","row":{\#(row(200..<500))}}"#)
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: input))
+        #expect(try ToolProcess.run(["import", "-q", input], store: folder.path()).status == 0)
+        #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
+        let exported = try ToolProcess.run(["export"], store: folder.path()).output
+        #expect(exported.split(separator: "\n").count == 62)
+        let wide = try ToolProcess.run(
+            ["sql", "SELECT count(*) FROM wide WHERE c250 = 250 AND (c499 IS NULL) = (id = '1')", "--format", "csv"],
+            store: folder.path())
+        #expect(wide.output.contains("2"), "\(wide)")
+    }
+
+    @Test func moreColumnsThanATableCanHaveAreABadLine() throws {
+        let folder = try TestFolder()
+        let input = folder.path("input.jsonl")
+        let row = (0..<5_000).map { #""c\#($0)":1"# }.joined(separator: ",")
+        try Data(#"{"tx":1,"op":"insert","table":"t","id":"1","row":{\#(row)}}"#.utf8).write(
+            to: URL(fileURLWithPath: input))
+        let outcome = try ToolProcess.run(["import", input], store: folder.path())
+        #expect(outcome.status == 7 && outcome.errors.contains("more than 1900 columns"), "\(outcome.errors)")
+    }
 }

@@ -118,4 +118,37 @@ import Testing
         }
         #expect(try await engine.integer("SELECT v IS NULL FROM t") == 1)
     }
+
+    /// Without memory for a value, SQLite would put NULL in its place.
+    @Test func aValueThatCannotBeBoundIsAnError() throws {
+        var database: OpaquePointer?
+        try #require(sqlite3_open(":memory:", &database) == SQLITE_OK)
+        defer { sqlite3_close_v2(database) }
+        let connection = try #require(database)
+        try Statement(connection, "CREATE TABLE t(v)").execute()
+        sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, 1_000)
+        let insert = try Statement(connection, "INSERT INTO t VALUES (?)")
+        insert.bind(blob: [UInt8](repeating: 1, count: 2_000), at: 1)
+        #expect(throws: StorageError.self) { try insert.execute() }
+        insert.bind(blob: [1], at: 1)
+        try insert.execute()
+        let count = try Statement(connection, "SELECT count(*), count(v) FROM t")
+        #expect(try count.step() && count.integer(0) == 1 && count.integer(1) == 1)
+    }
+
+    /// Change capture counts the places in a key in a byte.
+    @Test func keysOfMoreColumnsThanAreCountedAreRefused() async throws {
+        let engine = try TestStore.inMemory()
+        func declare(_ count: Int) async -> StorageError.Code? {
+            let columns = (0..<count).map { number in
+                EntityDefinition.Column(ColumnSchema(name: "k\(number)", type: "TEXT", notNull: true, primaryKey: true))
+            }
+            let definition = EntityDefinition(name: "t\(count)", columns: columns)
+            return await code {
+                _ = try await engine.commit(CommitMetadata()) { writer, _ in try writer.declare(definition) }
+            }
+        }
+        #expect(await declare(Limits.keyColumns) == nil)
+        #expect(await declare(Limits.keyColumns + 1) == .limitExceeded)
+    }
 }

@@ -83,6 +83,11 @@ package struct CatalogEntity: Sendable, Equatable {
         self.columns = columns
     }
 
+    /// The ids of the columns that the table has now, by the names that they have there.
+    package var idsByStoredName: [ExactText: UInt32] {
+        Dictionary(live.map { ($0.stored.folded, $0.id) }) { first, _ in first }
+    }
+
     /// The columns that the table has now.
     package var live: [CatalogColumn] { columns.filter { !$0.isDropped } }
     /// The primary key, in order.

@@ -17,8 +17,9 @@ struct CaptureDefinitions {
 
     mutating func add(_ entity: CatalogEntity, _ found: FoundTable, unfilled: Set<UInt32>) {
         var table = Table(name: found.name, entity: entity.id)
+        let live = Dictionary(entity.live.map { ($0.stored.folded, $0) }) { first, _ in first }
         for column in found.columns {
-            let known = entity.live.first { $0.stored.folded == column.name.folded }
+            let known = live[column.name.folded]
             table.columns.append(known?.id ?? 0)
             table.keyPlaces.append(known.map { UInt8(truncatingIfNeeded: $0.keyPlace) } ?? 0)
             table.reals.append(column.affinity == .real ? 1 : 0)

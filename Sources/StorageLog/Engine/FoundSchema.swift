@@ -38,7 +38,12 @@ struct FoundColumn {
 }
 
 extension LogWriter {
-    func readSchema() throws -> FoundSchema { try FoundSchema(database) }
+    /// The cost is a row of SQLite's schema for each table, and more for those only that have changed.
+    func readSchema() throws -> FoundSchema {
+        let found = try FoundSchema(database, knowing: schema.found)
+        schema.found = found
+        return found
+    }
 
     /// Tells capture which tables to record and which column has which id.
     ///
@@ -59,7 +64,8 @@ extension LogWriter {
 }
 
 extension FoundSchema {
-    init(_ database: OpaquePointer) throws {
+    /// - Parameter earlier: What was found before: of tables that have the same SQL still, no more is asked.
+    init(_ database: OpaquePointer, knowing earlier: FoundSchema? = nil) throws {
         let version = try Statement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
         tables = [:]
@@ -91,10 +97,17 @@ extension FoundSchema {
         // Virtual tables have no root page and can't be entities.
         for table in names where table.root > 0 {
             let key = table.name.folded
+            // To the byte: two spellings of é are two names.
+            let definition = definitions[key] ?? []
+            if var known = earlier?.tables[key], known.definition.map(ExactText.init) == definition.map(ExactText.init) {
+                known.root = table.root
+                tables[key] = known
+                continue
+            }
             let kind = kinds[key] ?? (hasRowid: false, isStrict: false)
             var found = FoundTable(
                 name: table.name, root: table.root, hasRowid: kind.hasRowid, isStrict: kind.isStrict,
-                hasTriggers: triggers.contains(key), definition: definitions[key] ?? [], columns: [])
+                hasTriggers: triggers.contains(key), definition: definition, columns: [])
             if !found.isReserved || CatalogEntity.reserved.contains(where: { $0.stored == key.text }) {
                 found.columns = try Self.columns(database, found, defaults)
             }

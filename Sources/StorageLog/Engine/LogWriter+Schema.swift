@@ -6,6 +6,8 @@ internal import StorageCore
 struct SchemaState {
     /// SQLite's own counter; it moves with every change of the schema.
     var version: Int64 = -1
+    /// The tables as they were found last, so that only those which have changed are looked at.
+    var found: FoundSchema?
     /// Root page of each entity's table, which a rename leaves as it is.
     var roots: [UInt32: Int64] = [:]
     /// Entities with triggers of users.
@@ -142,8 +144,10 @@ extension LogWriter {
         if hasMoved, !returned {
             catalogStates[schema.version] = CatalogState(catalog: catalog, pending: pendingCatalog, schema: schema)
         }
+        // A known state to compare with is the one before the change, unless that was undone.
+        let before = returned ? nil : schema.found
         let found = try readSchema()
-        for entity in catalog.live { try compare(entity, with: found) }
+        for entity in catalog.live where !isUnchanged(entity, found, since: before) { try compare(entity, with: found) }
         for entity in schema.dropped where found.tables[entity.stored.folded] != nil {
             guard catalog.entity(stored: entity.stored) == nil else { continue }
             schema.dropped.removeAll { $0.id == entity.id }
@@ -154,6 +158,15 @@ extension LogWriter {
         catalogIsDirty = true
         try defineCapture(found)
         captureIsOutdated = false
+    }
+
+    /// Whether the table of an entity is the one that was there before, and what the catalog says of it.
+    private func isUnchanged(_ entity: CatalogEntity, _ found: FoundSchema, since before: FoundSchema?) -> Bool {
+        let name = entity.stored.folded
+        guard let table = found.tables[name], let earlier = before?.tables[name] else { return false }
+        let definition = ExactText(table.definition)
+        return table.root == earlier.root && table.root == schema.roots[entity.id]
+            && definition == ExactText(earlier.definition) && definition == ExactText(entity.definition)
     }
 
     /// Takes up what was known of the schema before the changes that have just been undone.
@@ -252,10 +265,9 @@ extension LogWriter {
         schema.roots[entity] = table.root
         if table.hasTriggers { schema.triggered.insert(entity) } else { schema.triggered.remove(entity) }
         guard let known = catalog.entity(id: entity) else { return }
+        let ids = known.idsByStoredName
         for column in table.columns {
-            if let match = known.live.first(where: { $0.stored.folded == column.name.folded }) {
-                schema.places[match.id] = column.place
-            }
+            if let id = ids[column.name.folded] { schema.places[id] = column.place }
         }
     }
 

@@ -45,17 +45,18 @@ extension LogWriter {
         try definition.validate()
         guard let known = catalog.entity(named: definition.name) else { return try create(definition) }
         if definition.isWhole { try definition.checkUndeclared(in: known) }
-        var entity = known
+        let existing = Dictionary(known.live.map { (ExactText($0.name), $0) }) { first, _ in first }
+        var fresh: [EntityDefinition.Column] = []
         for column in definition.columns {
-            if let existing = known.column(named: column.schema.name) {
+            if let existing = existing[ExactText(column.schema.name)] {
                 try existing.check(column, of: known)
             } else {
-                try add(column, to: &entity)
+                fresh.append(column)
             }
         }
-        guard entity != known else { return }
-        record(entity)
-        try schemaChanged()
+        guard !fresh.isEmpty else { return }
+        guard known.live.count + fresh.count <= Limits.columns else { throw StorageError.tooManyColumns(known.name) }
+        try add(fresh, to: known)
     }
 
     private func create(_ definition: EntityDefinition) throws {
@@ -92,12 +93,26 @@ extension LogWriter {
     }
 
     /// Adds a column to an entity's table.
-    func add(_ column: EntityDefinition.Column, to entity: CatalogEntity) throws {
-        var entity = entity
-        try add(column, to: &entity)
+    func add(_ column: EntityDefinition.Column, to entity: CatalogEntity) throws { try add([column], to: entity) }
+
+    /// Adds columns to an entity's table, and looks at the schema once, at their end.
+    private func add(_ columns: [EntityDefinition.Column], to entity: CatalogEntity) throws {
+        for column in columns { try addToTable(column, of: entity) }
+        try schemaChanged()
+        guard var entity = catalog.entity(id: entity.id) else { return }
+        // The table tells names and types; what the declaration says beyond that is added here.
+        let ids = entity.idsByStoredName
+        let places = Dictionary(uniqueKeysWithValues: entity.columns.enumerated().map { ($1.id, $0) })
+        for column in columns {
+            guard let index = ids[column.stored.folded].flatMap({ places[$0] }) else { continue }
+            entity.columns[index].name = column.schema.name
+            entity.columns[index].coding = column.coding
+            entity.columns[index].type = column.schema.type
+        }
+        record(entity)
     }
 
-    private func add(_ column: EntityDefinition.Column, to entity: inout CatalogEntity) throws {
+    private func addToTable(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
         guard !column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
         // SQLite adds no column that refers to a row and has a default.
         var definition = column.columnSQL(
@@ -112,16 +127,7 @@ extension LogWriter {
                     "Make the property optional, give it a constant as its value, or add the column with a DEFAULT in a migration before autoSchema."
             )
         }
-        try statement("ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
-        try schemaChanged()
-        entity = catalog.entity(id: entity.id) ?? entity
-        // The table tells names and types; what the declaration says beyond that is added here.
-        if let index = entity.columns.firstIndex(where: { $0.stored.folded == column.stored.folded && !$0.isDropped }) {
-            entity.columns[index].name = column.schema.name
-            entity.columns[index].coding = column.coding
-            entity.columns[index].type = column.schema.type
-        }
-        record(entity)
+        try Statement(database, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
     }
 }
 
@@ -201,11 +207,12 @@ extension EntityDefinition {
             throw StorageError(
                 .schemaMismatch, "\"\(name)\" has no primary key.", remedy: "Mark a column as primary key.")
         }
-        guard columns.count <= Limits.columns else {
+        guard columns.count(where: \.schema.primaryKey) <= Limits.keyColumns else {
             throw StorageError(
-                .limitExceeded, "\"\(name)\" has more than \(Limits.columns) columns.",
-                remedy: "Split it in two entities.")
+                .limitExceeded, "The key of \"\(name)\" has more than \(Limits.keyColumns) columns.",
+                remedy: "Mark fewer columns as primary key.")
         }
+        guard columns.count <= Limits.columns else { throw StorageError.tooManyColumns(name) }
         let hidden = Set(columns.map(\.stored.lowercasedASCII))
         guard !hidden.isSuperset(of: ["rowid", "oid", "_rowid_"]) else {
             throw StorageError(
@@ -267,6 +274,12 @@ extension CatalogColumn {
 }
 
 extension StorageError {
+    fileprivate static func tooManyColumns(_ entity: String) -> StorageError {
+        StorageError(
+            .limitExceeded, "\"\(entity)\" has more than \(Limits.columns) columns.",
+            remedy: "Split it in two entities.")
+    }
+
     fileprivate static func keyChanged(_ entity: String) -> StorageError {
         StorageError(
             .schemaMismatch, "The primary key of \"\(entity)\" isn't the one in the store.",

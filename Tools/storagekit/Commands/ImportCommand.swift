@@ -50,6 +50,7 @@ struct ImportCommand: AsyncParsableCommand {
         defer { bar.finish() }
         let started = ContinuousClock.now
         do {
+            try await engine.checkEnd()
             let summary = try await engine.withWriter { writer, db in
                 try HistoryImporter(reader, writer, db, options: options) { _ in bar.update(reader.bytesRead) }.run()
             }
@@ -70,10 +71,12 @@ struct ImportCommand: AsyncParsableCommand {
         let grouped = NumberText.grouped
         func count(_ number: Int, _ word: String) -> String { NumberText.count(number, word) }
         for table in summary.tables {
-            try output.writeLine("table \(table.name): \(table.columns.joined(separator: ", "))")
+            try output.writeLine(
+                TerminalText.visible("table \(table.name): \(table.columns.joined(separator: ", "))"))
         }
         for (column, values) in summary.deviants {
-            try output.writeLine("mixed \(column): \(grouped(values)) values of another kind, kept as JSON")
+            try output.writeLine(
+                TerminalText.visible("mixed \(column): \(grouped(values)) values of another kind, kept as JSON"))
         }
         if summary.resumedAfter > 0 {
             try output.writeLine("resumed after line \(grouped(summary.resumedAfter)), which was imported before")

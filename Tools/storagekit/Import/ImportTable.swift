@@ -23,6 +23,8 @@ final class ImportTable {
     private var keyCoding: String
     private var columns: [Column] = []
     private var indexOfColumn: [[UInt8]: Int] = [:]
+    /// Names that a column can't have in SQLite any more, folded.
+    private var taken: Set<String> = ["_position", "rowid"]
     /// Values that had to be kept as JSON because their column's kind is another, by column.
     private(set) var deviants: [String: Int] = [:]
 
@@ -47,7 +49,9 @@ final class ImportTable {
         stored = entity.stored
         keyColumn = key.stored
         keyCoding = key.coding
+        taken.insert(key.stored.lowercasedASCII)
         for column in entity.live where column.keyPlace == 0 {
+            taken.insert(column.stored.lowercasedASCII)
             add(
                 Column(
                     name: Array(column.name.utf8), kind: ImportedKind(rawValue: column.type) ?? .text,
@@ -55,7 +59,7 @@ final class ImportTable {
         }
     }
 
-    /// Makes a table for the first row of its name.
+    /// Makes a table for the first row of its name, with the columns of that row.
     init(creatingFor operation: HistoryOperation, keyNamed keyName: String?, writer: LogWriter) throws {
         name = operation.table.string
         nameBytes = Array(operation.table)
@@ -65,9 +69,8 @@ final class ImportTable {
         keyColumn = keyName ?? (ownId != nil && !repeatsKey ? "_id" : "id")
         keyCoding = repeatsKey && keyColumn == "id" ? ImportedCoding.keyInRow : ImportedCoding.key
         stored = Self.storedName(of: name, in: writer.catalog)
-        let key = EntityDefinition.Column(
-            ColumnSchema(name: keyColumn, type: "TEXT", notNull: true, primaryKey: true), coding: keyCoding)
-        try writer.declare(EntityDefinition(name: name, stored: stored, columns: [key]))
+        taken.insert(keyColumn.lowercasedASCII)
+        try addColumns(of: operation)
     }
 
     private static func isText(_ value: JSONValue, equalTo bytes: ByteSlice) -> Bool {
@@ -89,11 +92,9 @@ final class ImportTable {
     }
 
     private func storedColumnName(of name: String) -> String {
-        var taken = Set(columns.map { $0.stored.lowercasedASCII })
-        taken.formUnion([keyColumn.lowercasedASCII, "_position", "rowid"])
         var candidate = name
         var number = 2
-        while taken.contains(candidate.lowercasedASCII) {
+        while !taken.insert(candidate.lowercasedASCII).inserted {
             candidate = "\(name)_\(number)"
             number += 1
         }
@@ -176,7 +177,7 @@ extension ImportTable {
             {
                 places.append(last + 1)
             } else {
-                places.append(try place(named: column))
+                places.append(try place(of: column, operation))
             }
         }
         if keyCoding == ImportedCoding.keyInRow, !sawId { throw mixedIds() }
@@ -188,16 +189,28 @@ extension ImportTable {
         name.count == bytes.count && bytes.baseAddress.map { memcmp($0, name, name.count) == 0 } ?? true
     }
 
-    private func place(named column: HistoryOperation.Column) throws -> Int {
+    private func place(of column: HistoryOperation.Column, _ operation: HistoryOperation) throws -> Int {
         if let known = indexOfColumn[Array(column.name)] { return known }
-        guard let kind = ImportedKind(column.value) else { return -1 }
-        let name = column.name.string
-        let storedName = storedColumnName(of: name)
-        let definition = EntityDefinition.Column(
-            ColumnSchema(name: name, type: kind.rawValue), stored: storedName, coding: ImportedCoding.column)
-        try writer.declare(EntityDefinition(name: self.name, stored: stored, columns: [keyDefinition, definition]))
-        add(Column(name: Array(column.name), kind: kind, stored: storedName))
-        return columns.count - 1
+        guard ImportedKind(column.value) != nil else { return -1 }
+        try addColumns(of: operation)
+        return indexOfColumn[Array(column.name)] ?? -1
+    }
+
+    /// Declares the columns that a row has and the table hasn't, all at once: each change of the schema costs a look at it.
+    private func addColumns(of operation: HistoryOperation) throws {
+        var fresh: [Column] = []
+        for column in operation.columns where !(keyColumn == "id" && column.name.equals("id")) {
+            let name = Array(column.name)
+            guard indexOfColumn[name] == nil, let kind = ImportedKind(column.value) else { continue }
+            fresh.append(Column(name: name, kind: kind, stored: storedColumnName(of: column.name.string)))
+        }
+        let definitions = fresh.map { column in
+            EntityDefinition.Column(
+                ColumnSchema(name: String(decoding: column.name, as: UTF8.self), type: column.kind.rawValue),
+                stored: column.stored, coding: ImportedCoding.column)
+        }
+        try writer.declare(EntityDefinition(name: name, stored: stored, columns: [keyDefinition] + definitions))
+        for column in fresh { add(column) }
     }
 
     private var keyDefinition: EntityDefinition.Column {
