@@ -58,4 +58,22 @@ import Testing
         #expect(command == ["watch", "users"] || outcome.output.split(separator: "\n").count == 1)
         #expect(ContinuousClock.now - started >= .milliseconds(200))
     }
+
+    /// The file that is open gets no more commits once another one has its name.
+    @Test(arguments: [["tail", "-f"], ["watch", "users"]])
+    func aStoreThatIsReplacedIsFollowedNoMore(command: [String]) async throws {
+        let store = try await SampleStore()
+        let process = ToolProcess.prepared(
+            command + ["-n", "1", "--for", "900", "--format", "jsonl"], store: store.path)
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try process.run()
+        #expect(!output.fileHandleForReading.nextBytes().isEmpty)
+        let other = store.folder.path("other.sqlite")
+        try FileManager.default.copyItem(atPath: store.path, toPath: other)
+        #expect(rename(other, store.path) == 0)
+        let text = String(decoding: errors.fileHandleForReading.allBytes(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 4 && text.contains("replaced"), "\(text)")
+    }
 }

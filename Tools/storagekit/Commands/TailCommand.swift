@@ -48,10 +48,11 @@ struct TailCommand: AsyncParsableCommand {
     func run() async throws {
         try format.require(follow ? [.human, .jsonl] : OutputFormat.allCases, of: "tail")
         let command = self
+        let file = FollowedFile(try store.path())
         let engine = try store.openForReading()
         var (position, isEmpty) = try await engine.read { store in try command.begin(store) }
         if follow {
-            for await _ in news(of: engine) {
+            for await _ in news(of: engine, in: file) {
                 let last = position
                 // A ring says that there may be news; the head is what counts.
                 position = try await engine.read { store in
@@ -60,16 +61,17 @@ struct TailCommand: AsyncParsableCommand {
                 isEmpty = isEmpty && position == last
             }
             if StandardOutput.isReaderGone { throw OutputClosed() }
+            try file.check()
         }
         try await engine.close()
         if isEmpty, !follow { throw ExitStatus.negative }
     }
 
-    /// Rings when there may be something to show, and ends when the time is over or nobody reads any more.
-    private func news(of engine: StorageEngine) -> AsyncStream<Void> {
+    /// Rings when there may be something to show, and ends when the time is over, nobody reads any more, or the file is gone.
+    private func news(of engine: StorageEngine, in file: FollowedFile) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let observation = engine.onCommit { continuation.yield() }
-        let watchman = Watchman.start(for: seconds) { continuation.finish() }
+        let watchman = Watchman.start(for: seconds, on: file) { continuation.finish() }
         continuation.onTermination = { _ in
             observation.cancel()
             watchman.cancel()

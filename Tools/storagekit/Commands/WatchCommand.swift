@@ -77,6 +77,7 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         try format.require([.human, .jsonl], of: "watch")
         let command = self
+        let file = FollowedFile(try store.path())
         let engine = try store.openForReading()
         let (rows, start) = try await engine.read { store in
             (try WatchedRows(command, store), try command.from.map { try store.points.position(of: $0) })
@@ -103,13 +104,14 @@ struct WatchCommand: AsyncParsableCommand {
         for try await update in updates {
             try printer.show(update)
             // The time counts from the first page on, so that there is one however slow the machine is.
-            if watchman == nil { watchman = Watchman.start(for: seconds) { continuation.finish() } }
+            if watchman == nil { watchman = Watchman.start(for: seconds, on: file) { continuation.finish() } }
         }
         try printer.finish()
         watchman?.cancel()
         film?.cancel()
         _ = handle
         if StandardOutput.isReaderGone { throw OutputClosed() }
+        try file.check()
         try await engine.close()
     }
 }

@@ -101,6 +101,11 @@ extension JSONScanner {
                 "Put it in quotes to keep it as text, or write {\"$real\":\"Infinity\"}.",
                 at: start)
         }
+        guard value != 0 || digits.isZero else {
+            throw fail(
+                "this number is too near to 0 for a real", "Put it in quotes to keep it as text, or write 0.0.",
+                at: start)
+        }
         return value
     }
 }
@@ -110,6 +115,8 @@ struct DecimalDigits {
     private(set) var value: UInt64 = 0
     /// False once digits didn't fit.
     private(set) var isExact = true
+
+    var isZero: Bool { isExact && value == 0 }
 
     @inline(__always)
     mutating func append(_ digit: UInt8) {

@@ -1,12 +1,14 @@
 /// Looks when a command that follows a store has to stop.
 enum Watchman {
-    /// Calls `end` when the time is over or nobody reads the output any more.
+    /// Calls `end` when the time is over, nobody reads the output any more, or the file is gone.
     ///
     /// - Parameter seconds: Nil where the time is never over.
-    static func start(for seconds: Double?, _ end: @escaping @Sendable () -> Void) -> Task<Void, any Error> {
+    static func start(for seconds: Double?, on file: FollowedFile, _ end: @escaping @Sendable () -> Void) -> Task<
+        Void, any Error
+    > {
         let deadline = seconds.map { ContinuousClock.now + .seconds($0) }
         return Task {
-            while !StandardOutput.isReaderGone {
+            while !StandardOutput.isReaderGone, file.isThere {
                 let left = deadline.map { $0 - ContinuousClock.now } ?? .seconds(1)
                 guard left > .zero else { break }
                 try await Task.sleep(for: min(left, .milliseconds(50)))
