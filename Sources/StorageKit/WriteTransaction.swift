@@ -21,8 +21,10 @@ public struct WriteTransaction {
         self.database = database
     }
 
+    /// Counted from 2001, as dates are, so that a microsecond keeps the six digits that it has.
     var now: Date {
-        Date(timeIntervalSince1970: Double(writer.configuration.clock.microseconds) / 1_000_000)
+        let microseconds = writer.configuration.clock.microseconds - Int64(Date.timeIntervalBetween1970AndReferenceDate) * 1_000_000
+        return Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1_000_000)
     }
 
     /// Inserts or updates an entity's row.
@@ -86,13 +88,12 @@ public struct WriteTransaction {
     /// try tx.execute("DELETE FROM posts WHERE createdAt < ?", [limit])
     /// ```
     ///
-    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
+    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL, and for a date that can't be stored.
     public func execute(_ sql: String, _ values: [(any StorageColumnValue)?]) throws {
         try database.execute(sql: sql, arguments: StatementArguments(storing: values))
     }
 
-    /// Runs SQL with GRDB's arguments. GRDB writes dates as text and UUIDs as blobs, which columns of entities never hold:
-    /// give those as `storageValue`.
+    /// Runs SQL with GRDB's arguments, as GRDB binds them: dates to the millisecond.
     public func execute(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try database.execute(sql: sql, arguments: arguments)
     }

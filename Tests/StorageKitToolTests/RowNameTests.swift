@@ -51,7 +51,7 @@ struct RowNameTests {
 
     @Test func partsAreReadAsTheyAreWritten() {
         for key in Self.keys {
-            let text = KeyText.text(of: [.text(key.0), .text(key.1)])
+            let text = KeyText.text(of: [.text(key.0), .text(key.1)], in: nil)
             #expect(KeyText.parts(of: text) == [key.0, key.1], "\(text)")
         }
     }

@@ -12,24 +12,30 @@ public struct ColumnSchema: Sendable, Equatable {
     /// Nil where the property's type has no such value.
     public let neutralValue: String?
 
+    /// How values are shown beyond what SQLite knows of them: ``uuid``, or nothing.
+    public let coding: String
+
     /// The row of another entity that the column refers to.
     public let reference: ColumnReference?
     /// What is wrong with the declaration, where it can't be told before the store is opened.
     package let problem: String?
 
+    /// The ``coding`` of 16-byte blobs that are UUIDs: the command-line tool shows and takes them as text.
+    public static let uuid = "uuid"
+
     public init(
         name: String, type: String, notNull: Bool = false, primaryKey: Bool = false, defaultValue: String? = nil,
-        reference: ColumnReference? = nil
+        coding: String = "", reference: ColumnReference? = nil
     ) {
         self.init(
             name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
-            neutralValue: Self.neutralValue(of: type), reference: reference)
+            neutralValue: Self.neutralValue(of: type), coding: coding, reference: reference)
     }
 
     /// A column whose type can say of itself whether it has a neutral value.
     public init(
         name: String, type: String, notNull: Bool, primaryKey: Bool = false, defaultValue: String?,
-        neutralValue: String?, reference: ColumnReference? = nil
+        neutralValue: String?, coding: String = "", reference: ColumnReference? = nil
     ) {
         self.name = name
         self.type = type
@@ -37,6 +43,7 @@ public struct ColumnSchema: Sendable, Equatable {
         self.primaryKey = primaryKey
         self.defaultValue = defaultValue
         self.neutralValue = neutralValue
+        self.coding = coding
         self.reference = reference
         problem = nil
     }
@@ -46,7 +53,8 @@ public struct ColumnSchema: Sendable, Equatable {
         switch type {
         case "TEXT": "''"
         case "BLOB": "x''"
-        case "REAL", "DATETIME": "0.0"
+        case "REAL": "0.0"
+        case "DATETIME": "'2001-01-01 00:00:00.000'"
         default: "0"
         }
     }
@@ -59,6 +67,7 @@ public struct ColumnSchema: Sendable, Equatable {
         primaryKey = false
         defaultValue = nil
         neutralValue = nil
+        coding = ""
         reference = nil
         self.problem = problem
     }
@@ -67,7 +76,8 @@ public struct ColumnSchema: Sendable, Equatable {
     public func referencing(_ table: String, onDelete rule: StorageDeleteRule) -> ColumnSchema {
         ColumnSchema(
             name: name, type: type, notNull: notNull, primaryKey: primaryKey, defaultValue: defaultValue,
-            neutralValue: neutralValue, reference: ColumnReference(table: table, column: "id", onDelete: rule))
+            neutralValue: neutralValue, coding: coding,
+            reference: ColumnReference(table: table, column: "id", onDelete: rule))
     }
 }
 

@@ -32,20 +32,20 @@ public actor DiskCache<Value: Codable & Sendable> {
 
     /// The value of a key, nil where there is none, its time is over, or it can't be read.
     public func get(_ key: String) async -> Value? {
-        let now = config.clock.now.timeIntervalSince1970
+        let now = config.clock.now
         let sql = "SELECT blob, updatedAt FROM \(table) WHERE key = ? AND (expiresAt IS NULL OR expiresAt > ?)"
-        let found: (data: Data, used: Double)?
+        let found: (data: Data, used: Date)?
         do {
             found = try await db.read { db in
-                try GRDB.Row.fetchOne(db, sql: sql, arguments: [key, now]).map { ($0["blob"], $0["updatedAt"]) }
+                try GRDB.Row.fetchOne(db, sql: sql, arguments: [key, now.storageValue]).map { ($0["blob"], $0["updatedAt"]) }
             }
         } catch {
             report(.cacheReadFailed, "The cached value of \"\(key)\" can't be read.", error)
             return nil
         }
         guard let found else { return nil }
-        if now - found.used > Self.noteIntervalSeconds {
-            await run("UPDATE \(table) SET updatedAt = ? WHERE key = ?", [now, key])
+        if now.timeIntervalSince(found.used) > Self.noteIntervalSeconds {
+            await run("UPDATE \(table) SET updatedAt = ? WHERE key = ?", [now.storageValue, key])
         }
         do {
             return try config.makeDecoder().decode(Value.self, from: found.data)
@@ -64,9 +64,10 @@ public actor DiskCache<Value: Codable & Sendable> {
         } catch {
             return report(.cacheEncodingFailed, "A \(Value.self) can't be cached as \"\(key)\".", error)
         }
-        let now = config.clock.now.timeIntervalSince1970
+        let now = config.clock.now
         let seconds = ttl ?? config.defaultTTL
-        let expires: Double? = seconds > 0 ? now + seconds : nil
+        // A time that no date can tell is GRDB's NaN, and so NULL: for ever.
+        let expires = seconds > 0 ? (now + seconds).storageValue : .null
         let quota = config.diskQuotaBytes
         let table = table
         await write(key) { db in
@@ -75,7 +76,7 @@ public actor DiskCache<Value: Codable & Sendable> {
                     INSERT INTO \(table)(key, blob, updatedAt, expiresAt, size) VALUES (?, ?, ?, ?, ?)
                     ON CONFLICT(key) DO UPDATE SET blob = excluded.blob, updatedAt = excluded.updatedAt,
                       expiresAt = excluded.expiresAt, size = excluded.size
-                    """, arguments: [key, data, now, expires, data.count])
+                    """, arguments: [key, data, now.storageValue, expires, data.count])
             try Self.prune(db, table, quota, now)
         }
     }
@@ -85,14 +86,14 @@ public actor DiskCache<Value: Codable & Sendable> {
 
     /// Takes out the values whose time is over.
     public func pruneExpired() async {
-        await run("DELETE FROM \(table) WHERE expiresAt <= ?", [config.clock.now.timeIntervalSince1970])
+        await run("DELETE FROM \(table) WHERE expiresAt <= ?", [config.clock.now.storageValue])
     }
 
     /// First what is over, then what was used the longest time ago, until the rest fits.
-    private static func prune(_ db: Database, _ table: String, _ quota: Int, _ now: Double) throws {
+    private static func prune(_ db: Database, _ table: String, _ quota: Int, _ now: Date) throws {
         var size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
         guard size > quota else { return }
-        try db.execute(sql: "DELETE FROM \(table) WHERE expiresAt <= ?", arguments: [now])
+        try db.execute(sql: "DELETE FROM \(table) WHERE expiresAt <= ?", arguments: [now.storageValue])
         size = try Int.fetchOne(db, sql: "SELECT total(size) FROM \(table)") ?? 0
         guard size > quota else { return }
         var goes: [String] = []

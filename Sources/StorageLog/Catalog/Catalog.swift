@@ -135,7 +135,8 @@ package struct CatalogColumn: Sendable, Equatable {
     package var required: Bool
     /// The value of rows from before the column was added.
     package var fallback: StorageValue
-    /// How values are to be understood beyond their storage class; empty for plain columns.
+    /// How values are to be understood beyond their storage class: `uuid` for the bytes of UUIDs; what begins with `json` for
+    /// columns of imported histories; empty for plain columns.
     package var coding: String
     package var isDropped = false
     /// The column whose values were converted into this one's; 0 where there is none.
@@ -160,6 +161,10 @@ package struct CatalogColumn: Sendable, Equatable {
         self.fallback = fallback
         self.coding = coding
     }
+
+    /// Whether the column holds whatever kind of value an imported history has, so that its table gives it no type.
+    package var isImported: Bool { Self.isImported(coding) }
+    package static func isImported(_ coding: String) -> Bool { coding.hasPrefix("json") }
 }
 
 extension String {

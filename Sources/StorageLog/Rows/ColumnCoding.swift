@@ -8,35 +8,35 @@ public enum ColumnCoding {
     public static func encode<Value: StorageColumnValue>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        put(value.storageValue, to: &container, column)
+        try put(value.storageValue, to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws where Value.RawValue: StorageColumnValue {
-        put(value.rawValue.storageValue, to: &container, column)
+        try put(value.rawValue.storageValue, to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable>(
         _ value: Value?, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws where Value.RawValue: StorageColumnValue {
-        put(value?.rawValue.storageValue ?? .null, to: &container, column)
+        try put(value?.rawValue.storageValue ?? .null, to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable & StorageColumnValue>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        put(value.storageValue, to: &container, column)
+        try put(value.storageValue, to: &container, column)
     }
 
     @inlinable
     public static func encode<Value: RawRepresentable & StorageColumnValue>(
         _ value: Value?, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        put(value?.storageValue ?? .null, to: &container, column)
+        try put(value?.storageValue ?? .null, to: &container, column)
     }
 
     @inlinable
@@ -87,10 +87,12 @@ public enum ColumnCoding {
     }
 
     @usableFromInline
-    static func put(_ value: StorageValue, to container: inout GRDB.PersistenceContainer, _ column: String) {
+    static func put(_ value: StorageValue, to container: inout GRDB.PersistenceContainer, _ column: String) throws {
         switch value {
         case .null: container[column] = GRDB.DatabaseValue.null
         case .integer(let value): container[column] = value
+        case .real(let value) where value.isNaN:
+            throw StorageError.notStorable("NaN, or a date outside of the years 0 to 9999,", in: "\"\(column)\"")
         case .real(let value): container[column] = value
         case .text(let value): container[column] = value
         case .blob(let value): container[column] = value

@@ -52,12 +52,16 @@ extension ColumnSchema {
     init<Stored: StorageColumnValue>(
         _ name: String, of type: Stored.Type, notNull: Bool, primaryKey: Bool, default value: Stored?, neutral: String?
     ) {
-        if case .text(let text)? = value?.storageValue, text.utf8.contains(0) {
+        switch value?.storageValue {
+        case .text(let text) where text.utf8.contains(0):
             self.init(problem: "the value of \"\(name)\" contains NUL, which no column's default can")
-        } else {
+        case .real(let number) where number.isNaN:
+            self.init(problem: "the value of \"\(name)\" is NaN, or a date outside of the years 0 to 9999")
+        default:
             self.init(
                 name: name, type: Stored.columnType, notNull: notNull, primaryKey: primaryKey,
-                defaultValue: value.map { $0.storageValue.literal }, neutralValue: neutral)
+                defaultValue: value.map { $0.storageValue.literal }, neutralValue: neutral,
+                coding: Stored.columnCoding)
         }
     }
 }
@@ -70,6 +74,7 @@ extension StorageColumnValue {
             case "TEXT": .text("")
             case "BLOB": .blob(Data())
             case "REAL": .real(0)
+            case "DATETIME": Date(timeIntervalSinceReferenceDate: 0).storageValue
             default: .integer(0)
             }
         return try? Self(storageValue: value)

@@ -37,15 +37,18 @@ final class EmbeddedProbe: Decoder {
 
     private func note<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey, isNullable: Bool) throws {
         guard !columns.contains(where: { $0.name == key.stringValue }) else { return }
-        let (columnType, neutral) = try column(type, key)
+        let (stored, neutral) = try column(type, key)
         columns.append(
             EmbeddedShape.Column(
-                name: key.stringValue, type: columnType, isNullable: isNullable, neutral: isNullable ? nil : neutral))
+                name: key.stringValue, type: stored.columnType, coding: stored.columnCoding, isNullable: isNullable,
+                neutral: isNullable ? nil : neutral))
     }
 
-    /// The SQL type of a property, and what rows from before it hold.
-    private func column(_ type: any Decodable.Type, _ key: any CodingKey) throws -> (type: String, neutral: String?) {
-        if let value = type as? any StorageColumnValue.Type { return (value.columnType, value.neutralLiteral) }
+    /// The type that fills a property's column, and what rows from before it hold.
+    private func column(
+        _ type: any Decodable.Type, _ key: any CodingKey
+    ) throws -> (type: any StorageColumnValue.Type, neutral: String?) {
+        if let value = type as? any StorageColumnValue.Type { return (value, value.neutralLiteral) }
         if let raw = type as? any RawRepresentable.Type, let column = rawColumn(raw) { return column }
         if type is any Embeddable.Type {
             throw refuse("\"\(key.stringValue)\" is embedded itself, and only one level is")
@@ -53,10 +56,12 @@ final class EmbeddedProbe: Decoder {
         throw refuse("\"\(key.stringValue)\" is a \(type), which fills no column")
     }
 
-    private func rawColumn<Raw: RawRepresentable>(_ type: Raw.Type) -> (type: String, neutral: String?)? {
+    private func rawColumn<Raw: RawRepresentable>(
+        _ type: Raw.Type
+    ) -> (type: any StorageColumnValue.Type, neutral: String?)? {
         guard let column = Raw.RawValue.self as? any StorageColumnValue.Type else { return nil }
         let isCase = (column.neutral as? Raw.RawValue).flatMap { Raw(rawValue: $0) } != nil
-        return (column.columnType, isCase ? column.neutralLiteral : nil)
+        return (column, isCase ? column.neutralLiteral : nil)
     }
 
     fileprivate func value<Value: Decodable>(_ type: Value.Type, _ key: any CodingKey) throws -> Value {
@@ -87,12 +92,10 @@ final class EmbeddedProbe: Decoder {
         // What varies gets a value that no usual calculation leaves as it is: no trimming, no rounding, no sign.
         let candidates: [StorageValue] =
             switch column.columnType {
-            case "TEXT":
-                varies
-                    ? [.text(" Bb "), .text("b"), .text("00000000-0000-0000-0000-000000000002")]
-                    : [.text("a"), .text("00000000-0000-0000-0000-000000000001")]
-            case "REAL", "DATETIME": [.real(varies ? -1.25 : 0)]
-            case "BLOB": [.blob(Data(varies ? [1] : []))]
+            case "TEXT": varies ? [.text(" Bb "), .text("b")] : [.text("a")]
+            case "REAL": [.real(varies ? -1.25 : 0)]
+            case "DATETIME": [Date(timeIntervalSinceReferenceDate: varies ? -1.25 : 0).storageValue]
+            case "BLOB": [.blob(Data(varies ? [1] : [])), .blob(Data(repeating: varies ? 2 : 1, count: 16))]
             default: varies ? [.integer(-101), .integer(101), .integer(1)] : [.integer(0)]
             }
         for candidate in candidates {

@@ -7,6 +7,7 @@ struct EmbeddedShape: Sendable {
     struct Column: Sendable {
         let name: String
         let type: String
+        let coding: String
         let isNullable: Bool
         /// What rows from before the column hold, as SQL.
         let neutral: String?

@@ -44,6 +44,24 @@ public struct RowReader {
         return Data(bytes: bytes, count: count)
     }
 
+    /// Seconds since 2001-01-01 UTC.
+    func date(at index: Int32) throws -> Double {
+        guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let bytes = sqlite3_column_text(statement, index),
+            let seconds = DateText.seconds(
+                UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, index))))
+        else { throw mismatch("a date such as \"2026-01-15 10:00:00.000\"", at: index) }
+        return seconds
+    }
+
+    func uuid(at index: Int32) throws -> UUID {
+        guard sqlite3_column_type(statement, index) == SQLITE_BLOB,
+            let uuid = UUID(
+                bytes: UnsafeRawBufferPointer(
+                    start: sqlite3_column_blob(statement, index), count: Int(sqlite3_column_bytes(statement, index))))
+        else { throw mismatch("the 16 bytes of a UUID", at: index) }
+        return uuid
+    }
+
     /// The value in its storage class. Text that isn't valid UTF-8 comes back repaired; use ``text(at:)`` to refuse it.
     public func value(at index: Int32) -> StorageValue {
         switch sqlite3_column_type(statement, index) {

@@ -20,29 +20,36 @@ public struct RowWriter {
 
     /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
     public func bind(_ value: Double, at index: Int32) throws {
-        if value.isNaN { throw StorageError.notANumber(parameter: index) }
+        if value.isNaN {
+            throw StorageError.notStorable("NaN, or a date outside of the years 0 to 9999,", parameter: index)
+        }
         sqlite3_bind_double(statement, index, value)
     }
 
     /// Text with a NUL character is refused when the change is captured, for every way of writing.
     public func bind(_ value: String, at index: Int32) {
         var value = value
-        _ = value.withUTF8 { bytes in
-            if let base = bytes.baseAddress {
-                storage_bind_text(statement, index, base, bytes.count)
-            } else {
-                storage_bind_text_borrowed(statement, index, nil, 0)
-            }
-        }
+        value.withUTF8 { bind(text: UnsafeRawBufferPointer($0), at: index) }
     }
 
     public func bind(_ value: Data, at index: Int32) {
-        _ = value.withUnsafeBytes { bytes in
-            if let base = bytes.baseAddress, bytes.count > 0 {
-                storage_bind_blob(statement, index, base, bytes.count)
-            } else {
-                sqlite3_bind_zeroblob(statement, index, 0)
-            }
+        value.withUnsafeBytes { bind(blob: $0, at: index) }
+    }
+
+    /// - Parameter text: UTF-8.
+    func bind(text: UnsafeRawBufferPointer, at index: Int32) {
+        if let base = text.baseAddress {
+            storage_bind_text(statement, index, base, text.count)
+        } else {
+            storage_bind_text_borrowed(statement, index, nil, 0)
+        }
+    }
+
+    func bind(blob: UnsafeRawBufferPointer, at index: Int32) {
+        if let base = blob.baseAddress, blob.count > 0 {
+            storage_bind_blob(statement, index, base, blob.count)
+        } else {
+            sqlite3_bind_zeroblob(statement, index, 0)
         }
     }
 
@@ -83,9 +90,15 @@ extension RowWriter {
 }
 
 extension StorageError {
-    static func notANumber(parameter: Int32) -> StorageError {
+    /// - Parameter value: What it is, in words.
+    static func notStorable(_ value: String, parameter: Int32) -> StorageError {
+        notStorable(value, in: "parameter \(parameter)")
+    }
+
+    static func notStorable(_ value: String, in place: String) -> StorageError {
         StorageError(
-            .invalidValue, "NaN can't be stored in parameter \(parameter): SQLite has no NaN and would keep NULL.",
-            remedy: "Store nil, or another number that stands for it.")
+            .invalidValue,
+            "\(value) can't be stored in \(place): SQLite has no NaN and would keep NULL, and its dates have four digits of a year.",
+            remedy: "Store nil, or another value that stands for it.")
     }
 }

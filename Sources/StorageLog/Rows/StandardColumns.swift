@@ -122,19 +122,31 @@ extension Float: StorageColumnValue {
     public static func read(from row: RowReader, at index: Int32) throws -> Float { Float(try row.real(at: index)) }
 }
 
-/// A date is kept as the real number of seconds since 2001-01-01 UTC, which is what `Date` itself holds: nothing is
-/// rounded. In SQL, `datetime(column + 978307200, 'unixepoch')` shows it.
+/// A date is kept as the text that SQLite and GRDB read and write, `2026-01-15 10:00:00.123` in UTC, with as many more digits
+/// as it takes for the very same date to come back. A date outside of the years 0 to 9999, which that text can't tell, is
+/// refused.
+///
+/// What SQL has written is read in each form in which GRDB reads it, such as that of `CURRENT_TIMESTAMP`; but texts are compared
+/// as texts, so `2026-01-15 10:00:00` comes before `2026-01-15 10:00:00.000`. Numbers aren't dates.
 extension Date: StorageColumnValue {
     public static var columnType: String { "DATETIME" }
-    public var storageValue: StorageValue { .real(timeIntervalSinceReferenceDate) }
+    /// The date's text; NaN, which nothing stores and no condition takes, for a date that has none.
+    public var storageValue: StorageValue {
+        DateText.text(of: timeIntervalSinceReferenceDate).map { .text($0) } ?? .real(.nan)
+    }
     public init(storageValue: StorageValue) throws {
-        self = Date(timeIntervalSinceReferenceDate: try Double(storageValue: storageValue))
+        guard case .text(let text) = storageValue, let seconds = DateText.seconds(text) else {
+            throw StorageError.unexpected(storageValue, Date.self)
+        }
+        self = Date(timeIntervalSinceReferenceDate: seconds)
     }
     public func write(to row: RowWriter, at index: Int32) throws {
-        try row.bind(timeIntervalSinceReferenceDate, at: index)
+        guard DateText.withText(of: timeIntervalSinceReferenceDate, { row.bind(text: $0, at: index) }) != nil else {
+            throw StorageError.notStorable("A date outside of the years 0 to 9999", parameter: index)
+        }
     }
     public static func read(from row: RowReader, at index: Int32) throws -> Date {
-        Date(timeIntervalSinceReferenceDate: try row.real(at: index))
+        Date(timeIntervalSinceReferenceDate: try row.date(at: index))
     }
 }
 
@@ -149,14 +161,25 @@ extension Data: StorageColumnValue {
     public static func read(from row: RowReader, at index: Int32) throws -> Data { try row.blob(at: index) }
 }
 
+/// A UUID is kept as its 16 bytes, as GRDB binds it. In SQL, `hex(column)` shows them.
 extension UUID: StorageColumnValue {
-    public static var columnType: String { "TEXT" }
-    public var storageValue: StorageValue { .text(uuidString) }
+    public static var columnType: String { "BLOB" }
+    public static var columnCoding: String { ColumnSchema.uuid }
+    public var storageValue: StorageValue { .blob(withUnsafeBytes(of: uuid) { Data($0) }) }
     public init(storageValue: StorageValue) throws {
-        guard case .text(let text) = storageValue, let value = UUID(uuidString: text) else {
+        guard case .blob(let bytes) = storageValue, let value = bytes.withUnsafeBytes({ UUID(bytes: $0) }) else {
             throw StorageError.unexpected(storageValue, UUID.self)
         }
         self = value
+    }
+    public func write(to row: RowWriter, at index: Int32) {
+        withUnsafeBytes(of: uuid) { row.bind(blob: $0, at: index) }
+    }
+    public static func read(from row: RowReader, at index: Int32) throws -> UUID { try row.uuid(at: index) }
+
+    init?(bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == MemoryLayout<uuid_t>.size else { return nil }
+        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
 }
 
@@ -173,6 +196,7 @@ extension URL: StorageColumnValue {
 
 extension Optional: StorageColumnValue where Wrapped: StorageColumnValue {
     @inlinable public static var columnType: String { Wrapped.columnType }
+    @inlinable public static var columnCoding: String { Wrapped.columnCoding }
     @inlinable public static var isNullable: Bool { true }
     public var storageValue: StorageValue { self?.storageValue ?? .null }
     public init(storageValue: StorageValue) throws {

@@ -15,6 +15,8 @@ public import StorageCore
 public protocol StorageColumnValue: Sendable {
     /// The declared SQL type.
     static var columnType: String { get }
+    /// How values are shown beyond what SQLite knows of them: ``ColumnSchema/uuid`` where bytes are UUIDs, else nothing.
+    static var columnCoding: String { get }
     /// Whether NULL is one of the values.
     static var isNullable: Bool { get }
     /// The value as the database keeps it.
@@ -32,6 +34,7 @@ public protocol StorageColumnValue: Sendable {
 }
 
 extension StorageColumnValue {
+    @inlinable public static var columnCoding: String { "" }
     @inlinable public static var isNullable: Bool { false }
 
     @inlinable public func write(to row: RowWriter, at index: Int32) throws {

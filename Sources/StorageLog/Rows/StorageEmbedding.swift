@@ -28,7 +28,7 @@ public enum StorageEmbedding {
         return shape.columns.map {
             ColumnSchema(
                 name: prefix + $0.name, type: $0.type, notNull: !$0.isNullable && !isOptional, defaultValue: nil,
-                neutralValue: $0.neutral)
+                neutralValue: $0.neutral, coding: $0.coding)
         }
     }
 
@@ -57,7 +57,7 @@ public enum StorageEmbedding {
         _ value: Value, to container: inout GRDB.PersistenceContainer, prefix: String
     ) throws {
         for (column, value) in zip(EmbeddedShape.of(Value.self).columns, try values(value)) {
-            ColumnCoding.put(value, to: &container, prefix + column.name)
+            try ColumnCoding.put(value, to: &container, prefix + column.name)
         }
     }
 
@@ -65,7 +65,7 @@ public enum StorageEmbedding {
         _ value: Value?, to container: inout GRDB.PersistenceContainer, prefix: String
     ) throws {
         for (column, value) in zip(EmbeddedShape.of(Value.self).columns, try values(value)) {
-            ColumnCoding.put(value, to: &container, prefix + column.name)
+            try ColumnCoding.put(value, to: &container, prefix + column.name)
         }
     }
 

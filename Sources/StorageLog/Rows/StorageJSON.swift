@@ -36,7 +36,7 @@ public enum StorageJSON {
     public static func encode<Value: Codable>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, _ column: String
     ) throws {
-        ColumnCoding.put(try stored(value), to: &container, column)
+        try ColumnCoding.put(try stored(value), to: &container, column)
     }
 
     public static func decode<Value: Codable>(_ type: Value.Type, from row: GRDB.Row, _ column: String) throws -> Value

@@ -4,11 +4,10 @@ public import StorageCore
 
 /// Values in the form in which columns hold them, as arguments and results of SQL.
 ///
-/// For a `Date` this is the way to put one into SQL of your own, because GRDB writes dates as text by itself, which is never
-/// what a column of dates holds:
+/// A `Date` that GRDB binds is rounded to milliseconds; its `storageValue` is the date itself:
 ///
 /// ```swift
-/// try db.execute(sql: "DELETE FROM posts WHERE createdAt < ?", arguments: [limit.storageValue])
+/// try db.execute(sql: "DELETE FROM posts WHERE createdAt = ?", arguments: [date.storageValue])
 /// ```
 extension StorageValue: DatabaseValueConvertible {
     public var databaseValue: DatabaseValue {

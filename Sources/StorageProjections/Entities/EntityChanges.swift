@@ -80,7 +80,8 @@ extension LogWriter {
         try add(
             EntityDefinition.Column(
                 ColumnSchema(
-                    name: temporary, type: schema.type, notNull: schema.notNull, defaultValue: schema.defaultValue)),
+                    name: temporary, type: schema.type, notNull: schema.notNull, defaultValue: schema.defaultValue,
+                    coding: schema.coding)),
             to: entity)
         try fill(temporary, from: known, of: entity, convert)
         try statement("ALTER TABLE \(quoted(entity.stored)) DROP COLUMN \(quoted(known.stored))").execute()

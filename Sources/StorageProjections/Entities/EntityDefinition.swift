@@ -12,10 +12,10 @@ package struct EntityDefinition: Sendable {
         package var stored: String
         package var coding: String
 
-        package init(_ schema: ColumnSchema, stored: String? = nil, coding: String = "") {
+        package init(_ schema: ColumnSchema, stored: String? = nil, coding: String? = nil) {
             self.schema = schema
             self.stored = stored ?? schema.name
-            self.coding = coding
+            self.coding = coding ?? schema.coding
         }
     }
 
@@ -45,18 +45,26 @@ extension LogWriter {
         try definition.validate()
         guard let known = catalog.entity(named: definition.name) else { return try create(definition) }
         if definition.isWhole { try definition.checkUndeclared(in: known) }
-        let existing = Dictionary(known.live.map { (ExactText($0.name), $0) }) { first, _ in first }
+        let indexes = Dictionary(
+            known.columns.indices.filter { !known.columns[$0].isDropped }.map { (ExactText(known.columns[$0].name), $0) }
+        ) { first, _ in first }
+        var adopted = known
         var fresh: [EntityDefinition.Column] = []
         for column in definition.columns {
-            if let existing = existing[ExactText(column.schema.name)] {
-                try existing.check(column, of: known)
+            if let index = indexes[ExactText(column.schema.name)] {
+                try adopted.columns[index].check(column, of: known)
+                adopted.columns[index].adoptCoding(of: column)
             } else {
                 fresh.append(column)
             }
         }
+        if adopted != known {
+            record(adopted)
+            try schemaChanged()
+        }
         guard !fresh.isEmpty else { return }
         guard known.live.count + fresh.count <= Limits.columns else { throw StorageError.tooManyColumns(known.name) }
-        try add(fresh, to: known)
+        try add(fresh, to: adopted)
     }
 
     private func create(_ definition: EntityDefinition) throws {
@@ -230,7 +238,7 @@ extension EntityDefinition.Column {
         // A column with REAL affinity turns -0.0 into 0.0, so reals live in columns without a type.
         // Columns of imported histories keep whatever kind of value comes.
         let untyped =
-            schema.type.isEmpty || schema.type == Double.columnType || !coding.isEmpty
+            schema.type.isEmpty || schema.type == Double.columnType || CatalogColumn.isImported(coding)
             || isStrict && !["INTEGER", "TEXT", "BLOB"].contains(schema.type)
         let type = untyped ? isStrict ? " ANY" : "" : " " + schema.type
         var sql = quoted(stored) + type + (schema.notNull || schema.primaryKey ? " NOT NULL" : "")
@@ -253,9 +261,18 @@ extension CatalogColumn {
         return switch declared {
         case "TEXT": affinity == .text
         case "INTEGER", "BOOLEAN": affinity == .integer || affinity == .numeric
-        case "REAL", "DATETIME": affinity == .real || affinity == .numeric
+        case "REAL": affinity == .real || affinity == .numeric
+        case "DATETIME": affinity == .text || affinity == .numeric
+        case "BLOB": affinity == .blob
         default: false
         }
+    }
+
+    fileprivate func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+
+    /// A table that was made with SQL doesn't know that its bytes are UUIDs.
+    fileprivate mutating func adoptCoding(of column: EntityDefinition.Column) {
+        if !isImported, !CatalogColumn.isImported(column.coding) { coding = column.coding }
     }
 
     fileprivate func check(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {

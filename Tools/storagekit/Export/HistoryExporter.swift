@@ -94,7 +94,7 @@ final class HistoryExporter {
             writer.key("table")
             writer.text(source.entity.name)
             writer.key("id")
-            writer.text(KeyText.text(of: (0..<Int(shape.key_count)).map { view.value(key[$0]) }))
+            writer.text(KeyText.text(of: (0..<Int(shape.key_count)).map { view.value(key[$0]) }, in: source.entity))
             writer.key("row")
             if shape.operation == UInt32(STORAGE_DELETE) {
                 writer.null()
@@ -137,16 +137,5 @@ extension CatalogEntity {
             return column
         }
         return copy
-    }
-}
-
-extension StorageValue {
-    /// As a row's id is written: text as it is, numbers in digits.
-    var plainText: String {
-        switch self {
-        case .text(let text): text
-        case .blob(let bytes): bytes.map { String(format: "%02x", $0) }.joined()
-        default: description
-        }
     }
 }

@@ -1,14 +1,17 @@
 import Foundation
 import StorageCore
+import StorageLog
 
 /// Writes stored values as the JSON that they came from or stand for. The one place that knows how.
 ///
+/// - A column of UUIDs (`coding` is "uuid") holds their bytes.
 /// - A column of type `BOOLEAN` holds 0 and 1 for false and true.
 /// - In imported columns (`coding` begins with "json"), text in a column of type `JSON` is the source of a JSON value,
 ///   and a blob in a column of any type but `BLOB` is the source of a value that doesn't fit the column's kind.
 enum StoredValueWriter {
     static func write(_ value: StorageValue, type: String, coding: String, to writer: inout JSONWriter) {
-        let isImported = coding.hasPrefix("json")
+        if let uuid = value.uuid(coding) { return writer.text(uuid.uuidString) }
+        let isImported = CatalogColumn.isImported(coding)
         switch value {
         case .integer(let value) where type == "BOOLEAN" && (value == 0 || value == 1): writer.bool(value == 1)
         case .text(var text) where isImported && type == "JSON":

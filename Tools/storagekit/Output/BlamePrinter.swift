@@ -79,7 +79,7 @@ final class BlamePrinter {
         json.key("table")
         json.text(row.entity.name)
         json.key("id")
-        json.text(KeyText.text(of: row.key))
+        json.text(KeyText.text(of: row.key, in: row.entity))
         json.key("column")
         json.text(cell.field.column)
         json.key("value")

@@ -15,7 +15,7 @@ extension RowDifference: RowChange {}
 
 extension RowChange {
     /// The row's id as it is typed.
-    var id: String { KeyText.text(of: key.map(\.value)) }
+    var id: String { KeyText.text(of: key) }
 
     var target: TargetArgument { TargetArgument(table: table, id: id) }
 }

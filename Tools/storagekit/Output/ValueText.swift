@@ -8,12 +8,13 @@ enum ValueText {
 
     /// Text stands as it is, unless it could be taken for something else.
     static func text(_ field: StorageEvent.Field) -> String {
+        if let uuid = field.value.uuid(field.coding) { return uuid.uuidString }
         switch field.value {
         case .null: return null
         case .text(let text):
-            let isImported = field.coding.hasPrefix("json")
+            let isImported = CatalogColumn.isImported(field.coding)
             return isImported && field.type == "JSON" || !isAmbiguous(text) ? text : "\"\(text)\""
-        case .blob(let bytes) where !(field.coding.hasPrefix("json") && field.type != "BLOB"):
+        case .blob(let bytes) where !(CatalogColumn.isImported(field.coding) && field.type != "BLOB"):
             return "x'\(bytes.map { String(format: "%02x", $0) }.joined())'"
         case .real(let value) where value.isInfinite: return value < 0 ? "-Infinity" : "Infinity"
         default: return plain(field)
@@ -22,6 +23,7 @@ enum ValueText {
 
     /// The value for tables of other programs: text as it is, nothing for NULL, the rest as in JSON.
     static func plain(_ field: StorageEvent.Field) -> String {
+        if let uuid = field.value.uuid(field.coding) { return uuid.uuidString }
         switch field.value {
         case .null: return ""
         case .text(let text): return text
@@ -32,9 +34,27 @@ enum ValueText {
         }
     }
 
+    /// A value as a row's id is written: text as it is, numbers in digits, bytes in hexadecimal ones.
+    static func id(_ value: StorageValue, coding: String) -> String {
+        if let uuid = value.uuid(coding) { return uuid.uuidString }
+        return switch value {
+        case .text(let text): text
+        case .blob(let bytes): bytes.map { String(format: "%02x", $0) }.joined()
+        default: value.description
+        }
+    }
+
     private static func isAmbiguous(_ text: String) -> Bool {
         text.isEmpty || text.first?.isWhitespace == true || text.last?.isWhitespace == true || text == null
             || text == "true" || text == "false" || text.hasPrefix("\"") || text.hasPrefix("x'")
             || Double(text) != nil || text.contains(" → ")
+    }
+}
+
+extension StorageValue {
+    /// The UUID whose bytes this is, in a column of UUIDs.
+    func uuid(_ coding: String) -> UUID? {
+        // Other bytes may have been put there with SQL, and are shown as such.
+        coding == ColumnSchema.uuid ? try? UUID(storageValue: self) : nil
     }
 }

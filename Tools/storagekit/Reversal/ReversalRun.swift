@@ -40,9 +40,10 @@ struct ReversalRun: Sendable {
         // What stands in the way is told as a whole, so it is looked for without refusing.
         let plan = try await body(engine, policy == .refuse ? .skip : policy, change.metadata, true)
         let subject = try await subject(of: plan, engine)
+        let catalog = try await engine.read { $0.catalog }
         let isRefused = policy == .refuse && !plan.outcome.conflicts.isEmpty
         if change.dryRun || isRefused {
-            try write(plan, subject, isDone: false)
+            try write(plan, about: subject, catalog: catalog, isDone: false)
             guard isRefused else { return nil }
             throw CommandError(
                 .conflict, "Nothing was changed: \(NumberText.count(plan.outcome.conflicts.count, "conflict")).",
@@ -50,20 +51,22 @@ struct ReversalRun: Sendable {
                 next: "Add --on-conflict skip to leave them as they are, or --on-conflict overwrite.")
         }
         if plan.outcome.count == 0 {
-            try write(plan, subject, isDone: true)
+            try write(plan, about: subject, catalog: catalog, isDone: true)
             return plan.outcome.conflicts.isEmpty ? nil : .partial
         }
         let name = subject.map { " \($0.rendered(.plain, width: nil))" } ?? ""
         try change.confirm("\(title)\(name): \(Self.summary(plan.outcome)). Go on?")
         let report = try await body(engine, policy, change.metadata, false)
-        try write(report, subject, isDone: true)
+        try write(report, about: subject, catalog: catalog, isDone: true)
         return report.outcome.conflicts.isEmpty ? nil : .partial
     }
 
     /// So many rows are told to people before it is done.
     private static let rowLimit = 20
 
-    private func write(_ report: RevertReport, _ subject: StyledLine?, isDone: Bool) throws {
+    private func write(
+        _ report: RevertReport, about subject: StyledLine?, catalog: Catalog, isDone: Bool
+    ) throws {
         let output = ResultOutput(format)
         let outcome = report.outcome
         if output.format == .human {
@@ -76,7 +79,7 @@ struct ReversalRun: Sendable {
                 let untold = outcome.count - Self.rowLimit
                 if untold > 0 { try output.line("… and \(NumberText.grouped(untold)) more", .dim) }
             }
-            for conflict in outcome.conflicts { try output.line(Self.line(conflict)) }
+            for conflict in outcome.conflicts { try output.line(Self.line(conflict, catalog)) }
             let summary = Self.summary(outcome)
             if outcome.count == 0 {
                 if outcome.conflicts.isEmpty { try output.line("Nothing to do.") }
@@ -101,7 +104,7 @@ struct ReversalRun: Sendable {
                 }
                 json.key("conflicts")
                 json.beginArray()
-                for conflict in outcome.conflicts { Self.write(conflict, to: &json) }
+                for conflict in outcome.conflicts { Self.write(conflict, catalog, to: &json) }
                 json.endArray()
                 if !isDone { json.changes("plan", report.plan) }
             }
@@ -118,34 +121,40 @@ struct ReversalRun: Sendable {
         return texts.joined(separator: ", ")
     }
 
-    private static func target(_ conflict: RevertConflict) -> TargetArgument {
-        TargetArgument(
-            table: conflict.table, id: KeyText.text(of: conflict.key), column: conflict.column)
-    }
-
-    private static func line(_ conflict: RevertConflict) -> StyledLine {
-        var line = StyledLine("! \(target(conflict))", .removed)
+    private static func line(_ conflict: RevertConflict, _ catalog: Catalog) -> StyledLine {
+        let entity = catalog.entity(named: conflict.table)
+        let target = TargetArgument(
+            table: conflict.table, id: KeyText.text(of: conflict.key, in: entity), column: conflict.column)
+        var line = StyledLine("! \(target)", .removed)
         line.addWord(conflict.reason)
         if let expected = conflict.expected, let found = conflict.found {
-            let texts = [expected, found].map { ValueText.text(StorageEvent.Field(column: "", value: $0)) }
+            let column = conflict.column.flatMap { entity?.column(named: $0) }
+            let texts = [expected, found].map { value in
+                ValueText.text(
+                    StorageEvent.Field(
+                        column: "", value: value, type: column?.type ?? "", coding: column?.coding ?? ""))
+            }
             line.addWord("\(texts[0]) → \(texts[1])", .dim)
         }
         return line
     }
 
-    private static func write(_ conflict: RevertConflict, to json: inout JSONWriter) {
+    private static func write(_ conflict: RevertConflict, _ catalog: Catalog, to json: inout JSONWriter) {
+        let entity = catalog.entity(named: conflict.table)
+        let column = conflict.column.flatMap { entity?.column(named: $0) }
         json.beginObject()
         json.key("table")
         json.text(conflict.table)
         json.key("id")
-        json.text(KeyText.text(of: conflict.key))
+        json.text(KeyText.text(of: conflict.key, in: entity))
         json.key("column")
         conflict.column.map { json.text($0) } ?? json.null()
         json.key("reason")
         json.text(conflict.reason)
         for (name, value) in [("expected", conflict.expected), ("found", conflict.found)] {
             json.key(name)
-            if let value { json.value(value) } else { json.null() }
+            StoredValueWriter.write(
+                value ?? .null, type: column?.type ?? "", coding: column?.coding ?? "", to: &json)
         }
         json.endObject()
     }

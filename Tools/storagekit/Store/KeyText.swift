@@ -1,10 +1,23 @@
 import StorageCore
+import StorageLog
 
 /// A row's key as one text: of several parts, they are separated by commas, and a comma inside of a part is `%2C`.
 enum KeyText {
-    static func text(of key: [StorageValue]) -> String {
-        guard key.count > 1 else { return key.first?.plainText ?? "" }
-        return key.map { escaped($0.plainText) }.joined(separator: ",")
+    static func text(of key: [StorageEvent.Field]) -> String {
+        text(key.map { ValueText.id($0.value, coding: $0.coding) })
+    }
+
+    /// - Parameter entity: Says what the parts of the key mean; what isn't known is shown as it is.
+    static func text(of key: [StorageValue], in entity: CatalogEntity?) -> String {
+        let columns = entity?.key ?? []
+        return text(
+            key.enumerated().map { place, value in
+                ValueText.id(value, coding: columns.indices.contains(place) ? columns[place].coding : "")
+            })
+    }
+
+    private static func text(_ parts: [String]) -> String {
+        parts.count == 1 ? parts[0] : parts.map(escaped).joined(separator: ",")
     }
 
     /// The parts of a key of several columns.

@@ -62,9 +62,11 @@ extension StoreReader {
         let isText = type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") || type == "JSON"
         // SQLite keeps text as it is in text columns, and turns what looks like a number into one in others.
         if isText { return [.text(text)] }
+        let uuid = UUID(uuidString: text)?.storageValue
+        if let uuid, column.coding == ColumnSchema.uuid { return [uuid] }
         let real = Double(text).flatMap { $0.isFinite ? StorageValue.real($0) : nil }
         let blob = blob(text).map { StorageValue.blob($0) }
-        return [integer, real, .text(text), blob].compactMap { $0 }
+        return [integer, real, .text(text), blob, uuid].compactMap { $0 }
     }
 
     /// Bytes in hexadecimal digits, as ids that are blobs are shown.
@@ -109,7 +111,9 @@ extension StoreReader {
                 """)
             try select.writer.bind(value, at: 1)
             var ids: [String] = []
-            while try select.step() { ids.append(select.row.value(at: 0).plainText) }
+            while try select.step() {
+                ids.append(ValueText.id(select.row.value(at: 0), coding: entity.key[0].coding))
+            }
             found = comparison == "<" ? ids.reversed() + found : found + ids
         }
         return found

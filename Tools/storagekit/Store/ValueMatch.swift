@@ -36,7 +36,8 @@ struct ValueSearch {
                 if isWanted(change) { found.append(ValueMatch(place: place, change: change)) }
             }
             if operation != .update {
-                for part in 0..<Int(shape.key_count) where isMatch(view, view.key(of: index)[part], nil) {
+                for part in 0..<Int(shape.key_count)
+                where isMatch(view, view.key(of: index)[part], catalog.entity(id: shape.entity)?.keyId(part)) {
                     add(-part - 1, old: operation == .delete, new: operation == .insert)
                 }
             }
@@ -55,19 +56,37 @@ struct ValueSearch {
         }
     }
 
-    private func isMatch(_ view: EventView, _ value: storage_value, _ column: UInt32?) -> Bool {
-        switch Int32(value.type) {
+    private func isMatch(
+        _ view: EventView, _ value: storage_value, _ column: @autoclosure () -> UInt32?
+    ) -> Bool {
+        let type = Int32(value.type)
+        if type == SQLITE_BLOB, value.size == MemoryLayout<uuid_t>.size,
+            let coding = column().flatMap({ catalog.column(id: $0) })?.coding,
+            let uuid = view.value(value).uuid(coding)?.uuidString
+        {
+            // It is shown in capitals, and often typed without.
+            return pattern.matches(uuid) || pattern.matches(uuid.lowercased())
+        }
+        switch type {
         case SQLITE_TEXT, SQLITE_BLOB:
             return pattern.matches(
                 UnsafeRawBufferPointer(start: view.bytes + Int(value.bits), count: Int(value.size)))
         case SQLITE_INTEGER, SQLITE_FLOAT:
             guard pattern.canMatchNumbers else { return false }
-            let known = column.flatMap { catalog.column(id: $0) }
+            let known = column().flatMap { catalog.column(id: $0) }
             return pattern.matches(
                 ValueText.plain(
                     StorageEvent.Field(
                         column: "", value: view.value(value), type: known?.type ?? "", coding: known?.coding ?? "")))
         default: return false
         }
+    }
+}
+
+extension CatalogEntity {
+    /// The id of one column of the key.
+    fileprivate func keyId(_ part: Int) -> UInt32? {
+        let key = key
+        return key.indices.contains(part) ? key[part].id : nil
     }
 }

@@ -1,0 +1,19 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+
+extension StatementArguments {
+    /// Values in the form in which columns hold them: what GRDB binds too, but for dates, which it rounds to milliseconds.
+    ///
+    /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL, and for dates that can't be stored.
+    init(storing values: [(any StorageColumnValue)?]) throws {
+        let values = values.map { $0?.storageValue ?? .null }
+        for case .real(let value) in values where value.isNaN {
+            throw StorageError(
+                .invalidValue,
+                "NaN, or a date outside of the years 0 to 9999, can't be a value of SQL: SQLite would take NULL.",
+                remedy: "Give nil, or another value that stands for it.")
+        }
+        self.init(values)
+    }
+}
