@@ -23,7 +23,8 @@ public struct WriteTransaction {
 
     /// Counted from 2001, as dates are, so that a microsecond keeps the six digits that it has.
     var now: Date {
-        let microseconds = writer.configuration.clock.microseconds - Int64(Date.timeIntervalBetween1970AndReferenceDate) * 1_000_000
+        let microseconds =
+            writer.configuration.clock.microseconds - Int64(Date.timeIntervalBetween1970AndReferenceDate) * 1_000_000
         return Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1_000_000)
     }
 

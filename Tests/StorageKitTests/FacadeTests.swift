@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import StorageKit
 import StorageTesting
 import Testing
@@ -109,8 +110,8 @@ struct FacadeTests {
         var configuration = StorageConfiguration()
         configuration.clock = clock
         let storage = try StorageKit.inMemory(configuration: configuration) { $0.autoSchema(NoteRecord.self) }.facade
-        func stamp() async throws -> Double? {
-            try await storage.read { try Double.fetchOne($0, sql: "SELECT updatedAt FROM notes") }
+        func stamp() async throws -> Date? {
+            try await storage.read { try Date.fetchOne($0, sql: "SELECT updatedAt FROM notes") }
         }
         try await storage.save(Note(id: 1, text: "one"))
         let first = try await stamp()

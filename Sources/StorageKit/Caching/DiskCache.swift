@@ -37,7 +37,9 @@ public actor DiskCache<Value: Codable & Sendable> {
         let found: (data: Data, used: Date)?
         do {
             found = try await db.read { db in
-                try GRDB.Row.fetchOne(db, sql: sql, arguments: [key, now.storageValue]).map { ($0["blob"], $0["updatedAt"]) }
+                try GRDB.Row.fetchOne(db, sql: sql, arguments: [key, now.storageValue]).map {
+                    ($0["blob"], $0["updatedAt"])
+                }
             }
         } catch {
             report(.cacheReadFailed, "The cached value of \"\(key)\" can't be read.", error)

@@ -82,7 +82,8 @@ extension FetchableQuery {
         return value == .null ? .zero : try Value(storageValue: value)
     }
 
-    /// The mean of a column's values that aren't NULL; nil where there is none.
+    /// The mean of a column's values that aren't NULL; nil where there is none. For numbers: of a date, as of every text,
+    /// SQLite takes the number that it begins with.
     public func average<Value>(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) async throws -> Double? {
         let value = try await aggregate("avg", column)
         return value == .null ? nil : try Double(storageValue: value)

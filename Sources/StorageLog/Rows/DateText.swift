@@ -40,7 +40,8 @@ enum DateText {
     /// - Returns: How many bytes were written.
     private static func write(_ seconds: Double, to buffer: UnsafeMutableRawBufferPointer) -> Int {
         let whole = seconds.rounded(.down)
-        let (day, second) = (Int(whole) + daysBefore2001 * secondsPerDay).quotientAndRemainder(dividingBy: secondsPerDay)
+        let (day, second) = (Int(whole) + daysBefore2001 * secondsPerDay).quotientAndRemainder(
+            dividingBy: secondsPerDay)
         let date = civil(day)
         var output = DigitWriter(buffer: buffer)
         output.append(date.year, digits: 4)

@@ -60,7 +60,8 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
 }
 
 extension Aggregate where Value == Double? {
-    /// The mean of a column's values that aren't NULL; nil where there is none. As exact as ``sum(_:)``.
+    /// The mean of a column's values that aren't NULL; nil where there is none. As exact as ``sum(_:)``. For
+    /// numbers: of a date, as of every text, SQLite takes the number that it begins with.
     public static func average<Column>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
     ) -> Aggregate {

@@ -69,7 +69,7 @@ import Testing
 
     @Test func everyTypeOfTheTableOfTypesHasItsColumnAndComesBack() async throws {
         let types = Dictionary(uniqueKeysWithValues: MeasureRecord.schemaColumns.map { ($0.name, $0.type) })
-        #expect(types["text"] == "TEXT" && types["uuid"] == "TEXT" && types["url"] == "TEXT")
+        #expect(types["text"] == "TEXT" && types["uuid"] == "BLOB" && types["url"] == "TEXT")
         #expect(types["id"] == "INTEGER" && types["int"] == "INTEGER" && types["int32"] == "INTEGER")
         #expect(types["double"] == "REAL" && types["float"] == "REAL" && types["flag"] == "BOOLEAN")
         #expect(types["date"] == "DATETIME" && types["data"] == "BLOB")

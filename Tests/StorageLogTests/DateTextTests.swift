@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import StorageLog
+
+/// The text of a date: exact, short, in order, and as SQLite has it.
+struct DateTextTests {
+    @Test(arguments: [
+        (0, "2001-01-01 00:00:00.000"), (-0.0, "2001-01-01 00:00:00.000"), (790_164_000, "2026-01-15 10:00:00.000"),
+        (790_164_000.12, "2026-01-15 10:00:00.120"), (790_164_000.123, "2026-01-15 10:00:00.123"),
+        (790_164_000.1234, "2026-01-15 10:00:00.1234"), (0.1, "2001-01-01 00:00:00.100"),
+        (1e-5, "2001-01-01 00:00:00.00001"), (-1e-5, "2000-12-31 23:59:59.99999"), (-0.5, "2000-12-31 23:59:59.500"),
+        (-1.5, "2000-12-31 23:59:58.500"), (1.0.nextUp, "2001-01-01 00:00:01.0000000000000002"),
+        ((-1.0).nextDown, "2000-12-31 23:59:58.9999999999999998"), (-978_307_200, "1970-01-01 00:00:00.000"),
+        (-63_145_526_400, "0000-01-01 00:00:00.000"), (-63_113_904_000, "0001-01-01 00:00:00.000"),
+        (252_423_993_600.0.nextDown, "9999-12-31 23:59:59.99997"), (-26_438_486_400, "1163-03-15 00:00:00.000"),
+    ])
+    func textsAreThoseOfSQLite(_ seconds: Double, _ text: String) {
+        #expect(DateText.text(of: seconds) == text)
+        #expect(DateText.seconds(text) == seconds)
+    }
+
+    @Test func everyDayIsTheOneAfterTheDayBefore() {
+        var previous = ""
+        for day in -730_851..<2_921_574 {
+            guard let text = DateText.text(of: Double(day) * 86_400) else { return #expect(Bool(false), "\(day)") }
+            if previous >= text || DateText.seconds(text) != Double(day) * 86_400 {
+                #expect(Bool(false), "\(previous) \(text)")
+            }
+            previous = text
+        }
+        #expect(previous == "9999-12-31 00:00:00.000")
+    }
+
+    @Test func textsComeBackAndAreInOrder() {
+        var known: [(seconds: Double, text: String)] = []
+        for _ in 0..<20_000 {
+            for seconds in [
+                .random(in: 7e8...9e8), .random(in: -63_145_526_400..<252_423_993_600),
+                .random(in: -1...1) * pow(2, .random(in: -1_070...37)), Double(bitPattern: .random(in: 0 ... .max)),
+                pow(2, Double(Int.random(in: -5...37))).nextDown, (Double.random(in: 7e11...8e11)).rounded() / 1_000,
+            ] {
+                guard let text = DateText.text(of: seconds) else {
+                    #expect(!DateText.covers(seconds))
+                    continue
+                }
+                if DateText.seconds(text) != seconds { #expect(DateText.seconds(text) == seconds, "\(seconds)") }
+                let digits = text.utf8.dropFirst(20)
+                if digits.count < 3 || (digits.count > 3 && digits.last == UInt8(ascii: "0")) {
+                    #expect(Bool(false), "\(text) isn't the shortest")
+                }
+                known.append((seconds, text))
+            }
+        }
+        known.sort { $0.seconds < $1.seconds }
+        for (left, right) in zip(known, known.dropFirst()) where left.seconds < right.seconds {
+            if !left.text.utf8.lexicographicallyPrecedes(right.text.utf8) {
+                #expect(Bool(false), "\(left) \(right)")
+            }
+        }
+    }
+
+    /// Of any digits the nearest double, as Swift reads them without a date in front.
+    @Test func digitsAreRoundedToTheNearest() {
+        for _ in 0..<20_000 {
+            let whole = Int.random(in: 1...2_000_000_000)
+            let digits = (0..<Int.random(in: 1...24)).map { _ in String(Int.random(in: 0...9)) }.joined()
+            guard let text = DateText.text(of: Double(whole)), let number = Double("\(whole).\(digits)") else {
+                continue
+            }
+            let read = DateText.seconds(text.prefix(20) + digits)
+            if read != number { #expect(read == number, "\(whole).\(digits)") }
+        }
+        // Half-way between two doubles: the even one.
+        #expect(DateText.seconds("2026-01-15 10:00:00.000000059604644775390625") == 790_164_000)
+        #expect(DateText.seconds("2026-01-15 10:00:00.000000178813934326171875") == 790_164_000.0.nextUp.nextUp)
+    }
+
+    @Test(arguments: [
+        ("2026-01-15", 790_128_000), ("2026-01-15 10:00", 790_164_000), ("2026-01-15 10:00:00", 790_164_000),
+        ("2026-01-15T10:00:00.5Z", 790_164_000.5), ("2026-01-15 12:30:00+02:30", 790_164_000),
+        ("2026-01-15 09:00:00.25-01:00", 790_164_000.25), ("2024-02-29", 730_857_600),
+    ])
+    func otherFormsAreRead(_ text: String, _ seconds: Double) {
+        #expect(DateText.seconds(text) == seconds)
+    }
+
+    @Test(arguments: [
+        "", "0", "2026", "2026-1-15", "2026-13-01", "2026-00-01", "2026-02-29", "2100-02-29", "2026-01-15 24:00:00",
+        "2026-01-15 10:60", "2026-01-15 10:00:60", "2026-01-15 10:00:00.", "2026-01-15 10:00:00.x", "2026-01-15 10",
+        "2026-01-15 10:00:00 ", "2026-01-15 10:00:00+2", "12026-01-15", "-026-01-15", "9999-12-31 23:59:59-01:00",
+        "0000-01-01 00:00+00:01", "１２34-01-01",
+    ])
+    func whatIsNoDateIsNotRead(_ text: String) {
+        #expect(DateText.seconds(text) == nil)
+    }
+
+    @Test(arguments: [.nan, .infinity, -.infinity, 252_423_993_600, -63_145_526_400.0.nextDown, 1e300])
+    func whatHasNoYearOfFourDigitsHasNoText(_ seconds: Double) {
+        #expect(DateText.text(of: seconds) == nil)
+    }
+}
