@@ -196,7 +196,7 @@ import Testing
         #expect(records.map(\.at.timeIntervalSinceReferenceDate.bitPattern) == expected, "seed \(seed)")
     }
 
-    @Test(arguments: [.nan, .infinity, -.infinity, 252_423_993_600, -63_145_526_400.0.nextDown])
+    @Test(arguments: [.nan, .infinity, -.infinity, 252_423_993_600, (-63_145_526_400.0).nextDown])
     func datesWithoutTextAreRefused(_ seconds: Double) async throws {
         let context = try StorageKit.inMemory { $0.autoSchema(VisitRecord.self, BookingRecord.self) }
         let storage = context.facade

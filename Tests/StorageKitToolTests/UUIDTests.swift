@@ -41,7 +41,7 @@ struct UUIDTests {
     @Test(arguments: [
         ["log", "tickets", "-p", "--format", "human"], ["blame", "tickets/\(first.uuidString)", "--format", "human"],
         ["at", "head", "SELECT id, buyer FROM tickets", "--format", "human"],
-        ["at", "head", "SELECT id, buyer FROM tickets", "--format", "csv"], ["export", "-"],
+        ["at", "head", "SELECT id, buyer FROM tickets", "--format", "csv"], ["export"],
         ["diff", "@0", "head", "--format", "human"], ["grep", buyer.uuidString.lowercased(), "--format", "jsonl"],
         ["watch", "tickets", "--for", "0", "--format", "jsonl"],
     ])
