@@ -76,7 +76,8 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
+                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "CSQLite",
+                "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -106,7 +107,7 @@ let package = Package(
             name: "StorageKitTests",
             dependencies: [
                 "StorageTesting", "StorageLifecycle", "StorageKit", "StorageSubscriptions", "StorageLog", "StorageCore",
-                "crash-worker",
+                "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -127,6 +128,16 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Tests/CrashWorker"),
+        // A disk and an allocator that record and fail, and the process that puts them in the place of the system's.
+        .target(name: "FaultSupport", path: "Tests/FaultSupport", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(
+            name: "fault-worker",
+            dependencies: [
+                "FaultSupport", "StorageKitTool", "StorageKit", "StorageProjections", "StorageLog", "StorageCore",
+                "CSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/FaultWorker"),
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
@@ -154,7 +165,7 @@ let package = Package(
 )
 
 // One set of rules for every Swift target of ours.
-for target in package.targets where target.type != .system && target.name != "CSQLite" {
+for target in package.targets where target.type != .system && !["CSQLite", "FaultSupport"].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

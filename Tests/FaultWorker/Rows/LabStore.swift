@@ -1,0 +1,27 @@
+import Foundation
+import StorageKit
+
+/// How the laboratory opens its stores.
+enum LabStore {
+    /// With everything that is kept in step: a table, a full-text index, a projection that follows by itself.
+    static func open(_ path: String, durability: StorageConfiguration.Durability = .full) throws -> Storage {
+        var configuration = StorageConfiguration()
+        configuration.durability = durability
+        // Short, so that some dozens of rows are sealed.
+        configuration.segmentLength = 64
+        return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) {
+            $0.autoSchema(MarkRecord.self)
+            $0.addFullTextSearch(table: "marks", columns: ["text"])
+            $0.addProjection(MarkCounts(), mode: .async, batchSize: 50)
+        }.facade
+    }
+
+    /// Rows of one write, which are named after it.
+    static func marks(_ batch: String, _ rows: Int) -> [Mark] {
+        (0..<rows).map { row in
+            Mark(
+                id: "\(batch)-\(row)", batch: batch, number: row,
+                text: "\(batch) " + String(repeating: "word\(row) ", count: 5 + row * 7 % 40))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+/// P1 and P2: a write that returned survives the loss of power, and a commit is wholly there or not at all.
+///
+/// The laboratory records every call that changes the disk while a store lives through random steps, and opens what is left
+/// of it where the power goes: what wasn't synced is gone, there, there in part, or out of order.
+struct PowerLossTests {
+    private static let images = 70
+
+    @Test(arguments: testSeeds(1)) func nothingThatReturnedIsLostWithThePower(seed: UInt64) async throws {
+        for part in 0..<max(1, FaultLab.scaled(Self.images) / 2_000) {
+            let images = min(FaultLab.scaled(Self.images), 2_000)
+            let lab = try await FaultLab.run("power", "\(seed &+ UInt64(part))", "40", "\(images)")
+            #expect(lab.status == 0 && lab.findings == [], "seed \(seed)")
+            #expect(lab.count("images") == images && lab.count("acknowledged") > 5, "seed \(seed): \(lab.counts)")
+            // A file from which SQLite has to take back its very first transaction is only looked at, and refused.
+            withKnownIssue("a store whose creation was interrupted can't be opened", isIntermittent: true) {
+                #expect(lab.count("stillborn") == 0)
+            }
+        }
+    }
+
+    /// With `normal` durability the last commits may be gone; what is there is as it was written.
+    @Test func normalDurabilityLosesTheEndAndNothingElse() async throws {
+        let lab = try await FaultLab.run("power", "\(UInt64.random(in: 0...UInt64.max))", "40", "24", "normal")
+        #expect(lab.status == 0 && lab.count("lost") > 0, "\(lab.counts)")
+        #expect(lab.count("unsound") == 0 && lab.count("unusable") == 0 && lab.count("half") == 0, "\(lab.findings)")
+    }
+
+    /// The laboratory can fail: on a disk that lies about bringing something to it, which is what `synchronous = OFF` makes of
+    /// every disk, it sees losses and damage.
+    @Test func theLaboratorySeesWhatIsLostWithoutSyncs() async throws {
+        let lab = try await FaultLab.run("power", "\(UInt64.random(in: 0...UInt64.max))", "30", "24", "lying")
+        #expect(lab.status == 0 && lab.count("lost") > 0, "\(lab.counts)")
+        #expect(lab.count("unsound") + lab.count("unusable") > 0, "\(lab.counts)")
+    }
+}
