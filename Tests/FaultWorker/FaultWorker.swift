@@ -8,18 +8,52 @@ import StorageKit
 /// `fault-worker power SEED STEPS IMAGES [normal|lying]`: records the life of a store and opens images of it after losses of
 /// power; with `normal` durability, or on a disk that lies about bringing something to it.
 ///
+/// `fault-worker disk|memory SEED LIMIT SKIPPED OPERATION`: lets calls of the disk, or allocations of SQLite, fail while the
+/// operation runs, as many as the limit says and passing over the first ones; each is announced by a line `at …`.
+///
 /// It prints lines `finding …` and `count NAME NUMBER`, and ends with 0 whatever it found: those who call it judge.
 @main
 struct FaultWorker {
     static func main() async throws {
+        // A reader that has left is an error of the write, as for the tool.
+        signal(SIGPIPE, SIG_IGN)
+        // Short runs, so that some dozens of rows are sealed, by the tool's commands too.
+        setenv("STORAGEKIT_SEGMENT_LENGTH", "64", 0)
         // As every process that opens a store does it, which would come too late behind the VFS.
         storage_configure_process()
         let arguments = Array(CommandLine.arguments.dropFirst())
-        switch arguments.first {
-        case "power": try await losePower(arguments)
-        default: throw Misuse("usage: fault-worker power …")
+        do {
+            switch arguments.first {
+            case "power": try await losePower(arguments)
+            case "disk": try await sweep(arguments, Fault.kindsOfTheDisk)
+            case "memory": try await sweep(arguments, Fault.kindsOfMemory)
+            default: throw Misuse("usage: fault-worker power|disk|memory …")
+            }
+        } catch {
+            say("finding the laboratory itself failed: \(error)")
+            exit(2)
         }
     }
+
+    private static func sweep(_ arguments: [String], _ kinds: [(name: String, kind: Int)]) async throws {
+        guard arguments.count == 5, let seed = UInt64(arguments[1]), let limit = Int(arguments[2]),
+            let skipped = Int(arguments[3]), let operation = Operation.all.first(where: { $0.name == arguments[4] })
+        else { throw Misuse("usage: fault-worker disk|memory SEED LIMIT SKIPPED OPERATION") }
+        if arguments[0] == "memory", fault_install_allocator() != SQLITE_OK {
+            throw Misuse("the failing allocator can't be installed")
+        }
+        guard fault_install_disk() == SQLITE_OK else { throw Misuse("the failing VFS can't be installed") }
+        // What commands print is for nobody here.
+        let nowhere = open("/dev/null", O_WRONLY)
+        _ = answers
+        dup2(nowhere, 1)
+        if ProcessInfo.processInfo.environment["STORAGEKIT_FAULT_ERRORS"] == nil { dup2(nowhere, 2) }
+        let sweep = Sweep(operation: operation, kinds: kinds, seed: seed, limit: limit, skipped: skipped)
+        try await sweep.run().print()
+    }
+
+    /// Where lines go: what was standard output when the first was printed.
+    private static let answers = dup(1)
 
     private static func losePower(_ arguments: [String]) async throws {
         guard arguments.count >= 4, let seed = UInt64(arguments[1]), let steps = Int(arguments[2]),
@@ -35,6 +69,6 @@ struct FaultWorker {
     /// Past all buffers, so that the line is out before the process dies.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+        _ = bytes.withUnsafeBytes { write(answers, $0.baseAddress, $0.count) }
     }
 }

@@ -6,6 +6,13 @@ import Foundation
 package enum CommandLineTool {
     /// Runs the command that the process's arguments name and ends the process with its status.
     package static func main() async { await StorageKitTool.main() }
+
+    /// Runs one command in a process that goes on afterwards.
+    ///
+    /// - Returns: The status that a process of its own would end with.
+    package static func run(_ arguments: [String]) async -> Int32 {
+        await StorageKitTool.status(running: arguments).rawValue
+    }
 }
 
 /// The command-line tool.
@@ -42,14 +49,25 @@ struct StorageKitTool: AsyncParsableCommand {
         storage_give_back_large_memory()
         do {
             try checkArguments()
-            var command = try parseAsRoot(RelativePoints.protected(Array(CommandLine.arguments.dropFirst())))
+        } catch {
+            Foundation.exit(status(reporting: error).rawValue)
+        }
+        let status = await status(running: Array(CommandLine.arguments.dropFirst()))
+        if status != .done { Foundation.exit(status.rawValue) }
+    }
+
+    /// Runs the command that the arguments name, and tells the user why it ended, if there is something to tell.
+    fileprivate static func status(running arguments: [String]) async -> ExitStatus {
+        do {
+            var command = try parseAsRoot(RelativePoints.protected(arguments))
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
             } else {
                 try command.run()
             }
+            return .done
         } catch {
-            Foundation.exit(status(reporting: error).rawValue)
+            return status(reporting: error)
         }
     }
 

@@ -11,6 +11,8 @@ struct Finding: CustomStringConvertible {
         case lost
         /// Something is there by half, or was never asked for.
         case half
+        /// An error that isn't one of ours.
+        case untyped
     }
 
     let kind: Kind

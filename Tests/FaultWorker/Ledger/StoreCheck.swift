@@ -66,9 +66,12 @@ struct StoreCheck {
                     kind: .lost, text: "the log ends at @\(storage.head), and @\(expectation.head) was acknowledged"))
         }
         let counts = try await storage.read { db in
-            guard try db.tableExists("marks") else { return [:] as [String: Int] }
-            let rows = try Row.fetchAll(db, sql: "SELECT batch, count(*) AS marks FROM marks GROUP BY batch")
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0["batch"] as String, $0["marks"] as Int) })
+            var counts: [String: Int] = [:]
+            for table in ["marks", "imported"] where try db.tableExists(table) {
+                let rows = try Row.fetchAll(db, sql: "SELECT batch, count(*) AS rows FROM \(table) GROUP BY batch")
+                for row in rows { counts[row["batch"], default: 0] += row["rows"] as Int }
+            }
+            return counts
         }
         findings += check(counts)
         findings += try await checkProjection(storage)

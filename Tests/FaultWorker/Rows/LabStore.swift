@@ -4,11 +4,12 @@ import StorageKit
 /// How the laboratory opens its stores.
 enum LabStore {
     /// With everything that is kept in step: a table, a full-text index, a projection that follows by itself.
-    static func open(_ path: String, durability: StorageConfiguration.Durability = .full) throws -> Storage {
+    static func open(
+        _ path: String, durability: StorageConfiguration.Durability = .full, sealsInBackground: Bool = true
+    ) throws -> Storage {
         var configuration = StorageConfiguration()
         configuration.durability = durability
-        // Short, so that some dozens of rows are sealed.
-        configuration.segmentLength = 64
+        configuration.sealsInBackground = sealsInBackground
         return try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) {
             $0.autoSchema(MarkRecord.self)
             $0.addFullTextSearch(table: "marks", columns: ["text"])

@@ -1,0 +1,74 @@
+import Foundation
+import StorageKit
+
+extension Operation {
+    /// What people do with the command-line tool.
+    static let ofTheTool: [Operation] = [
+        Operation(name: "tool-import", opens: false) { test in
+            let writes = (1...3).map { test.ledger.begin(["i\($0)": 25]) }
+            try await test.tool("import", "-q", "-s", test.path, test.folder.file("history.jsonl"))
+            for write in writes { test.ledger.done(write, head: 0) }
+        },
+        Operation(name: "tool-undo", opens: false) { test in
+            try await test.acknowledge(["last": 0]) {
+                try await test.tool("undo", "-s", test.path, "--yes")
+                return 0
+            }
+        },
+        Operation(name: "tool-rebuild", opens: false) { test in
+            try await test.tool("rebuild", "-s", test.path, "--yes")
+        },
+        Operation(name: "tool-backup", opens: false) { test in
+            try await test.acknowledge(file: "new.sqlite") {
+                try await test.tool("backup", test.folder.file("new.sqlite"), "-s", test.path)
+                return 1
+            }
+        },
+        Operation(name: "tool-restore", opens: false) { test in
+            try await test.acknowledge(file: "new.sqlite") {
+                try await test.tool("restore", test.path, "--to", "t:3", "-o", test.folder.file("new.sqlite"))
+                return 1
+            }
+        },
+        Operation(name: "tool-adopt", opens: false) { test in
+            try await test.acknowledge(file: "new.sqlite") {
+                try await test.tool("adopt", test.folder.file("plain.sqlite"), "-s", test.folder.file("new.sqlite"))
+                return Int64(UsualStore.people)
+            }
+        },
+        Operation(name: "tool-adopt-over", opens: false) { test in
+            try await test.acknowledge(file: "copy.sqlite") {
+                try await test.tool(
+                    "adopt", test.folder.file("plain.sqlite"), "-s", test.folder.file("copy.sqlite"), "--force", "--yes"
+                )
+                return Int64(UsualStore.people)
+            }
+        },
+        Operation(name: "tool-adopt-in-place", opens: false) { test in
+            try await test.tool("adopt", test.folder.file("plain.sqlite"), "--in-place", "--yes")
+        } check: { test, isDone in
+            try await people(in: test.folder.file("plain.sqlite"), isStore: isDone)
+        },
+    ]
+
+    /// A database that was to be turned into a store has its rows, and is a store once that was said.
+    private static func people(in path: String, isStore: Bool) async throws -> [Finding] {
+        let queue = try DatabaseQueue(path: path)
+        let (rows, integrity, id) = try await queue.read { db in
+            (
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM people"),
+                try String.fetchOne(db, sql: "PRAGMA integrity_check"),
+                try Int.fetchOne(db, sql: "PRAGMA application_id")
+            )
+        }
+        try queue.close()
+        var findings: [Finding] = []
+        if rows != UsualStore.people { findings.append(Finding(kind: .lost, text: "\(rows ?? 0) people are left")) }
+        if integrity != "ok" { findings.append(Finding(kind: .unsound, text: "\(integrity ?? "")")) }
+        guard isStore || id != 0 else { return findings }
+        let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
+        findings += try await storage.verify().findings.map { Finding(kind: .unsound, text: "in place: \($0)") }
+        try await storage.close()
+        return findings
+    }
+}

@@ -1,0 +1,79 @@
+import FaultSupport
+import Foundation
+import StorageKit
+
+/// The store that each case begins with: sealed runs, a tail, tables, an index, a projection, and files beside it to work with.
+struct UsualStore {
+    private let folder: ScratchFolder
+    private let rows: [String: Int]
+    private let head: Int64
+    private let copied: Int64
+
+    /// What is adopted.
+    static let people = 50
+
+    init() async throws {
+        folder = try ScratchFolder()
+        let storage = try LabStore.open(folder.file("store.sqlite"), sealsInBackground: false)
+        try await storage.save(LabStore.marks("a", 90))
+        try await storage.save(LabStore.marks("b", 30))
+        try await storage.seal()
+        try await storage.save(LabStore.marks("gone", 20))
+        try await storage.write(actor: "sql") {
+            try $0.execute("UPDATE marks SET number = number + 1 WHERE batch = 'b'")
+        }
+        try await storage.deleteAll(Mark.self, where: "batch", equals: "gone")
+        let copy = URL(fileURLWithPath: folder.file("copy.sqlite"))
+        copied = try await storage.backup(to: copy).position
+        try await storage.save(LabStore.marks("c", 70))
+        try await storage.save(LabStore.marks("last", 10))
+        try await storage.tag("before")
+        try await storage.settled(after: try await storage.save(LabStore.marks("last", 10)))
+        head = storage.head
+        rows = ["a": 90, "b": 30, "gone": 0, "c": 70, "last": 10]
+        try await storage.close()
+        try Self.makePlain(folder.file("plain.sqlite"))
+        try Self.history.write(toFile: folder.file("history.jsonl"), atomically: true, encoding: .utf8)
+    }
+
+    /// A copy of it in a folder of its own.
+    func makeCase(opens: Bool, seals: Bool) throws -> FaultCase {
+        let own = try ScratchFolder()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            guard !name.hasSuffix("-shm"), !name.hasSuffix(".lock"), !name.hasSuffix(".bell") else { continue }
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file(name)))
+            try bytes.write(to: URL(fileURLWithPath: own.file(name)))
+        }
+        let ledger = Ledger()
+        ledger.done(ledger.begin(rows), head: head)
+        ledger.done(ledger.begin([:], file: "copy.sqlite"), head: copied)
+        let storage = opens ? try LabStore.open(own.file("store.sqlite"), sealsInBackground: seals) : nil
+        return FaultCase(folder: own, ledger: ledger, storage: storage)
+    }
+
+    /// A database that was made without StorageKit.
+    private static func makePlain(_ path: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            try db.execute(
+                sql: "CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT); CREATE INDEX names ON people(name)")
+            for id in 1...people {
+                try db.execute(sql: "INSERT INTO people VALUES (?, ?)", arguments: [id, "Name \(id)"])
+            }
+        }
+        try queue.close()
+    }
+
+    /// Three commits of 25 rows each, as the tool imports them.
+    private static var history: String {
+        (1...3).flatMap { commit in
+            (0..<25).map { row in
+                """
+                {"tx":\(commit),"op":"insert","table":"imported","id":"i\(commit)-\(row)","row":\
+                {"batch":"i\(commit)","number":\(row),"text":"imported \(row)"}}
+
+                """
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+/// P1, P2 and P9 on a disk that fails: whichever call of it fails, once or from then on, whoever asked for something is told
+/// that it is done or that it failed, and the store that is opened afterwards is sound and holds what was acknowledged.
+struct DiskFaultTests {
+    private static let faults = 6
+
+    @Test(
+        arguments: [
+            "save", "save-many", "write-sql", "save-together", "undo", "restore-state", "tag", "rebuild",
+            "remake-projection", "seal", "backup", "replace-backup", "checkpoint", "close", "open", "declare", "create",
+            "tool-import", "tool-undo", "tool-rebuild", "tool-backup", "tool-restore",
+        ])
+    func aFailingDiskIsAnErrorAndNothingIsLost(operation: String) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        let lab = try await FaultLab.run("disk", "\(seed)", "\(FaultLab.scaled(Self.faults))", "0", operation)
+        #expect(lab.status == 0, "seed \(seed), died at \(lab.last)")
+        #expect(lab.findings == [], "seed \(seed)")
+        #expect(lab.count("faults") > 0, "seed \(seed): \(lab.counts)")
+    }
+
+    /// What is adopted goes through a write-ahead log whose last checkpoint may fail unseen.
+    @Test(arguments: ["tool-adopt", "tool-adopt-over", "tool-adopt-in-place"])
+    func adoptingOnAFailingDiskIsAnErrorOrDone(operation: String) async throws {
+        let lab = try await FaultLab.run("disk", "7", "\(max(16, FaultLab.scaled(Self.faults)))", "0", operation)
+        #expect(lab.status == 0 && lab.count("faults") > 0, "died at \(lab.last)")
+        withKnownIssue("a failing checkpoint at the end of adopt isn't noticed", isIntermittent: true) {
+            #expect(lab.findings == [])
+        }
+    }
+}
