@@ -11,7 +11,13 @@ import StorageKit
 /// `fault-worker disk|memory SEED LIMIT SKIPPED OPERATION`: lets calls of the disk, or allocations of SQLite, fail while the
 /// operation runs, as many as the limit says and passing over the first ones; each is announced by a line `at …`.
 ///
-/// It prints lines `finding …` and `count NAME NUMBER`, and ends with 0 whatever it found: those who call it judge.
+/// `fault-worker memory-out …`: likewise, and all later allocations fail too. The process may die of it; `case …` names the
+/// folder that it leaves then.
+///
+/// `fault-worker live SEED FOLDER PREFIX`: lives with a store until it is killed, and tells its ledger line by line.
+/// `fault-worker check FOLDER`: holds the store in a folder to the ledger in the file beside it.
+///
+/// The others print lines `finding …` and `count NAME NUMBER`, and ends with 0 whatever it found: those who call it judge.
 @main
 struct FaultWorker {
     static func main() async throws {
@@ -26,7 +32,9 @@ struct FaultWorker {
             switch arguments.first {
             case "power": try await losePower(arguments)
             case "disk": try await sweep(arguments, Fault.kindsOfTheDisk)
-            case "memory": try await sweep(arguments, Fault.kindsOfMemory)
+            case "memory", "memory-out": try await sweep(arguments, Fault.kindsOfMemory)
+            case "live": try await live(arguments)
+            case "check": try await check(arguments)
             default: throw Misuse("usage: fault-worker power|disk|memory …")
             }
         } catch {
@@ -39,7 +47,7 @@ struct FaultWorker {
         guard arguments.count == 5, let seed = UInt64(arguments[1]), let limit = Int(arguments[2]),
             let skipped = Int(arguments[3]), let operation = Operation.all.first(where: { $0.name == arguments[4] })
         else { throw Misuse("usage: fault-worker disk|memory SEED LIMIT SKIPPED OPERATION") }
-        if arguments[0] == "memory", fault_install_allocator() != SQLITE_OK {
+        if arguments[0] != "disk", fault_install_allocator() != SQLITE_OK {
             throw Misuse("the failing allocator can't be installed")
         }
         guard fault_install_disk() == SQLITE_OK else { throw Misuse("the failing VFS can't be installed") }
@@ -48,8 +56,32 @@ struct FaultWorker {
         _ = answers
         dup2(nowhere, 1)
         if ProcessInfo.processInfo.environment["STORAGEKIT_FAULT_ERRORS"] == nil { dup2(nowhere, 2) }
-        let sweep = Sweep(operation: operation, kinds: kinds, seed: seed, limit: limit, skipped: skipped)
+        let lastings = ["disk": [false, true], "memory": [false], "memory-out": [true]][arguments[0]] ?? []
+        let sweep = Sweep(
+            operation: operation, kinds: kinds, lastings: lastings, seed: seed, limit: limit, skipped: skipped)
         try await sweep.run().print()
+    }
+
+    private static func live(_ arguments: [String]) async throws {
+        guard arguments.count == 4, let seed = UInt64(arguments[1]) else {
+            throw Misuse("usage: fault-worker live SEED FOLDER PREFIX")
+        }
+        say("begin")
+        let life = try Life(
+            in: arguments[2], seed: seed, durability: .full, ledger: Ledger { say($0) }, prefix: arguments[3])
+        try await life.live(.max)
+    }
+
+    private static func check(_ arguments: [String]) async throws {
+        guard arguments.count == 2 else { throw Misuse("usage: fault-worker check FOLDER") }
+        let lines = try String(contentsOfFile: arguments[1] + "/ledger", encoding: .utf8).split(separator: "\n")
+        let expectation = Ledger(lines: lines.map(String.init)).expectation()
+        var tally = Tally()
+        tally.count("acknowledged", expectation.acknowledged)
+        for finding in await StoreCheck(path: arguments[1] + "/store.sqlite", expectation: expectation).run() {
+            tally.add(finding, arguments[1])
+        }
+        tally.print()
     }
 
     /// Where lines go: what was standard output when the first was printed.

@@ -26,6 +26,28 @@ import Testing
         #expect(acknowledged.count >= rounds * 3 / 4, "the workers hardly wrote anything")
     }
 
+    /// One store that lives through random steps in one process after another, each of which is killed at a random moment: also
+    /// while it opens, seals, rebuilds, copies or closes.
+    @Test func aStoreThatIsKilledAgainAndAgainKeepsEverything() async throws {
+        let folder = try TemporaryFolder()
+        var ledger = ""
+        var acknowledged = 0
+        let rounds = FaultLab.scaled(6)
+        for round in 0..<rounds {
+            let seed = UInt64.random(in: 0...UInt64.max)
+            let worker = try Worker("fault-worker", ["live", "\(seed)", folder.path, "r\(round)-"])
+            let isEarly = round % 4 == 3
+            if !isEarly { #expect(try await worker.waitForLines(4), "the store could not be used in round \(round)") }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...(isEarly ? 120 : 300))))
+            ledger += worker.killedLines().map { $0 + "\n" }.joined()
+            try ledger.write(toFile: folder.file("ledger"), atomically: true, encoding: .utf8)
+            let lab = try await FaultLab.run("check", folder.path)
+            #expect(lab.status == 0 && lab.findings == [], "round \(round), seed \(seed)")
+            acknowledged = lab.count("acknowledged")
+        }
+        #expect(acknowledged > rounds, "the workers hardly wrote anything")
+    }
+
     private func check(_ path: String, _ acknowledged: [(rows: Int, name: String)], round: Int) async throws {
         let context = try StorageKit.start(at: URL(fileURLWithPath: path))
         let storage = context.facade

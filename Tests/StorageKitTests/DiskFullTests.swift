@@ -32,6 +32,38 @@ struct DiskFullTests {
         try await store.storage.save(Note(id: 5_000, text: "after"))
     }
 
+    /// A file system that is really full: of whatever size it is, the store says that there is no room, and everything that
+    /// was acknowledged is there once somebody has made room.
+    @Test(.enabled(if: geteuid() == 0, "only root can mount a file system"))
+    func everythingIsThereOnceThereIsRoomAgain() async throws {
+        for size in (0..<FaultLab.scaled(2)).map({ _ in Int.random(in: 500...3_000) }) {
+            let disk = try SmallDisk(kilobytes: size + 512)
+            let filler = disk.path + "/filler"
+            try Data(count: 512 << 10).write(to: URL(fileURLWithPath: filler))
+            let url = URL(fileURLWithPath: disk.path + "/full.sqlite")
+            var saved = 0
+            do {
+                let storage = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade
+                let error = await #expect(throws: StorageError.self) {
+                    for number in 1...10_000 {
+                        try await storage.save(Note(id: number, text: noise(4_000)))
+                        saved = number
+                    }
+                }
+                #expect(error?.code == .inputOutput, "\(size) KB: \(String(describing: error))")
+                // There may be no room to tidy up either.
+                try? await storage.close()
+            }
+            try FileManager.default.removeItem(atPath: filler)
+            let storage = try StorageKit.start(at: url) { $0.autoSchema(NoteRecord.self) }.facade
+            let count = try await storage.count(Note.self)
+            #expect(count == saved, "\(size) KB: \(saved) rows were acknowledged, \(count) are there")
+            #expect(try await storage.verify().findings.map(\.description) == [], "\(size) KB")
+            try await storage.save(Note(id: 100_000, text: "after"))
+            try await storage.close()
+        }
+    }
+
     /// Text that doesn't compress.
     private func noise(_ count: Int) -> String {
         String((0..<count).map { _ in Character(UnicodeScalar(UInt8.random(in: 33...126))) })

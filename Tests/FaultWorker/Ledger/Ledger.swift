@@ -20,17 +20,30 @@ final class Ledger: Sendable {
         let head: Int64
         /// The copy that it makes.
         let file: String?
+
+        /// As ``Ledger/init(lines:)`` reads it.
+        var line: String {
+            if isDone { return "\(write) done \(head)" }
+            return (["\(write)", file ?? "-"] + rows.map { "\($0.key)=\($0.value)" }).joined(separator: " ")
+        }
     }
 
+    var lines: [String] { entries.withLock { $0.map(\.line) } }
+
     private let entries = Mutex<[Entry]>([])
+    /// Is given each entry as a line, in order.
+    private let tell: (@Sendable (String) -> Void)?
+
+    init(tell: (@Sendable (String) -> Void)? = nil) { self.tell = tell }
 
     /// - Returns: What ``done(_:head:)`` is given once the write has returned.
     func begin(_ rows: [String: Int], file: String? = nil) -> Int {
         let number = fault_record_count()
         return entries.withLock { entries in
-            entries.append(
-                Entry(write: entries.count, isDone: false, number: number, rows: rows, head: 0, file: file))
-            return entries.count - 1
+            let write = entries.count
+            entries.append(Entry(write: write, isDone: false, number: number, rows: rows, head: 0, file: file))
+            tell?(entries[entries.count - 1].line)
+            return write
         }
     }
 
@@ -40,6 +53,28 @@ final class Ledger: Sendable {
             let begun = entries[write]
             entries.append(
                 Entry(write: write, isDone: true, number: number, rows: begun.rows, head: head, file: begun.file))
+            tell?(entries[entries.count - 1].line)
+        }
+    }
+
+    /// The ledger that the lines of several processes tell, each of which begins with a line `begin`.
+    convenience init(lines: [String]) {
+        self.init()
+        var writes: [Substring: Int] = [:]
+        for line in lines {
+            let words = line.split(separator: " ")
+            guard words.count > 1 else {
+                writes = [:]
+                continue
+            }
+            if words[1] == "done", words.count == 3 {
+                if let write = writes[words[0]] { done(write, head: Int64(words[2]) ?? 0) }
+                continue
+            }
+            let rows = words.dropFirst(2).map { $0.split(separator: "=") }
+            writes[words[0]] = begin(
+                Dictionary(uniqueKeysWithValues: rows.map { (String($0[0]), Int($0[1]) ?? 0) }),
+                file: words[1] == "-" ? nil : String(words[1]))
         }
     }
 

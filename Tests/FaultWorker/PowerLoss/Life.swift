@@ -15,6 +15,8 @@ actor Life {
     private let folder: String
     private let durability: StorageConfiguration.Durability
     private let ledger: Ledger
+    /// What names of batches begin with, so that each life of a store has its own.
+    private let prefix: String
     private var random: SplitMix64
     private var storage: Storage
     private var number = 0
@@ -22,9 +24,11 @@ actor Life {
     private var batches: [(name: String, rows: Int, commit: Int64)] = []
 
     init(
-        in folder: String, seed: UInt64, durability: StorageConfiguration.Durability, ledger: Ledger
+        in folder: String, seed: UInt64, durability: StorageConfiguration.Durability, ledger: Ledger,
+        prefix: String = "b"
     ) throws {
         self.folder = folder
+        self.prefix = prefix
         self.durability = durability
         self.ledger = ledger
         random = SplitMix64(seed: seed)
@@ -59,7 +63,7 @@ actor Life {
 
     private func nextName() -> String {
         number += 1
-        return "b\(number)"
+        return "\(prefix)\(number)"
     }
 
     private func acknowledge(

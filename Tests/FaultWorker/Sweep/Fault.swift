@@ -24,12 +24,12 @@ struct Fault: CustomStringConvertible {
     func arm() { fault_arm(UInt32(kind.kind), call, lasts ? 1 : 0, Int32(effect)) }
 
     /// Every way in which one of so many calls of a kind can fail.
-    static func all(_ kind: (name: String, kind: Int), calls: UInt64) -> [Fault] {
+    static func all(_ kind: (name: String, kind: Int), calls: UInt64, lastings: [Bool]) -> [Fault] {
         let effects = kind.kind == FAULT_WRITE ? [FAULT_EFFECT_ERROR, FAULT_EFFECT_FULL, FAULT_EFFECT_SHORT] : [0]
         guard calls > 0 else { return [] }
         return (1...calls).flatMap { call in
             effects.flatMap { effect in
-                [false, true].map { Fault(kind: kind, call: call, lasts: $0, effect: effect) }
+                lastings.map { Fault(kind: kind, call: call, lasts: $0, effect: effect) }
             }
         }
     }

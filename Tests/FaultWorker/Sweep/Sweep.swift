@@ -7,6 +7,8 @@ import StorageKit
 struct Sweep {
     let operation: Operation
     let kinds: [(name: String, kind: Int)]
+    /// Whether later calls fail too: no, yes, or both after one another.
+    let lastings: [Bool]
     let seed: UInt64
     /// How many faults are tried at most, taken evenly from the kinds.
     let limit: Int
@@ -21,7 +23,7 @@ struct Sweep {
         for (number, fault) in chosen(faults).enumerated().dropFirst(skipped) {
             FaultWorker.say("at \(number) \(operation.name): \(fault)")
             // Whatever hangs ends the process; the line above says where.
-            alarm(60)
+            alarm(300)
             tally.add(try await attempt(fault, number, usual))
         }
         alarm(0)
@@ -39,7 +41,7 @@ struct Sweep {
             try? await test.storage?.close()
             let calls = fault_call_count()
             _ = fault_disarm()
-            all.append(Fault.all(kind, calls: calls))
+            all.append(Fault.all(kind, calls: calls, lastings: lastings))
         }
         return all
     }
@@ -64,6 +66,12 @@ struct Sweep {
         let test = try await prepared(usual)
         var findings: [Finding] = []
         var isDone = false
+        if kinds.contains(where: { $0.kind == FAULT_ALLOCATION }) {
+            let lines = ["begin"] + test.ledger.lines
+            try lines.joined(separator: "\n").write(
+                toFile: test.folder.file("ledger"), atomically: true, encoding: .utf8)
+            FaultWorker.say("case \(test.folder.path)")
+        }
         fault.arm()
         do {
             try await operation.run(test)

@@ -7,6 +7,8 @@ struct FaultLab {
     let findings: [String]
     /// What it was at when it ended, where it says so.
     let last: String
+    /// The folder that it was working in, where it says so.
+    let folder: String?
     /// How it ended: 0, another status, or the signal as a negative number.
     let status: Int32
 
@@ -53,12 +55,13 @@ struct FaultLab {
     }
 
     private init(_ output: String, status: Int32) {
-        var (counts, findings, last) = ([String: Int](), [String](), "")
+        var (counts, findings, last, folder) = ([String: Int](), [String](), "", String?.none)
         for line in output.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 1)
             switch words.first {
             case "finding": findings.append(String(words.last ?? ""))
             case "at": last = String(words.last ?? "")
+            case "case": folder = words.last.map(String.init)
             case "count":
                 let parts = words.last?.split(separator: " ") ?? []
                 guard parts.count == 2 else { continue }
@@ -66,6 +69,6 @@ struct FaultLab {
             default: break
             }
         }
-        (self.counts, self.findings, self.last, self.status) = (counts, findings, last, status)
+        (self.counts, self.findings, self.last, self.folder, self.status) = (counts, findings, last, folder, status)
     }
 }

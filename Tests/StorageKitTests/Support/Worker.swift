@@ -22,11 +22,15 @@ final class Worker {
     }
 
     /// - Parameter other: The worker whose standard input is this one's standard output.
-    init(store: String, mode: String, prefix: String, speakingTo other: Worker? = nil) throws {
+    convenience init(store: String, mode: String, prefix: String, speakingTo other: Worker? = nil) throws {
+        try self.init("crash-worker", [store, mode, prefix], speakingTo: other)
+    }
+
+    init(_ program: String, _ arguments: [String], speakingTo other: Worker? = nil) throws {
         // The worker is built beside the test bundle.
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        process.executableURL = folder.appendingPathComponent("crash-worker")
-        process.arguments = [store, mode, prefix]
+        process.executableURL = folder.appendingPathComponent(program)
+        process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         process.standardInput = input
         process.standardOutput = other?.input ?? output
@@ -98,14 +102,24 @@ final class Worker {
     /// Waits until the worker has ended by itself, and returns what it has said.
     func finish() -> [(rows: Int, name: String)] { end(nil) }
 
-    private func end(_ signal: Int32?) -> [(rows: Int, name: String)] {
-        if let signal { Foundation.kill(process.processIdentifier, signal) }
+    /// Kills the worker with SIGKILL and returns the lines that it had printed whole.
+    func killedLines() -> [String] {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        return wholeLines()
+    }
+
+    private func wholeLines() -> [String] {
         process.waitUntilExit()
         printed.waitForEnd()
         // The last line may have been cut off by the kill.
         let text = printed.text
-        let lines = text.split(separator: "\n")
-        return (text.hasSuffix("\n") ? lines[...] : lines.dropLast()).compactMap { line in
+        let lines = text.split(separator: "\n").map(String.init)
+        return text.hasSuffix("\n") ? lines : lines.dropLast()
+    }
+
+    private func end(_ signal: Int32?) -> [(rows: Int, name: String)] {
+        if let signal { Foundation.kill(process.processIdentifier, signal) }
+        return wholeLines().compactMap { line in
             let words = line.split(separator: " ")
             guard words.count == 2, let rows = Int(words[0]) else { return nil }
             return (rows, String(words[1]))

@@ -1,0 +1,1 @@
+../../../../storagekit/Output/Style.swift

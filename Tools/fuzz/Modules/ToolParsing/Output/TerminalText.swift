@@ -1,0 +1,1 @@
+../../../../storagekit/Output/TerminalText.swift

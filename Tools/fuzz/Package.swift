@@ -1,0 +1,50 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that nobody else builds fuzz targets. What they look at isn't public and has to be instrumented,
+// so it is compiled here again, from links to the folders of the root package, and without its macros and tools.
+let package = Package(
+    name: "fuzz",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0")],
+    targets: [
+        .target(name: "CSQLite", path: "Modules/CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .systemLibrary(name: "CZstd", path: "Modules/CZstd", pkgConfig: "libzstd"),
+        .target(name: "StorageCore", path: "Modules/StorageCore"),
+        .target(
+            name: "StorageLog",
+            dependencies: ["StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Modules/StorageLog"),
+        // How the command-line tool reads lines of a history, points and targets.
+        .target(
+            name: "ToolParsing", dependencies: ["StorageCore", "StorageLog", "CZstd"], path: "Modules/ToolParsing",
+            // It reads the words of a whole command line, for which ArgumentParser would be needed.
+            exclude: ["Grammar/RelativePoints.swift"]),
+        .executableTarget(
+            name: "storagekit-fuzz",
+            dependencies: [
+                "ToolParsing", "StorageLog", "StorageCore", "CSQLite", "CZstd",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Targets",
+            // libFuzzer's driver is the main function.
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    if target.name == "CSQLite" {
+        target.cSettings = [.unsafeFlags(["-fsanitize=address,fuzzer-no-link"])]
+    } else {
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [
+                .unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"]),
+                // The same rules as in the root package.
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+            ]
+    }
+}
