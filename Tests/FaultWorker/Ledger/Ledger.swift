@@ -28,8 +28,6 @@ final class Ledger: Sendable {
         }
     }
 
-    var lines: [String] { entries.withLock { $0.map(\.line) } }
-
     private let entries = Mutex<[Entry]>([])
     /// Is given each entry as a line, in order.
     private let tell: (@Sendable (String) -> Void)?

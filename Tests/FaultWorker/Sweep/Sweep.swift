@@ -22,7 +22,7 @@ struct Sweep {
         tally.count("possible", faults.map(\.count).reduce(0, +))
         for (number, fault) in chosen(faults).enumerated().dropFirst(skipped) {
             FaultWorker.say("at \(number) \(operation.name): \(fault)")
-            // Whatever hangs ends the process; the line above says where.
+            // Whatever hangs ends the process, later than a busy machine needs; the line above says where.
             alarm(300)
             tally.add(try await attempt(fault, number, usual))
         }
@@ -67,9 +67,6 @@ struct Sweep {
         var findings: [Finding] = []
         var isDone = false
         if kinds.contains(where: { $0.kind == FAULT_ALLOCATION }) {
-            let lines = ["begin"] + test.ledger.lines
-            try lines.joined(separator: "\n").write(
-                toFile: test.folder.file("ledger"), atomically: true, encoding: .utf8)
             FaultWorker.say("case \(test.folder.path)")
         }
         fault.arm()
