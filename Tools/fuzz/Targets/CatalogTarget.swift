@@ -95,7 +95,7 @@ struct CatalogTarget: FuzzTarget {
     static func seeds() throws -> [String: [UInt8]] {
         var seeds: [String: [UInt8]] = [:]
         for column in UInt8(0)..<14 {
-            seeds["number-\(column)"] = [2, column, 1, 2, 1, column, 5, column, 1, 1, 100]
+            seeds["number-\(column)"] = [2, column, 1, 1, 16, 3, column, 1, 1, 100]
             seeds["text-\(column)"] = [1, column, 3, 5] + Array("names".utf8)
         }
         return seeds
