@@ -12,8 +12,7 @@ package indirect enum SearchExpression: Sendable, Hashable {
     package var text: String {
         switch self {
         case .words(let words, let isPrefix):
-            "\"" + words.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-                + (isPrefix ? " *" : "")
+            "\"" + words.doublingQuotes + "\"" + (isPrefix ? " *" : "")
         case .all(let parts): parts.map(\.part).joined(separator: " AND ")
         case .any(let parts): parts.map(\.part).joined(separator: " OR ")
         case .without(let left, let right): "(\(left.part) NOT \(right.part))"

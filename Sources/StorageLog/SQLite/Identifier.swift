@@ -1,6 +1,8 @@
+internal import StorageCore
+
 /// A name as it stands in SQL text: in double quotes, quotes inside doubled.
 package func quoted(_ name: String) -> String {
-    "\"" + name.replacing("\"", with: "\"\"") + "\""
+    "\"" + name.doublingQuotes + "\""
 }
 
 /// The condition that each of these columns is what will be bound, also where that is NULL.
