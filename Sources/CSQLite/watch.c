@@ -35,7 +35,7 @@ static void bar_writing(storage_capture *capture) {
     sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
 }
 
-// One change of the schema at a time: after two of them nobody could tell a renamed column from a dropped and an added one.
+// One change of the schema at a time, while the body of a commit makes them: after two of them nobody could tell a renamed column from a dropped and an added one.
 static void look_at_schema(storage_capture *capture) {
     if (!capture->schema_callback || capture->looks_at_schema || capture->suppressed) return;
     capture->looks_at_schema = 1;
@@ -51,7 +51,7 @@ int capture_on_statement(unsigned kind, void *context, void *statement, void *te
     const char *sql = sqlite3_sql(statement);
     if (!sql || text != sql) return 0;
     if (capture->state == CAPTURE_ENDED && !capture->file && !capture->reads_only) bar_writing(capture);
-    if (capture->schema_suspicion && capture->state == CAPTURE_OPEN) look_at_schema(capture);
+    if (capture->schema_suspicion && capture->body.runs) look_at_schema(capture);
     if (sqlite3_stmt_readonly(statement)) return 0;
     sql = skip_comments(sql);
     if (strncasecmp(sql, "alter", 5) == 0 || strncasecmp(sql, "create", 6) == 0 || strncasecmp(sql, "drop", 4) == 0) {

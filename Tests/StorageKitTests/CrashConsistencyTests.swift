@@ -33,8 +33,9 @@ import Testing
         var ledger = ""
         var acknowledged = 0
         let rounds = FaultLab.scaled(6)
+        let seeds = testSeeds(rounds)
         for round in 0..<rounds {
-            let seed = UInt64.random(in: 0...UInt64.max)
+            let seed = seeds[round % seeds.count]
             let worker = try Worker("fault-worker", ["live", "\(seed)", folder.path, "r\(round)-"])
             let isEarly = round % 4 == 3
             if !isEarly { #expect(try await worker.waitForLines(4), "the store could not be used in round \(round)") }

@@ -13,19 +13,21 @@ struct DiskFaultTests {
             "tool-import", "tool-undo", "tool-rebuild", "tool-backup", "tool-restore",
         ])
     func aFailingDiskIsAnErrorAndNothingIsLost(operation: String) async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeeds(1)[0]
         let lab = try await FaultLab.run("disk", "\(seed)", "\(FaultLab.scaled(Self.faults))", "0", operation)
         #expect(lab.status == 0, "seed \(seed), died at \(lab.last)")
         #expect(lab.findings == [], "seed \(seed)")
         #expect(lab.count("faults") > 0, "seed \(seed): \(lab.counts)")
     }
 
-    /// What is adopted goes through a write-ahead log whose last checkpoint may fail unseen.
+    /// What is adopted goes through a write-ahead log, whose last checkpoint may fail.
     @Test(arguments: ["tool-adopt", "tool-adopt-over", "tool-adopt-in-place"])
     func adoptingOnAFailingDiskIsAnErrorOrDone(operation: String) async throws {
         let lab = try await FaultLab.run("disk", "7", "\(max(16, FaultLab.scaled(Self.faults)))", "0", operation)
         #expect(lab.status == 0 && lab.count("faults") > 0, "died at \(lab.last)")
-        withKnownIssue("a failing checkpoint at the end of adopt isn't noticed", isIntermittent: true) {
+        guard operation == "tool-adopt-over" else { return #expect(lab.findings == []) }
+        // The new store has its name already when the folder can't be synchronised; that is an error all the same.
+        withKnownIssue("an error behind the rename reads as if the old store were there", isIntermittent: true) {
             #expect(lab.findings == [])
         }
     }

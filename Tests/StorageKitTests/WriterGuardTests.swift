@@ -303,6 +303,25 @@ struct WriterGuardTests {
         #expect(try await store.storage.engine.withWriter { try Int.fetchOne($1, sql: "PRAGMA defer_foreign_keys") } == 0)
     }
 
+    @Test func deferredForeignKeysAreStillChecked() async throws {
+        let store = try await makeStore()
+        try await store.storage.write {
+            try $0.execute("CREATE TABLE parent(id INTEGER PRIMARY KEY)")
+            try $0.execute("CREATE TABLE child(id INTEGER PRIMARY KEY, parent REFERENCES parent(id))")
+        }
+        let error = await refusal(store) {
+            try $0.execute("PRAGMA defer_foreign_keys = 1")
+            try $0.execute("INSERT INTO child VALUES (1, 7)")
+        }
+        #expect(error?.code == .conflict)
+        try await store.storage.write {
+            try $0.execute("PRAGMA defer_foreign_keys = 1")
+            try $0.execute("INSERT INTO child VALUES (1, 7)")
+            try $0.execute("INSERT INTO parent VALUES (7)")
+        }
+        try await expect(["first"], store)
+    }
+
     @Test func anotherFileCannotBeAttached() async throws {
         let store = try await makeStore()
         let error = await refusal(store) { try $0.execute("ATTACH '/nonexistent/folder/x.db' AS other") }

@@ -51,7 +51,7 @@ import Testing
         #expect(try await dump(engine, "SELECT t FROM q") == ["a;\nCREATE b"])
         let findings = try await engine.withWriter { writer, _ in
             var verifier = Verifier(writer.database)
-            return verifier.run().findings.map { "\($0)" }
+            return try verifier.run().findings.map { "\($0)" }
         }
         #expect(findings == [])
     }
@@ -166,7 +166,7 @@ import Testing
             """)
         let findings = try await engine.withWriter { writer, _ in
             var verifier = Verifier(writer.database)
-            return verifier.run().findings.map { "\($0)" }
+            return try verifier.run().findings.map { "\($0)" }
         }
         #expect(findings == [])
     }

@@ -46,7 +46,7 @@ import Testing
     private func findings(_ engine: StorageEngine) async throws -> [String] {
         try await engine.withWriter { writer, _ in
             var verifier = Verifier(writer.database)
-            return verifier.run().findings.map { "\($0)" }
+            return try verifier.run().findings.map { "\($0)" }
         }
     }
 

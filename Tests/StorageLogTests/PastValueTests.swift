@@ -31,7 +31,7 @@ import Testing
             #expect(try await past(sql, table, at: head, schema, of: engine) == before, "\(schema)")
         }
         _ = try await engine.revert(
-            try #require(engine.committed.commit), policy: .refuse, metadata: CommitMetadata())
+            engine.committed.commit, policy: .refuse, metadata: CommitMetadata())
         #expect(try await rows(sql, of: engine) == before)
         #expect(try await findings(engine) == [])
         _ = try await Rebuild(engine).run()
@@ -42,7 +42,7 @@ import Testing
     private func findings(_ engine: StorageEngine) async throws -> [String] {
         try await engine.withWriter { writer, _ in
             var verifier = Verifier(writer.database)
-            return verifier.run().findings.map { "\($0)" }
+            return try verifier.run().findings.map { "\($0)" }
         }
     }
 

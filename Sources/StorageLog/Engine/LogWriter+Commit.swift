@@ -100,9 +100,10 @@ extension LogWriter {
         _ metadata: CommitMetadata, at time: Int64?, from start: Int, touchesFrom firstTouch: Int
     ) throws -> CommitReceipt {
         try recordSchemaChanges()
-        try checkConnection()
         try checkCapture()
+        // Before the connection is put right: to end deferring forgets what was deferred.
         try checkReferences()
+        try checkConnection()
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
         let clock = max(time ?? configuration.clock.microseconds, pending.time)

@@ -53,6 +53,7 @@ extension LogWriter {
     package func captureReplacement(_ entity: CatalogEntity, in table: String) throws {
         let found = try readSchema()
         try defineCapture(found, standIns: [entity.id: table])
+        captureIsOutdated = false
         schema.version = found.version
         storage_capture_take_schema_suspicion(capture)
         storage_capture_take_schema_undone(capture)

@@ -137,10 +137,7 @@ extension LogWriter {
         let returned = storage_capture_take_schema_undone(capture) != 0 && returnToCatalog(at: version)
         let hasMoved = version != schema.version
         guard hasMoved || returned || captureIsOutdated else { return }
-        if hasMoved || returned {
-            guard isTraced else { throw StorageError.untracedSchemaChange() }
-            try checkOwnObjects()
-        }
+        guard isTraced || !(hasMoved || returned) else { throw StorageError.untracedSchemaChange() }
         if hasMoved, !returned {
             catalogStates[schema.version] = CatalogState(catalog: catalog, pending: pendingCatalog, schema: schema)
         }
@@ -154,6 +151,7 @@ extension LogWriter {
             schema.replaced.insert(entity.id)
             record(entity)
         }
+        if hasMoved || returned { try checkOwnObjects() }
         schema.version = version
         catalogIsDirty = true
         try defineCapture(found)
@@ -164,9 +162,11 @@ extension LogWriter {
     private func isUnchanged(_ entity: CatalogEntity, _ found: FoundSchema, since before: FoundSchema?) -> Bool {
         let name = entity.stored.folded
         guard let table = found.tables[name], let earlier = before?.tables[name] else { return false }
-        let definition = ExactText(table.definition)
+        // To the byte: two spellings of é are two names.
+        let definition = table.definition.map(ExactText.init)
         return table.root == earlier.root && table.root == schema.roots[entity.id]
-            && definition == ExactText(earlier.definition) && definition == ExactText(entity.definition)
+            && definition == earlier.definition.map(ExactText.init)
+            && definition == entity.definition.map(ExactText.init)
     }
 
     /// Takes up what was known of the schema before the changes that have just been undone.

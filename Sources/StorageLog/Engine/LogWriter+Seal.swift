@@ -105,7 +105,10 @@ extension LogWriter {
         defer { select.reset() }
         while try select.step() {
             if select.integer(1) != 0 {
-                let last = try checked(select.integer(0))
+                let last = select.integer(0)
+                guard Limits.numbers.contains(last) else {
+                    throw StorageError.corruptLog("a row says that it ends @\(last)")
+                }
                 sealedThrough = last
                 return last + 1
             }

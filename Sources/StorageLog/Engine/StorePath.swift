@@ -97,9 +97,18 @@ enum StorePath {
     /// Opening a file for writing switches it to a write-ahead log, which a stranger's file must not suffer. Our own
     /// may have its identity in the write-ahead log still, so SQLite has to look.
     private static func lookInside(_ path: String) throws {
+        do {
+            try lookInside(path, SQLITE_OPEN_READONLY)
+        } catch let error as StorageError where error.code == .readOnly {
+            // A file whose creation was interrupted has a rollback journal, which SQLite plays back before anybody may read.
+            try lookInside(path, SQLITE_OPEN_READWRITE)
+        }
+    }
+
+    private static func lookInside(_ path: String, _ flags: Int32) throws {
         var opened: OpaquePointer?
         defer { sqlite3_close(opened) }
-        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, nil)
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let connection = opened else {
             throw StorageError.sqlite(code: code, message: "\(path) can't be opened", sql: nil)
         }

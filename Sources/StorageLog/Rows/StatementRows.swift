@@ -12,7 +12,7 @@ public struct StatementRows {
 
     /// Goes to the next row; false behind the last one.
     public func next() throws -> Bool {
-        switch sqlite3_step(row.statement) {
+        switch storage_step(row.statement) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code: throw StorageError.sqlite(sqlite3_db_handle(row.statement), code: code, sql: nil)

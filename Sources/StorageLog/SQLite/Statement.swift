@@ -8,8 +8,6 @@ package import StorageCore
 package final class Statement {
     package let pointer: OpaquePointer
     private let database: OpaquePointer
-    /// Why a value wasn't bound: the statement doesn't run then, because NULL would stand in its place.
-    private var bindFailure = SQLITE_OK
 
     /// - Throws: ``StorageError`` with what SQLite says of the text.
     package init(_ database: OpaquePointer, _ sql: String) throws {
@@ -28,13 +26,7 @@ package final class Statement {
     /// Goes to the next row; false at the end. The statement must be reset afterwards.
     @discardableResult
     package func step() throws -> Bool {
-        guard bindFailure == SQLITE_OK else {
-            defer { bindFailure = SQLITE_OK }
-            throw StorageError.sqlite(
-                code: bindFailure, message: "a value can't be bound",
-                sql: sqlite3_sql(pointer).map { String(cString: $0) })
-        }
-        switch sqlite3_step(pointer) {
+        switch storage_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:
@@ -62,10 +54,9 @@ package final class Statement {
     package func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(pointer, index, value) }
 
     package func bind(blob: [UInt8], at index: Int32) {
-        let code = blob.withUnsafeBytes {
+        _ = blob.withUnsafeBytes {
             storage_bind_blob(pointer, index, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, $0.count)
         }
-        if code != SQLITE_OK { bindFailure = code }
     }
 
     package func bind(text: String, at index: Int32) { writer.bind(text, at: index) }

@@ -149,7 +149,7 @@ extension SQLRule {
                 try writer.bind(value(parameter, event, change), at: Int32(place + 1))
             }
             while true {
-                switch sqlite3_step(pointer) {
+                switch storage_step(pointer) {
                 case SQLITE_ROW: continue
                 case SQLITE_DONE: return
                 case let code: throw StorageError.sqlite(sqlite3_db_handle(pointer), code: code, sql: nil)

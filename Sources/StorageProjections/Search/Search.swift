@@ -165,7 +165,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
     }
 
     private func step(_ statement: OpaquePointer, _ db: GRDB.Database) throws -> Bool {
-        switch sqlite3_step(statement) {
+        switch storage_step(statement) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:

@@ -30,7 +30,7 @@ package final class CurrentRows {
         for (index, place) in layout.keyPlaces.enumerated() {
             image[place].bindAddressed(to: select, at: Int32(index + 1))
         }
-        guard sqlite3_step(select) == SQLITE_ROW,
+        guard storage_step(select) == SQLITE_ROW,
             sqlite3_column_int64(select, Int32(layout.columns.count)) == change.position
         else { return false }
         for place in layout.columns.indices { column(select, place) }

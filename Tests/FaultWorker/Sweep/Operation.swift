@@ -77,7 +77,7 @@ extension Operation {
         Operation(name: "checkpoint") { test in
             let storage = try test.opened
             try await test.acknowledge(["new": 60]) { try await storage.save(LabStore.marks("new", 60)).position }
-            try await storage.engine.withWriter { _, db in _ = try db.checkpoint(.truncate) }
+            try await storage.engine.withWriter { writer, db in try writer.checkpoint(db) }
         },
         Operation(
             name: "close",
