@@ -55,7 +55,9 @@ struct WriterGuardTests {
         let sql = insert(2, "hidden")
         let refused = Record<ResultCode>()
         let attempt: @Sendable (Database) -> Void = { db in
-            for sql in [sql, "DELETE FROM notes", "UPDATE notes SET text = 'x'", "BEGIN IMMEDIATE", "CREATE TABLE x(y)"] {
+            for sql in [
+                sql, "DELETE FROM notes", "UPDATE notes SET text = 'x'", "BEGIN IMMEDIATE", "CREATE TABLE x(y)",
+            ] {
                 do { try db.execute(sql: sql) } catch let error as DatabaseError {
                     refused.append(error.resultCode)
                 } catch {}
@@ -86,7 +88,8 @@ struct WriterGuardTests {
         let observation = store.storage.engine.observers.add { events in
             told.append(events.first...events.last)
         }
-        try await store.storage.write { tx in tx.database.add(transactionObserver: observer, extent: .databaseLifetime) }
+        try await store.storage.write { tx in tx.database.add(transactionObserver: observer, extent: .databaseLifetime)
+        }
         let receipt = try await store.storage.save(Note(id: 2, text: "second"))
         #expect(observer.failed.load(ordering: .relaxed) > 0)
         #expect(told.all == [receipt.first...receipt.last])
@@ -179,7 +182,8 @@ struct WriterGuardTests {
         try await store.storage.write { tx in
             try tx.execute("CREATE TABLE rolls(x)")
             try tx.execute(
-                "CREATE TRIGGER rolls_back AFTER INSERT ON rolls BEGIN SELECT RAISE(ROLLBACK, 'secret of another'); END")
+                "CREATE TRIGGER rolls_back AFTER INSERT ON rolls BEGIN SELECT RAISE(ROLLBACK, 'secret of another'); END"
+            )
         }
         let outcomes = try await together(store, 200) { tx, index in
             if index == 77 { try tx.execute(sql) } else { try tx.save(Note(id: 1_000 + index, text: "innocent")) }
@@ -243,7 +247,9 @@ struct WriterGuardTests {
         let commits = try await storage.read { db in
             try Int64.fetchAll(db, sql: "SELECT DISTINCT _position FROM notes WHERE id BETWEEN 10 AND 29 ORDER BY id")
         }
-        let first = try await storage.read { try Int64.fetchOne($0, sql: "SELECT min(_position) FROM notes WHERE id >= 1000") }
+        let first = try await storage.read {
+            try Int64.fetchOne($0, sql: "SELECT min(_position) FROM notes WHERE id >= 1000")
+        }
         #expect(try #require(commits.max()) < #require(first))
         #expect(try await storage.verify().isSound)
     }
@@ -300,7 +306,8 @@ struct WriterGuardTests {
     @Test func deferredForeignKeysEndWithTheWrite() async throws {
         let store = try await makeStore()
         try await store.storage.write { try $0.execute("PRAGMA defer_foreign_keys = 1") }
-        #expect(try await store.storage.engine.withWriter { try Int.fetchOne($1, sql: "PRAGMA defer_foreign_keys") } == 0)
+        #expect(
+            try await store.storage.engine.withWriter { try Int.fetchOne($1, sql: "PRAGMA defer_foreign_keys") } == 0)
     }
 
     @Test func deferredForeignKeysAreStillChecked() async throws {
@@ -340,7 +347,9 @@ struct WriterGuardTests {
         let broken = store.url.deletingLastPathComponent().appendingPathComponent("broken-\(UUID().uuidString)")
         try Data(repeating: 7, count: 8_192).write(to: broken)
         defer { try? FileManager.default.removeItem(at: broken) }
-        let error = await refusal(store) { _ in _ = try DatabaseQueue(path: broken.path).read { try $0.tableExists("x") } }
+        let error = await refusal(store) { _ in
+            _ = try DatabaseQueue(path: broken.path).read { try $0.tableExists("x") }
+        }
         #expect(error?.code == .corrupt)
         try await expect(["first"], store)
     }
@@ -350,7 +359,7 @@ struct WriterGuardTests {
         for sql in [
             "CREATE TEMP TABLE notes AS SELECT * FROM main.notes", "CREATE TEMP VIEW Notes AS SELECT 1 AS id",
             "CREATE TEMP TABLE storage_log(x)",
-            "CREATE TEMP TRIGGER evil AFTER UPDATE ON main.notes BEGIN DELETE FROM main.notes; END",
+            "CREATE TEMP TRIGGER evil AFTER UPDATE ON main.notes BEGIN DELETE FROM notes; END",
         ] {
             let error = await refusal(store) { try $0.execute(sql) }
             #expect(error?.code == .misuse, "\(sql): \(String(describing: error))")
@@ -371,19 +380,25 @@ struct WriterGuardTests {
             tx.database.add(function: DatabaseFunction("storage_identical", argumentCount: 2) { _ in 1 })
         }
         #expect(other?.code == .misuse)
-        try await store.storage.write { $0.database.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 1 }) }
+        try await store.storage.write {
+            $0.database.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 1 })
+        }
         try await expect(["first"], store)
     }
 
     // MARK: The engine's tables
 
     @Test(arguments: [
-        "DROP TRIGGER storage_log_delete; DELETE FROM storage_log", "DROP TABLE storage_log", "DROP TABLE storage_tombstone",
-        "UPDATE storage_meta SET format = 99", "UPDATE storage_meta SET writer_epoch = 0", "DELETE FROM storage_commit_key",
-        "INSERT INTO storage_commit_key VALUES ('k', 0, 1, 0, 0)", "INSERT INTO storage_tombstone VALUES (77, x'00', 1)",
+        "DROP TRIGGER storage_log_delete; DELETE FROM storage_log", "DROP TABLE storage_log",
+        "DROP TABLE storage_tombstone",
+        "UPDATE storage_meta SET format = 99", "UPDATE storage_meta SET writer_epoch = 0",
+        "DELETE FROM storage_commit_key",
+        "INSERT INTO storage_commit_key VALUES ('k', 0, 1, 0, 0)",
+        "INSERT INTO storage_tombstone VALUES (77, x'00', 1)",
         "INSERT INTO storage_import VALUES ('x', 'y')", "UPDATE storage_catalog SET name = 'other'",
         "CREATE TRIGGER evil AFTER INSERT ON storage_operation BEGIN DELETE FROM notes; END",
-        "CREATE INDEX mine ON storage_log(last)", "CREATE TABLE storage_mine(x)", "CREATE VIEW storage_view AS SELECT 1",
+        "CREATE INDEX mine ON storage_log(last)", "CREATE TABLE storage_mine(x)",
+        "CREATE VIEW storage_view AS SELECT 1",
         "ALTER TABLE notes RENAME TO storage_notes", "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'x'",
         "ALTER TABLE storage_log ADD COLUMN mine",
     ]) func theEnginesTablesAreItsOwn(sql: String) async throws {
@@ -434,7 +449,10 @@ struct WriterGuardTests {
 
     @Test func anyTextThatIsUTF8IsStored() async throws {
         let store = try await makeStore()
-        let texts = ["", "a", "é", "€", "😀", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}", "\u{D7FF}\u{E000}", "12345678é", "1234567é8"]
+        let texts = [
+            "", "a", "é", "€", "😀", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}", "\u{D7FF}\u{E000}", "12345678é",
+            "1234567é8",
+        ]
         for text in texts {
             try await store.storage.save(Note(id: 1, text: text))
             #expect(try await store.storage.get(Note.self, id: 1)?.text == text)

@@ -168,7 +168,7 @@ import Testing
         try #require(try ToolProcess.run(["backup", backup], store: store.path).status == 0)
         let before = try Data(contentsOf: URL(fileURLWithPath: backup))
         let link = store.folder.path("link.sqlite")
-        try FileManager.default.linkItem(atPath: backup, toPath: link)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: backup)
         for (output, way) in [(backup, "--yes"), (link, "--yes"), (backup, "--dry-run")] {
             let refused = try ToolProcess.run(
                 ["restore", backup, "--to", "@1", "-o", output, "--force", way], store: nil)

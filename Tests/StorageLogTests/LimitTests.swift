@@ -55,7 +55,9 @@ import Testing
 
     @Test func invalidUTF8IsRefused() async throws {
         let engine = try await open()
-        #expect(await code { try await engine.commit("INSERT INTO t(id, v) VALUES (1, CAST(x'61ff80' AS TEXT))") } == .invalidValue)
+        #expect(
+            await code { try await engine.commit("INSERT INTO t(id, v) VALUES (1, CAST(x'61ff80' AS TEXT))") }
+                == .invalidValue)
         try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'a')")
         #expect(await code { try await engine.commit("UPDATE t SET v = CAST(x'61c3' AS TEXT)") } == .invalidValue)
         #expect(try await engine.integer("SELECT count(*) FROM t WHERE v = 'a'") == 1)

@@ -20,7 +20,6 @@ import Testing
         return engine
     }
 
-
     private func log(_ engine: StorageEngine) async throws -> [LoggedEvent] {
         try await engine.withWriter { writer, _ in try LogReader(writer.database).events() }
     }
@@ -73,7 +72,8 @@ import Testing
                 }
             }
         }
-        #expect(try await engine.integer("SELECT max(size) FROM storage_log") ?? 0 <= Limits.segmentTargetBytes + 4_000_000)
+        #expect(
+            try await engine.integer("SELECT max(size) FROM storage_log") ?? 0 <= Limits.segmentTargetBytes + 4_000_000)
         try await engine.close()
     }
 
@@ -87,7 +87,8 @@ import Testing
         try await sealing(engine)
         let head = engine.committed.position
         let small = try await engine.integer(
-            "SELECT count(*) FROM storage_log WHERE sealed = 0 AND length(body) < 1000000 AND last <= \(head / 16 * 16)")
+            "SELECT count(*) FROM storage_log WHERE sealed = 0 AND length(body) < 1000000 AND last <= \(head / 16 * 16)"
+        )
         #expect(small == 0)
         #expect(engine.sealingWork.runs > 0)
         // Where nothing is left to do, nothing is done again.
@@ -104,7 +105,8 @@ import Testing
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t(id, v) SELECT i, i FROM n"
         )
         let head = engine.committed.position
-        let unsealed = try await engine.integer("SELECT count(*) FROM storage_log WHERE sealed = 0 AND last <= \(head / 64 * 64)")
+        let unsealed = try await engine.integer(
+            "SELECT count(*) FROM storage_log WHERE sealed = 0 AND last <= \(head / 64 * 64)")
         #expect(unsealed == 0)
         let runs = engine.sealingWork.runs
         try await engine.seal()

@@ -99,7 +99,8 @@ extension FoundSchema {
             let key = table.name.folded
             // To the byte: two spellings of é are two names.
             let definition = definitions[key] ?? []
-            if var known = earlier?.tables[key], known.definition.map(ExactText.init) == definition.map(ExactText.init) {
+            if var known = earlier?.tables[key], known.definition.map(ExactText.init) == definition.map(ExactText.init)
+            {
                 known.root = table.root
                 tables[key] = known
                 continue

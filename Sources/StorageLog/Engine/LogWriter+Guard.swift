@@ -179,7 +179,8 @@ extension LogWriter {
         let select = try Statement(database, "SELECT type, name FROM sqlite_temp_schema")
         while try select.step() {
             let (type, name) = (select.string(0), select.string(1))
-            let hides = type != "index" && (catalog.entity(stored: name) != nil || name.lowercased().hasPrefix("storage_"))
+            let hides =
+                type != "index" && (catalog.entity(stored: name) != nil || name.lowercased().hasPrefix("storage_"))
             guard hides || type == "trigger" else { continue }
             throw StorageError(
                 .misuse,

@@ -30,7 +30,8 @@ extension LogWriter {
             while try select.step() {
                 let row = SealingRun.Row(position: select.integer(0), last: select.integer(1))
                 guard row.position == (rows.last?.last ?? start - 1) + 1, row.last >= row.position else {
-                    throw StorageError.corruptLog("positions from @\((rows.last?.last ?? start - 1) + 1) on are missing")
+                    throw StorageError.corruptLog(
+                        "positions from @\((rows.last?.last ?? start - 1) + 1) on are missing")
                 }
                 let isFinal =
                     select.integer(4) != 0 || select.integer(3) >= Limits.finalRowBytes
@@ -68,7 +69,8 @@ extension LogWriter {
     private func exchange(_ merged: SegmentMerge) throws {
         let (first, last) = (merged.row.header.first, merged.row.header.last)
         // Somebody else may have sealed them meanwhile, as imports do.
-        let select = try statement("SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 ORDER BY position")
+        let select = try statement(
+            "SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 ORDER BY position")
         select.bind(first, at: 1)
         select.bind(last, at: 2)
         var found: [SealingRun.Row] = []

@@ -139,7 +139,8 @@ extension LogWriter {
                 remedy: "Close this store and open it again once the other process has let go of it.")
         }
         guard select.integer(1) == head.position else {
-            throw StorageError.breach("the log ends at @\(select.integer(1)), and this writer left it at @\(head.position)")
+            throw StorageError.breach(
+                "the log ends at @\(select.integer(1)), and this writer left it at @\(head.position)")
         }
     }
 
@@ -147,7 +148,9 @@ extension LogWriter {
     /// what the writer's connection says of its last call is its own.
     func classified(_ error: any Error) -> any Error {
         let wrapped = StorageError.wrapping(error)
-        guard var known = wrapped as? StorageError, [.inputOutput, .corrupt].contains(known.code) else { return wrapped }
+        guard var known = wrapped as? StorageError, [.inputOutput, .corrupt].contains(known.code) else {
+            return wrapped
+        }
         switch sqlite3_errcode(database) & 0xFF {
         case SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
         default: break

@@ -48,7 +48,8 @@ struct SegmentMerge: Sendable {
         guard merged.withView({ view in decoded.withView { view.isIdentical(to: $0) } }),
             merged.slices == decoded.slices
         else {
-            throw StorageError.breach("rows @\(run.rows[0].position)…@\(encoded.header.last) don't decode to what was sealed")
+            throw StorageError.breach(
+                "rows @\(run.rows[0].position)…@\(encoded.header.last) don't decode to what was sealed")
         }
         row = encoded
         replaced = Array(run.rows.prefix(batches.count))

@@ -38,7 +38,8 @@ extension StorageError {
 
     static func reservedTable(_ name: String? = nil) -> StorageError {
         StorageError(
-            .misuse, "A write changes \(name.map { "\"\($0)\"" } ?? "a table") of the engine: names that begin with storage_ are reserved.",
+            .misuse,
+            "A write changes \(name.map { "\"\($0)\"" } ?? "a table") of the engine: names that begin with storage_ are reserved.",
             remedy: "Leave those tables to StorageKit; its API and tool change what may be changed.")
     }
 

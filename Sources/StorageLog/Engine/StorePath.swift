@@ -50,7 +50,8 @@ enum StorePath {
         var found = stat()
         if lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFLNK {
             throw StorageError(
-                .notFound, "\(path) is a symbolic link to a file that isn't there.", remedy: "Correct the link, or remove it.")
+                .notFound, "\(path) is a symbolic link to a file that isn't there.",
+                remedy: "Correct the link, or remove it.")
         }
         guard let parent = real(folder) else { return path }
         return (parent as NSString).appendingPathComponent((path as NSString).lastPathComponent)

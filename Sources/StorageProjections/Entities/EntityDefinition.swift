@@ -46,7 +46,9 @@ extension LogWriter {
         guard let known = catalog.entity(named: definition.name) else { return try create(definition) }
         if definition.isWhole { try definition.checkUndeclared(in: known) }
         let indexes = Dictionary(
-            known.columns.indices.filter { !known.columns[$0].isDropped }.map { (ExactText(known.columns[$0].name), $0) }
+            known.columns.indices.filter { !known.columns[$0].isDropped }.map {
+                (ExactText(known.columns[$0].name), $0)
+            }
         ) { first, _ in first }
         var adopted = known
         var fresh: [EntityDefinition.Column] = []
