@@ -82,6 +82,8 @@ import Testing
             #expect(refusal(folder.path(name), readOnly: true) == .misuse)
         }
         #expect(unlink(folder.path("hard.sqlite")) == 0)
+        // A name that was left when the file was placed is no second name.
+        #expect(link(folder.path("store.sqlite"), folder.path("store.sqlite.partial-1-0")) == 0)
         let second = try open("link.sqlite")
         #expect(try await second.integer("SELECT count(*) FROM x") == 0)
         try await second.close()

@@ -34,6 +34,8 @@ enum StorePath {
         let resolved = try resolving(absolute, in: folder)
         var found = stat()
         guard stat(resolved, &found) == 0, found.st_nlink > 1 else { return resolved }
+        FilePlacement.removeSecondNames(of: resolved)
+        guard stat(resolved, &found) == 0, found.st_nlink > 1 else { return resolved }
         throw StorageError(
             .misuse,
             "\(path) has \(found.st_nlink) names (hard links), and SQLite would keep a write-ahead log for each of them.",

@@ -99,6 +99,23 @@ package struct FilePlacement: Sendable {
         }.sorted().map { (folder as NSString).appendingPathComponent($0) }
     }
 
+    /// Takes away the names under which a file was made and which it still has beside its own: whoever placed it was ended
+    /// between the two.
+    static func removeSecondNames(of path: String) {
+        let folder = (path as NSString).deletingLastPathComponent
+        let prefix = (path as NSString).lastPathComponent + mark
+        var own = stat()
+        guard stat(path, &own) == 0 else { return }
+        // A folder that can't be listed or written to leaves the file with two names, which its opening refuses.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+            var its = stat()
+            guard stat(folder + "/" + name, &its) == 0, its.st_dev == own.st_dev, its.st_ino == own.st_ino else {
+                continue
+            }
+            unlink(folder + "/" + name)
+        }
+    }
+
     /// Brings the file to the disk and gives it its name.
     ///
     /// - Throws: `conflict` or `busy` where the name can't be had, `input-output` where the file isn't whole.
