@@ -16,6 +16,8 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        // SHA-256 of the log's digests; Apple's CryptoKit where the system has it.
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         // Linked by those who use StorageLifecycle, and nobody else.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -33,10 +35,13 @@ let package = Package(
             name: "StorageLog",
             dependencies: [
                 "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(
             name: "StorageProjections",
-            dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .target(
             name: "StorageSubscriptions",
             dependencies: [
@@ -107,6 +112,7 @@ let package = Package(
             name: "StorageKitTests",
             dependencies: [
                 "StorageTesting", "StorageLifecycle", "StorageKit", "StorageSubscriptions", "StorageLog", "StorageCore",
+                "CSQLite",
                 "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -73,7 +73,10 @@ struct CrashWorker {
                 try writer.group(db) {
                     _ = try writer.commit(CommitMetadata()) {
                         try db.execute(
-                            sql: "INSERT INTO marks(id, batch, number, updatedAt) VALUES (?, 'w', ?, '2026-01-15 10:00:00.000')",
+                            sql: """
+                                INSERT INTO marks(id, batch, number, updatedAt)
+                                VALUES (?, 'w', ?, '2026-01-15 10:00:00.000')
+                                """,
                             arguments: ["\(number)", number])
                     }
                 }

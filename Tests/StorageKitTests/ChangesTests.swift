@@ -138,7 +138,10 @@ import Testing
             #expect(error?.code == .notFound && error?.remedy.contains("position(0)") ?? false)
             await #expect(throws: StorageError.self) { for try await _ in store.storage.changes(since: token) {} }
         }
-        for text in ["", "12", "1.2", "1.2.x", "-1.2.3", "1.2.3.4", "99999999999999999999.1.1"] {
+        for text in [
+            "", "12", "1.2", "1.2.x", "-1.2.3", "1.2.3", "1.2.3.4", "1.2.3.\(String(repeating: "x", count: 32))",
+            "1.2.3.\(String(repeating: "a", count: 31))", "99999999999999999999.1.1",
+        ] {
             let error = #expect(throws: StorageError.self) { try ChangeToken(text: text) }
             #expect(error?.code == .misuse)
         }

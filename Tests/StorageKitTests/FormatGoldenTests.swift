@@ -70,24 +70,100 @@ struct FormatGoldenTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    @Test func versionFourIsReadAsItWasWritten() async throws {
-        let golden = Self.folder.appendingPathComponent("format-4.store")
-        let text = Self.folder.appendingPathComponent("format-4.txt")
+    /// What the first store hasn't: values of every kind, windows that are compressed against another, a clock that goes back, and the
+    /// lineage of a copy.
+    private func makeSealedStore(_ url: URL) async throws {
+        let clock = ManualClock()
+        var configuration = StorageConfiguration()
+        (configuration.clock, configuration.segmentLength) = (clock, 16)
+        configuration.sealsInBackground = false
+        let origin = URL(fileURLWithPath: url.path + ".origin")
+        var storage = try Self.openSamples(origin, configuration)
+        for round in 0..<5 {
+            clock.advance(seconds: round == 3 ? -7_200 : 61.000_001)
+            try await storage.write(actor: "anna", attributes: ["é": "1", "z": "2", "e\u{301}x": "3"]) { tx in
+                for number in 0..<14 { try tx.save(Sample.made(number, round: round)) }
+            }
+            if round == 2 { try await storage.delete(Sample.self, id: Sample.made(2, round: 0).id) }
+        }
+        try await storage.seal()
+        try await storage.backup(to: url)
+        try await storage.close()
+        storage = try Self.openSamples(url, configuration)
+        try await storage.write(actor: "ben") { tx in
+            for number in 0..<9 { try tx.save(Sample.made(number, round: 9)) }
+        }
+        try await storage.seal()
+        try await storage.close()
+    }
+
+    private static func openSamples(_ url: URL, _ configuration: StorageConfiguration) throws -> Storage {
+        try StorageKit.start(at: url, configuration: configuration) { $0.autoSchema(SampleRecord.self) }.facade
+    }
+
+    @StorageEntity struct Sample {
+        var id: UUID
+        var at: Date
+        var title: String
+        var data: Data
+        var count: Int
+        var ratio: Double
+        var note: String?
+
+        static func made(_ number: Int, round: Int) -> Sample {
+            var title = "Sample \(number): "
+            title += String(repeating: "tide, wind \(number * 7_919 % 1_000) and \u{1F30A} ", count: 9)
+            if round % 2 == 1 { title += "\(round)" }
+            return Sample(
+                id: UUID(uuidString: "00000000-0000-4000-8000-0000000000\(10 + number)") ?? UUID(),
+                at: Date(timeIntervalSince1970: Double(number) * 1e8 + Double(round) / 3), title: title,
+                data: Data((0..<number * 3).map { UInt8(truncatingIfNeeded: $0 * 83 + number) }),
+                count: [0, 1, -1, .max, .min, 1 << 60, -(1 << 61)][(number + round) % 7],
+                ratio: [0, -0.0, 0.1, -1e300, 9_007_199_254_740_991, .leastNormalMagnitude][(number + round) % 6],
+                note: (number + round) % 3 == 0 ? nil : String(repeating: "n", count: round))
+        }
+    }
+
+    @Test(arguments: ["format-4", "format-4-sealed"]) func versionFourIsReadAsItWasWritten(name: String) async throws {
+        let golden = Self.folder.appendingPathComponent("\(name).store")
+        let text = Self.folder.appendingPathComponent("\(name).txt")
+        let canonical = Self.folder.appendingPathComponent("\(name).canonical.txt")
+        let make = name == "format-4" ? makeStore : makeSealedStore
         let folder = try TemporaryFolder()
         if Self.isRecording {
             let made = URL(fileURLWithPath: folder.file("made.sqlite"))
-            try await makeStore(made)
+            try await make(made)
             try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
             try Data(contentsOf: made).write(to: golden)
             try Data(try await describe(made).utf8).write(to: text)
+            try Data(Self.canonical(made).utf8).write(to: canonical)
         }
         // A copy, because reading leaves files beside the store.
         let copy = URL(fileURLWithPath: folder.file("copy.sqlite"))
         try Data(contentsOf: golden).write(to: copy)
         #expect(try await describe(copy) == String(decoding: try Data(contentsOf: text), as: UTF8.self))
+        #expect(try Self.canonical(copy) == String(decoding: try Data(contentsOf: canonical), as: UTF8.self))
         // This build writes the same history.
         let again = URL(fileURLWithPath: folder.file("again.sqlite"))
-        try await makeStore(again)
+        try await make(again)
         #expect(try await describe(again) == String(decoding: try Data(contentsOf: text), as: UTF8.self))
+    }
+
+    private static func canonical(_ url: URL) throws -> String {
+        try DatabaseFile(url.path, .reading).with { try CanonicalBytes.lines($0).joined(separator: "\n") + "\n" }
+    }
+
+    @Test func theSealedStoreHasWhatItIsFor() async throws {
+        let file = Self.folder.appendingPathComponent("format-4-sealed.store").path
+        let counts = try DatabaseFile(file, .unchanging).with { database in
+            let select = try Statement(
+                database,
+                """
+                SELECT count(*) FILTER (WHERE base <> 0), count(*) FILTER (WHERE base = 0 AND sealed = 1),
+                       count(*) FILTER (WHERE sealed = 0), (SELECT count(*) FROM storage_lineage) FROM storage_log
+                """)
+            return try select.step() ? (0..<4).map { select.integer($0) } : []
+        }
+        #expect(counts.count == 4 && counts[0] > 1 && counts[1] > 0 && counts[2] > 0 && counts[3] == 2, "\(counts)")
     }
 }

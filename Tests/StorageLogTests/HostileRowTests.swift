@@ -17,6 +17,7 @@ struct HostileRowTests {
         var shapes = bytes([1, 40, STORAGE_INSERT, 1, 0])
         var indexes = bytes([0])
         var links = bytes([0])
+        var extensions: [UInt8] = []
         /// One stream: its name, the lengths of heads and bodies, then the integer 1.
         var streams = bytes([1, Int(StreamIdentifier.key(entity: 40, part: 0)), 1, 0, 2 << 3 | 1])
 
@@ -29,13 +30,16 @@ struct HostileRowTests {
         var body: [UInt8] {
             var output = ByteBuffer()
             header.append(to: &output)
-            for section in [commits, shapes, indexes, links] {
+            for section in [commits, shapes, indexes, links, extensions] {
                 output.append(varint: UInt64(section.count))
                 section.withUnsafeBytes { output.append($0) }
             }
             streams.withUnsafeBytes { output.append($0) }
             return [UInt8](output.bytes)
         }
+
+        /// Whether it is sound, but for what only a newer version knows.
+        var needsNewerVersion = false
 
         mutating func setEvents(_ count: Int) {
             header.last = Int64(count)
@@ -56,7 +60,7 @@ struct HostileRowTests {
                 try SegmentDecoder().decode(body: $0, size: size ?? plain.count)
             }
         } catch let error as StorageError {
-            #expect(error.code == .corrupt)
+            #expect(error.code == (parts.needsNewerVersion ? .unsupportedFormat : .corrupt))
             return error.message
         }
         // What is read without its values is held to the same.
@@ -68,6 +72,30 @@ struct HostileRowTests {
 
     @Test func aRowIsReadAsItIsMade() throws {
         #expect(try refusal(Parts()) == nil)
+    }
+
+    @Test func partsOfANewerVersionAreReadOverOrRefused() throws {
+        var parts = Parts()
+        parts.extensions = [4, 2, 9, 9, 6, 0]
+        #expect(try refusal(parts) == nil)
+        parts.commits = [1, 0, 1, 0, 128, 5, 2, 1, 4, 8, 0]
+        #expect(try refusal(parts) == nil)
+        for wrong in [[4, 2, 9], [4, 0, 4, 0], [0, 0], [6, 0, 4, 0], [4]] as [[UInt8]] {
+            parts.extensions = wrong
+            #expect(try refusal(parts)?.contains("don't add up") == true, "\(wrong)")
+        }
+        parts.extensions = []
+        // No part, a clock that takes more or less than it says, one out of all bounds, and a field's bits beside "the same".
+        for wrong in [[128, 0], [128, 3, 2, 1, 4, 0], [128, 4, 2, 2, 4, 0], [128, 1, 2], [65], [193]] as [[UInt8]] {
+            parts.commits = [1, 0, 1, 0] + wrong
+            #expect(try refusal(parts)?.contains("don't add up") == true, "\(wrong)")
+        }
+        parts.needsNewerVersion = true
+        parts.commits = [1, 0, 1, 0, 128, 2, 5, 0]
+        #expect(try refusal(parts)?.contains("part 5") == true)
+        parts.commits = [1, 0, 1, 0, 0]
+        parts.extensions = [4, 0, 7, 0]
+        #expect(try refusal(parts)?.contains("part 7") == true)
     }
 
     @Test(arguments: [

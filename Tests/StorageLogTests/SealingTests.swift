@@ -16,6 +16,7 @@ import Testing
         var configuration = TestStore.configuration(segmentLength: length)
         configuration.sealsInBackground = false
         let engine = try StorageEngine.open(path: folder.path(), configuration: configuration)
+        if try await engine.integer("SELECT 1 FROM sqlite_schema WHERE name = 't'") == 1 { return engine }
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         return engine
     }
@@ -150,5 +151,107 @@ import Testing
         #expect(count - unsealed == engine.committed.position / 64)
         #expect(try await log(engine).filter { $0.entity != CatalogEntity.catalog.id }.count == 800)
         try await engine.close()
+    }
+
+    // MARK: Bases
+
+    private func bases(_ engine: StorageEngine) async throws -> [Int64] {
+        try await engine.withWriter { _, db in
+            try Int64.fetchAll(db, sql: "SELECT base FROM storage_log WHERE sealed = 1 ORDER BY position")
+        }
+    }
+
+    /// The same long texts in every window, a word of each changed: what an earlier window holds need not be stored again.
+    private func rewrite(_ engine: StorageEngine, rounds: Range<Int>, batch: Bool) async throws {
+        var random = SplitMix64(seed: 11)
+        let texts = (0..<32).map { _ in (0..<60).map { _ in String(random.next(), radix: 36) }.joined(separator: " ") }
+        var updates: [String] = []
+        for round in rounds {
+            updates += texts.enumerated().map { id, text in
+                """
+                INSERT INTO t(id, v) VALUES (\(id), '\(text) \(round)')
+                ON CONFLICT(id) DO UPDATE SET v = replace(excluded.v, ' ', ' \(round) ');
+                """
+            }
+        }
+        if batch {
+            try await engine.commit(updates.joined())
+        } else {
+            for update in updates { try await engine.commit(update) }
+        }
+    }
+
+    @Test(arguments: [false, true]) func whatRowsRepeatIsStoredOnce(batch: Bool) async throws {
+        let engine = try await open(32)
+        try await rewrite(engine, rounds: 0..<6, batch: batch)
+        try await sealing(engine)
+        let bases = try await bases(engine)
+        #expect(bases.count { $0 != 0 } >= bases.count / 2, "\(bases)")
+        let before = try await log(engine)
+        let sizes = "SELECT CAST(avg(length(body)) AS INTEGER) FROM storage_log WHERE sealed = 1 AND base"
+        let with = try await engine.integer(sizes + " <> 0") ?? 0
+        #expect(with * 10 < (try await engine.integer(sizes + " = 0") ?? 0) * 8)
+        try await engine.close()
+
+        // Forward, backward, by row, in outlines, by another process, and after more of the same.
+        let again = try await open(32)
+        #expect(try await log(again) == before)
+        try await again.withWriter { writer, _ in
+            let reader = LogReader(writer.database)
+            var backward: [ClosedRange<Int64>] = []
+            try reader.forEachBatch(in: 1...writer.head.position, descending: true) {
+                backward.append($0.positions)
+                return true
+            }
+            #expect(backward.first?.upperBound == writer.head.position && backward.last?.lowerBound == 1)
+            try reader.forEachOutline(in: 1...writer.head.position) { outline in
+                let batch = try #require(try reader.batch(containing: outline.header.first))
+                #expect(batch.header == outline.header && outline.commit(ofEvent: 0) == batch.commit(ofEvent: 0))
+                return true
+            }
+            let entity = try #require(writer.catalog.entity(named: "t"))
+            var versions = 0
+            try reader.forEachVersion(of: [.integer(3)], in: entity) { _, _ in
+                versions += 1
+                return true
+            }
+            #expect(versions == before.count { $0.entity == entity.id && $0.key == [.integer(3)] })
+        }
+        try await rewrite(again, rounds: 6..<8, batch: batch)
+        try await sealing(again)
+        try await again.close()
+    }
+
+    @Test func aBaseHasToBeWorthIt() async throws {
+        let engine = try await open(16)
+        var random = SplitMix64(seed: 3)
+        for id in 0..<200 {
+            try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), '\(random.next())-\(random.next())')")
+        }
+        try await sealing(engine)
+        let bases = try await bases(engine)
+        #expect(bases.count > 5 && bases.allSatisfy { $0 == 0 }, "\(bases)")
+        try await engine.close()
+    }
+
+    /// A base that isn't what it was, or that there can't be, is damage and never another history.
+    @Test(arguments: [
+        "UPDATE storage_log SET base = 12345 WHERE base <> 0", "UPDATE storage_log SET base = position WHERE base <> 0",
+        "UPDATE storage_log SET base = 0 WHERE base <> 0", "UPDATE storage_log SET base = -1 WHERE base <> 0",
+        "UPDATE storage_log SET base = last + 1 WHERE base <> 0",
+        "UPDATE storage_log SET sealed = 0 WHERE position IN (SELECT base FROM storage_log)",
+    ]) func aWrongBaseIsDamage(sql: String) async throws {
+        let engine = try await open(32)
+        try await rewrite(engine, rounds: 0..<3, batch: false)
+        try await engine.seal()
+        try await engine.close()
+        try await DatabaseQueue(path: folder.path()).write { db in
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            try db.execute(sql: sql)
+        }
+        let again = try await open(32)
+        let error = await #expect(throws: StorageError.self) { try await log(again) }
+        #expect(error?.code == .corrupt)
+        try await again.close()
     }
 }

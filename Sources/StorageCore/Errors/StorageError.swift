@@ -36,6 +36,8 @@ public struct StorageError: Error, Sendable {
         public static let overloaded = Code("overloaded")
         /// The row isn't in the state that the caller expected.
         public static let conflict = Code("conflict")
+        /// The clock, or a time that was given, is too far ahead to be right.
+        public static let clockAhead = Code("clock-ahead")
         /// What was asked for isn't there.
         public static let notFound = Code("not-found")
         /// The schema of the store and the one declared don't fit.

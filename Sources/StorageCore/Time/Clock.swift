@@ -15,5 +15,9 @@ public struct SystemClock: Clock {
 package struct ClockReading: CommitClock {
     let clock: any Clock
     package init(_ clock: any Clock) { self.clock = clock }
-    package var microseconds: Int64 { Int64((clock.now.timeIntervalSince1970 * 1_000_000).rounded(.down)) }
+    package var microseconds: Int64 {
+        let time = (clock.now.timeIntervalSince1970 * 1_000_000).rounded(.down)
+        // No commit is made at a time that doesn't fit.
+        return Int64(exactly: time) ?? (time > 0 ? .max : .min)
+    }
 }

@@ -1,3 +1,5 @@
+internal import StorageCore
+
 /// The section of a log row that holds the headers of its commits.
 enum CommitCodec {
     private static let actor: UInt8 = 1
@@ -7,6 +9,10 @@ enum CommitCodec {
     private static let key: UInt8 = 16
     private static let attributes: UInt8 = 32
     private static let sameAsPrevious: UInt8 = 64
+    static let extensions: UInt8 = 128
+
+    /// The tag of the clock's reading in the extension block.
+    private static let clock: UInt64 = 2
 
     static func append(_ commits: [CommitSlice], to output: inout ByteBuffer) {
         output.append(varint: UInt64(commits.count))
@@ -15,20 +21,24 @@ enum CommitCodec {
         var time = commits[0].info.time
         var previous: CommitMetadata?
         for commit in commits {
+            let info = commit.info
             output.append(varint: UInt64(commit.eventCount))
-            output.append(varint: UInt64(bitPattern: commit.info.time &- time))
-            time = commit.info.time
-            if let previous, commit.info.metadata.isExactly(previous) {
-                output.append(sameAsPrevious)
+            output.append(varint: UInt64(bitPattern: info.time &- time))
+            time = info.time
+            let flag = info.isExtended ? extensions : 0
+            if let previous, info.metadata.isExactly(previous) {
+                output.append(sameAsPrevious | flag)
             } else {
-                append(commit.info.metadata, to: &output)
+                append(info.metadata, flag: flag, to: &output)
             }
-            previous = commit.info.metadata
+            previous = info.metadata
+            if info.isExtended { appendExtensions(info, to: &output) }
         }
     }
 
-    private static func append(_ metadata: CommitMetadata, to output: inout ByteBuffer) {
-        var fields: UInt8 = 0
+    /// - Parameter flag: More bits for the byte of fields.
+    static func append(_ metadata: CommitMetadata, flag: UInt8, to output: inout ByteBuffer) {
+        var fields = flag
         if metadata.actor != nil { fields |= actor }
         if metadata.app != nil { fields |= app }
         if metadata.reason != nil { fields |= reason }
@@ -43,15 +53,31 @@ enum CommitCodec {
         }
         guard !metadata.attributes.isEmpty else { return }
         output.append(varint: UInt64(metadata.attributes.count))
-        // Sorted, so that the same commit always has the same bytes.
-        for (name, value) in metadata.attributes.sorted(by: { $0.key < $1.key }) {
+        // Sorted, so that the same commit always has the same bytes; by bytes, so that everybody sorts alike.
+        let sorted = metadata.attributes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        for (name, value) in sorted {
             output.append(string: name)
             output.append(string: value)
         }
     }
 
+    static func appendExtensions(_ info: CommitInfo, to output: inout ByteBuffer) {
+        var block = ByteBuffer(capacity: 16)
+        if let reading = info.clock {
+            var content = ByteBuffer(capacity: 10)
+            content.append(varint: zigzag(reading &- info.time))
+            block.append(varint: clock)
+            block.append(varint: UInt64(content.count))
+            block.append(content.bytes)
+        }
+        info.extensions.withUnsafeBytes { block.append($0) }
+        output.append(varint: UInt64(block.count))
+        output.append(block.bytes)
+    }
+
     /// - Returns: Nothing where the bytes make no sense.
-    static func read(_ reader: inout ByteReader, of header: SegmentHeader) -> [CommitSlice] {
+    /// - Throws: `unsupported-format` for a header with a part that must be known and isn't.
+    static func read(_ reader: inout ByteReader, of header: SegmentHeader) throws -> [CommitSlice] {
         let (firstCommit, firstTime) = (header.firstCommit, header.firstTime)
         // Each commit has an event.
         let count = reader.count(bytesEach: 3, atMost: header.count)
@@ -67,10 +93,20 @@ enum CommitCodec {
             time = time &+ Int64(bitPattern: reader.varint())
             let fields = reader.skip(1)
             guard !reader.failed, (1...UInt64(header.count)).contains(events) else { return [] }
-            // A field that isn't known can't be passed over, because nothing says how long it is.
-            guard fields.pointee == sameAsPrevious || fields.pointee < sameAsPrevious else { return [] }
-            if fields.pointee != sameAsPrevious { metadata = readMetadata(&reader, fields: fields.pointee) }
-            let info = CommitInfo(number: firstCommit &+ Int64(index), time: time, metadata: metadata)
+            let content = fields.pointee & ~extensions
+            guard content <= sameAsPrevious else { return [] }
+            if content != sameAsPrevious {
+                guard let read = readMetadata(&reader, fields: content) else { return [] }
+                metadata = read
+            }
+            var added = (clock: Int64?.none, unknown: [UInt8]())
+            if fields.pointee & extensions != 0 {
+                guard let read = try readExtensions(reader.slice(), time: time) else { return [] }
+                added = read
+            }
+            let info = CommitInfo(
+                number: firstCommit &+ Int64(index), time: time, clock: added.clock, metadata: metadata,
+                extensions: added.unknown)
             commits.append(CommitSlice(info: info, eventCount: Int(events)))
         }
         guard !reader.failed, reader.remaining == 0, flags < 4 else { return [] }
@@ -79,7 +115,22 @@ enum CommitCodec {
         return commits
     }
 
-    private static func readMetadata(_ reader: inout ByteReader, fields: UInt8) -> CommitMetadata {
+    private static func readExtensions(
+        _ block: ByteReader, time: Int64
+    ) throws -> (clock: Int64?, unknown: [UInt8])? {
+        guard block.remaining > 0 else { return nil }
+        var reading: Int64?
+        let unknown = try ExtensionBlock.read(block) { tag, content in
+            guard tag == clock else { return false }
+            reading = time &+ unzigzag(content.varint())
+            return true
+        }
+        guard let unknown, reading.map(Limits.times.contains) ?? true else { return nil }
+        return (reading, unknown)
+    }
+
+    /// - Returns: Nil where two attributes have the same name.
+    private static func readMetadata(_ reader: inout ByteReader, fields: UInt8) -> CommitMetadata? {
         var metadata = CommitMetadata()
         if fields & actor != 0 { metadata.actor = reader.string() }
         if fields & app != 0 { metadata.app = reader.string() }
@@ -87,10 +138,12 @@ enum CommitCodec {
         if fields & correlation != 0 { metadata.correlation = reader.string() }
         if fields & key != 0 { metadata.idempotencyKey = reader.string() }
         if fields & attributes != 0 {
-            for _ in 0..<reader.count(bytesEach: 2, atMost: Limits.attributes) {
+            let count = reader.count(bytesEach: 2, atMost: Limits.attributes)
+            for _ in 0..<count {
                 let name = reader.string()
                 metadata.attributes[name] = reader.string()
             }
+            guard metadata.attributes.count == count else { return nil }
         }
         return metadata
     }

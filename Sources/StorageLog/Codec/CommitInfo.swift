@@ -55,7 +55,23 @@ public struct CommitInfo: Sendable, Hashable {
     public let number: Int64
     /// Microseconds since 1970 UTC; never less than the previous commit's.
     public let time: Int64
+    /// What the clock read, in the same unit, where that was less than the time of the commit before, which ``time`` is then;
+    /// nil where it is `time`.
+    public let clock: Int64?
     public let metadata: CommitMetadata
+    /// Parts of the header that a newer version has written, as they are stored.
+    let extensions: [UInt8]
+
+    /// Whether the header has an extension block.
+    var isExtended: Bool { clock != nil || !extensions.isEmpty }
+
+    init(number: Int64, time: Int64, clock: Int64? = nil, metadata: CommitMetadata, extensions: [UInt8] = []) {
+        self.number = number
+        self.time = time
+        self.clock = clock
+        self.metadata = metadata
+        self.extensions = extensions
+    }
 }
 
 /// The part of a commit that lies in one row of the log.
@@ -71,7 +87,8 @@ struct CommitSlice {
 extension CommitSlice: Equatable {
     /// Whether the same events of the same commit are meant, its texts the same to the byte.
     static func == (a: CommitSlice, b: CommitSlice) -> Bool {
-        a.info.number == b.info.number && a.info.time == b.info.time && a.info.metadata.isExactly(b.info.metadata)
+        a.info.number == b.info.number && a.info.time == b.info.time && a.info.clock == b.info.clock
+            && a.info.extensions == b.info.extensions && a.info.metadata.isExactly(b.info.metadata)
             && a.eventCount == b.eventCount && a.continuesEarlier == b.continuesEarlier
             && a.continuesLater == b.continuesLater
     }

@@ -12,6 +12,8 @@ public final class EventBatch: @unchecked Sendable {
     /// all of them.
     let filled: Int
     let slices: [CommitSlice]
+    /// Parts of the row that a newer version has written, as they are stored.
+    let extensions: [UInt8]
 
     let events: UnsafeMutablePointer<storage_event>
     let values: UnsafeMutablePointer<storage_value>
@@ -26,12 +28,13 @@ public final class EventBatch: @unchecked Sendable {
     /// - Parameters:
     ///   - bytes: Taken from the pool; it goes back there with the batch.
     init(
-        header: SegmentHeader, filled: Int, slices: [CommitSlice], shapes list: [DecodedShape], valueCount: Int,
-        bytes: MemoryPool.Piece, pool: MemoryPool
+        header: SegmentHeader, filled: Int, slices: [CommitSlice], extensions: [UInt8], shapes list: [DecodedShape],
+        valueCount: Int, bytes: MemoryPool.Piece, pool: MemoryPool
     ) {
         self.header = header
         self.filled = filled
         self.slices = slices
+        self.extensions = extensions
         self.pool = pool
         byteMemory = bytes
         eventMemory = pool.take(filled * MemoryLayout<storage_event>.stride)
@@ -75,6 +78,12 @@ public final class EventBatch: @unchecked Sendable {
 
     /// Texts and blobs.
     var bytes: UnsafeMutablePointer<UInt8> { byteMemory.bound(to: UInt8.self) }
+
+    /// The body of the row, uncompressed.
+    func withBody<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        // What was appended for edits stands behind it.
+        try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(start: bytes, count: header.size)) }
+    }
 
     /// Puts bytes behind the first `count` ones; only while the batch is being filled.
     func append(_ more: UnsafeRawBufferPointer, behind count: Int) {

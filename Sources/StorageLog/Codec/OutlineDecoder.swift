@@ -25,12 +25,20 @@ final class OutlineDecoder {
 
     /// Decompresses as much of a body as `parse` needs, which answers nil for more.
     private func read<Result>(
-        _ body: UnsafeRawBufferPointer, size: Int, _ parse: (ByteReader) throws -> Result?
+        _ body: UnsafeRawBufferPointer, size: Int, base: SegmentBase?, _ parse: (ByteReader) throws -> Result?
+    ) throws -> Result {
+        try SegmentDecoder.withBytes(of: base) { try read(body, size: size, prefix: $0, parse) }
+    }
+
+    private func read<Result>(
+        _ body: UnsafeRawBufferPointer, size: Int, prefix: UnsafeRawBufferPointer?,
+        _ parse: (ByteReader) throws -> Result?
     ) throws -> Result {
         guard size > 0, size <= Limits.segmentBytes else {
             throw StorageError.corruptLog("a row says that its body is \(size) bytes long")
         }
         ZSTD_DCtx_reset(context, ZSTD_reset_session_only)
+        ZSTD_DCtx_refPrefix(context, prefix?.baseAddress, prefix?.count ?? 0)
         var input = ZSTD_inBuffer(src: body.baseAddress, size: body.count, pos: 0)
         var output = ZSTD_outBuffer(dst: bytes, size: 0, pos: 0)
         var wanted = 4_096
@@ -61,19 +69,23 @@ final class OutlineDecoder {
     }
 
     /// Everything before the values.
-    func outline(of body: UnsafeRawBufferPointer, _ row: SegmentHeader) throws -> SegmentOutline {
-        try read(body, size: row.size) { reader in
+    func outline(
+        of body: UnsafeRawBufferPointer, _ row: SegmentHeader, base: SegmentBase? = nil
+    ) throws -> SegmentOutline {
+        try read(body, size: row.size, base: base) { reader in
             var reader = reader
             let header = SegmentHeader(from: &reader).with(size: row.size)
             var (commits, shapes) = (reader.slice(), reader.slice())
-            let (indexes, links) = (reader.slice(), reader.slice())
+            let (indexes, links, extensions) = (reader.slice(), reader.slice(), reader.slice())
             guard !reader.failed else { return nil }
             guard header == row, header.count <= Limits.segmentEvents else {
                 throw StorageError.corruptLog("the columns of row @\(row.first) contradict its body")
             }
-            let slices = CommitCodec.read(&commits, of: header)
+            let slices = try CommitCodec.read(&commits, of: header)
             let decoded = SegmentDecoder.readShapes(&shapes, atMost: header.count)
-            guard !commits.failed, slices.reduce(0, { $0 + $1.eventCount }) == header.count, !shapes.failed else {
+            guard !commits.failed, slices.reduce(0, { $0 + $1.eventCount }) == header.count, !shapes.failed,
+                try ExtensionBlock.read(extensions) != nil
+            else {
                 throw StorageError.corruptLog("the commits of row @\(header.first) don't add up")
             }
             return SegmentOutline(
@@ -115,14 +127,15 @@ final class OutlineDecoder {
 extension OutlineDecoder {
     /// The least first part among the keys of an entity's rows that events at `positions` are about.
     func leastKey(
-        of entity: UInt32, at positions: ClosedRange<Int64>, in body: UnsafeRawBufferPointer, _ row: SegmentHeader
+        of entity: UInt32, at positions: ClosedRange<Int64>, in body: UnsafeRawBufferPointer, _ row: SegmentHeader,
+        base: SegmentBase? = nil
     ) throws -> LeastKey {
         let isWhole = positions.contains(row.first) && positions.contains(row.last)
-        let wanted = isWhole ? nil : try outline(of: body, row).keys(of: entity, at: positions)
-        return try read(body, size: row.size) { reader in
+        let wanted = isWhole ? nil : try outline(of: body, row, base: base).keys(of: entity, at: positions)
+        return try read(body, size: row.size, base: base) { reader in
             var reader = reader
             _ = SegmentHeader(from: &reader)
-            for _ in 0..<4 { _ = reader.slice() }
+            for _ in 0..<5 { _ = reader.slice() }
             for _ in 0..<reader.varint() {
                 let identifier = reader.varint()
                 let (headCount, bodyCount) = (reader.varint(), reader.varint())

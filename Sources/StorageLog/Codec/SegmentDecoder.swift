@@ -21,38 +21,102 @@ final class SegmentDecoder {
     deinit { ZSTD_freeDCtx(context) }
 
     /// Decodes a body whose uncompressed length is `size`.
-    func decode(body: UnsafeRawBufferPointer, size: Int, through last: Int64? = nil) throws -> EventBatch {
-        try parse(decompress(body, size: size), size: size, through: last)
+    ///
+    /// - Parameters:
+    ///   - base: What the body is compressed against, if anything.
+    ///   - last: The position up to which events are wanted; all where nil.
+    func decode(
+        body: UnsafeRawBufferPointer, size: Int, base: SegmentBase? = nil, through last: Int64? = nil
+    ) throws -> EventBatch {
+        try parse(decompress(body, size: size, base: base), size: size, through: last)
     }
 
     /// Decodes the body of a row, and makes sure that the row's columns say what its body says.
-    ///
-    /// - Parameter last: The position up to which events are wanted; all where nil.
     func decode(
-        body: UnsafeRawBufferPointer, of header: SegmentHeader, through last: Int64? = nil
+        body: UnsafeRawBufferPointer, of header: SegmentHeader, base: SegmentBase? = nil, through last: Int64? = nil
     ) throws -> EventBatch {
-        let batch = try decode(body: body, size: header.size, through: last)
+        let batch = try decode(body: body, size: header.size, base: base, through: last)
         guard batch.header == header else {
             throw StorageError.corruptLog("the columns of row @\(header.first) contradict its body")
         }
         return batch
     }
 
-    private func decompress(_ body: UnsafeRawBufferPointer, size: Int) throws -> MemoryPool.Piece {
+    private func decompress(_ body: UnsafeRawBufferPointer, size: Int, base: SegmentBase?) throws -> MemoryPool.Piece {
+        try Self.check(body, size: size)
+        let memory = pool.take(size)
+        do {
+            try decompress(body, into: UnsafeMutableRawBufferPointer(start: memory.start, count: size), base: base)
+        } catch {
+            pool.give(memory)
+            throw error
+        }
+        return memory
+    }
+
+    /// The bytes of a body.
+    func decompressed(_ body: [UInt8], size: Int, base: SegmentBase?) throws -> [UInt8] {
+        try body.withUnsafeBytes { body in
+            try Self.check(body, size: size)
+            return try [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+                try decompress(body, into: UnsafeMutableRawBufferPointer(bytes), base: base)
+                count = size
+            }
+        }
+    }
+
+    private static func check(_ body: UnsafeRawBufferPointer, size: Int) throws {
         guard size > 0, size <= Limits.segmentBytes else {
             throw StorageError.corruptLog("a row says that its body is \(size) bytes long")
         }
         guard ZSTD_getFrameContentSize(body.baseAddress, body.count) == UInt64(size) else {
             throw StorageError.corruptLog("a body isn't as long as its row says")
         }
-        let memory = pool.take(size)
-        let written = ZSTD_decompressDCtx(context, memory.start, size, body.baseAddress, body.count)
-        guard ZSTD_isError(written) == 0, written == size else {
-            pool.give(memory)
+    }
+
+    private func decompress(
+        _ body: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer, base: SegmentBase?
+    ) throws {
+        // A prefix is good for one frame, and has to stay where it is until that has been read.
+        let written = Self.withBytes(of: base) { prefix in
+            if let prefix { ZSTD_DCtx_refPrefix(context, prefix.baseAddress, prefix.count) }
+            return ZSTD_decompressDCtx(context, memory.baseAddress, memory.count, body.baseAddress, body.count)
+        }
+        guard ZSTD_isError(written) == 0, written == memory.count else {
             let name = ZSTD_isError(written) == 0 ? "wrong length" : String(cString: ZSTD_getErrorName(written))
             throw StorageError.corruptLog("a body doesn't decompress (\(name))")
         }
-        return memory
+    }
+
+    static func withBytes<Result>(
+        of base: SegmentBase?, _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) rethrows -> Result {
+        guard let base else { return try body(nil) }
+        return try base.bytes.withUnsafeBytes { try body($0) }
+    }
+
+    /// Hands over the bytes of a body in parts, whatever its size.
+    func forEachPart(
+        of body: UnsafeRawBufferPointer, size: Int64, base: SegmentBase?, _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws {
+        try Self.check(body, size: Int(truncatingIfNeeded: size))
+        ZSTD_DCtx_reset(context, ZSTD_reset_session_only)
+        var input = ZSTD_inBuffer(src: body.baseAddress, size: body.count, pos: 0)
+        try withUnsafeTemporaryAllocation(byteCount: 1 << 17, alignment: 16) { part in
+            try Self.withBytes(of: base) { prefix in
+                if let prefix { ZSTD_DCtx_refPrefix(context, prefix.baseAddress, prefix.count) }
+                var code = 1
+                while code != 0 {
+                    var output = ZSTD_outBuffer(dst: part.baseAddress, size: part.count, pos: 0)
+                    let before = input.pos
+                    code = ZSTD_decompressStream(context, &output, &input)
+                    guard ZSTD_isError(code) == 0, code == 0 || output.pos > 0 || input.pos > before else {
+                        throw StorageError.corruptLog("a body doesn't decompress")
+                    }
+                    take(UnsafeRawBufferPointer(rebasing: part[..<output.pos]))
+                }
+            }
+        }
     }
 
     private func parse(_ memory: MemoryPool.Piece, size: Int, through last: Int64?) throws -> EventBatch {
@@ -71,8 +135,8 @@ final class SegmentDecoder {
         let wanted = last.map { Int(min(max($0, header.first), header.last) - header.first) + 1 } ?? header.count
         let valueCount = parts.indexes[..<wanted].reduce(0) { $0 + parts.shapes[$1].valueCount }
         let batch = EventBatch(
-            header: header, filled: wanted, slices: parts.slices, shapes: parts.shapes, valueCount: valueCount,
-            bytes: memory, pool: pool)
+            header: header, filled: wanted, slices: parts.slices, extensions: parts.extensions, shapes: parts.shapes,
+            valueCount: valueCount, bytes: memory, pool: pool)
         var fill = BatchFill(batch: batch, shapes: parts.shapes, streams: parts.streams)
         try fill.run(indexes: parts.indexes, links: parts.links)
         return batch
@@ -86,12 +150,13 @@ extension SegmentDecoder {
         var shapes: [DecodedShape]
         var indexes: [Int]
         var links: ByteReader
+        var extensions: [UInt8]
         var streams: [DecodedStream]
     }
 
     private func readParts(_ reader: inout ByteReader, header: SegmentHeader) throws -> Parts {
         var commitReader = reader.slice()
-        let slices = CommitCodec.read(&commitReader, of: header)
+        let slices = try CommitCodec.read(&commitReader, of: header)
         guard !commitReader.failed, slices.reduce(0, { $0 + $1.eventCount }) == header.count else {
             throw StorageError.corruptLog("the commits of row @\(header.first) don't add up")
         }
@@ -99,8 +164,9 @@ extension SegmentDecoder {
         var shapes = Self.readShapes(&shapeReader, atMost: header.count)
         let indexReader = reader.slice()
         let links = reader.slice()
+        let extensions = try ExtensionBlock.read(reader.slice())
         let streams = readStreams(&reader, atMost: shapes.reduce(0) { $0 + $1.keyCount + $1.columns.count })
-        guard !shapeReader.failed, !reader.failed, reader.remaining == 0 else {
+        guard !shapeReader.failed, !reader.failed, reader.remaining == 0, let extensions else {
             throw StorageError.corruptLog("the sections of row @\(header.first) don't add up")
         }
         try connect(&shapes, to: streams, first: header.first)
@@ -111,7 +177,8 @@ extension SegmentDecoder {
         guard columnValues <= header.size, shapes.allSatisfy({ $0.keyCount <= Limits.columns }) else {
             throw StorageError.corruptLog("row @\(header.first) claims more values than it can hold")
         }
-        return Parts(slices: slices, shapes: shapes, indexes: indexes, links: links, streams: streams)
+        return Parts(
+            slices: slices, shapes: shapes, indexes: indexes, links: links, extensions: extensions, streams: streams)
     }
 }
 

@@ -11,6 +11,10 @@ final class SegmentEncoder {
     struct Row: Sendable {
         var header: SegmentHeader
         var body: [UInt8]
+        /// The position of the row that the body is compressed against; 0 for none.
+        var base: Int64 = 0
+        /// The digest of the log up to the row; nil for a row that isn't sealed.
+        var digest: [UInt8]?
     }
 
     private let context: OpaquePointer
@@ -43,15 +47,20 @@ final class SegmentEncoder {
     deinit { ZSTD_freeCCtx(context) }
 
     /// Encodes `range` of the events, the first of which has position `first`.
+    ///
+    /// - Parameters:
+    ///   - extensions: Parts that a newer version has given the row.
+    ///   - sealing: What a sealed row needs besides its events; nil for a row of the tail.
     func encode(
-        _ view: EventView, range: Range<Int>, first: Int64, commits: [CommitSlice], level: Int32
+        _ view: EventView, range: Range<Int>, first: Int64, commits: [CommitSlice], extensions: [UInt8] = [],
+        level: Int32, sealing: SealingContext? = nil
     ) throws -> Row {
         try collect(view, range: range, first: first)
         let header = SegmentHeader(
             first: first, last: first + Int64(range.count) - 1, firstCommit: commits[0].info.number,
             lastCommit: commits[commits.count - 1].info.number, firstTime: commits[0].info.time,
             lastTime: commits[commits.count - 1].info.time, entities: Set(localShapes.map(\.entity)).sorted())
-        write(header: header, commits: commits)
+        write(header: header, commits: commits, extensions: extensions)
         // The decoder refuses more, so that a damaged size can't make it ask for all of the memory.
         guard output.count <= Limits.segmentBytes else {
             throw StorageError(
@@ -59,8 +68,24 @@ final class SegmentEncoder {
                 "The events from @\(first) on take \(output.count) bytes; a row of the log holds \(Limits.segmentBytes).",
                 remedy: "Store large content in files, and their names here.")
         }
-        let body = try compress(level: level)
-        return Row(header: header.with(size: output.count), body: body)
+        var row = Row(header: header.with(size: output.count), body: [])
+        guard let sealing else {
+            row.body = try compress(level: level, against: nil)
+            return row
+        }
+        var chain = sealing.chain
+        chain.add(output.bytes)
+        row.digest = chain.digest
+        guard let base = sealing.base else {
+            row.body = try compress(level: level, against: nil)
+            return row
+        }
+        row.body = try compress(level: level, against: base)
+        row.base = base.position
+        guard sealing.mustGain else { return row }
+        let plain = try compress(level: level, against: nil)
+        if Double(row.body.count) > Double(plain.count) * Limits.baseGain { (row.body, row.base) = (plain, 0) }
+        return row
     }
 }
 
@@ -194,7 +219,7 @@ extension SegmentEncoder {
 // MARK: Bytes
 
 extension SegmentEncoder {
-    private func write(header: SegmentHeader, commits: [CommitSlice]) {
+    private func write(header: SegmentHeader, commits: [CommitSlice], extensions: [UInt8]) {
         output.removeAll()
         cuts.removeAll(keepingCapacity: true)
         header.append(to: &output)
@@ -220,6 +245,8 @@ extension SegmentEncoder {
         appendSection(shapeIndexes)
         cut()
         appendSection(links)
+        output.append(varint: UInt64(extensions.count))
+        extensions.withUnsafeBytes { output.append($0) }
         output.append(varint: UInt64(streamCount))
         cut()
         for index in 0..<streamCount {
@@ -239,10 +266,15 @@ extension SegmentEncoder {
 
     /// Compresses the body. Parts that are long enough get blocks of their own, because letters of one column and
     /// digits of another need different codes: that is worth 5 to 12 % of the log, for nothing.
-    private func compress(level: Int32) throws -> [UInt8] {
+    private func compress(level: Int32, against base: SegmentBase?) throws -> [UInt8] {
+        try SegmentDecoder.withBytes(of: base) { try compress(level: level, prefix: $0) }
+    }
+
+    private func compress(level: Int32, prefix: UnsafeRawBufferPointer?) throws -> [UInt8] {
         ZSTD_CCtx_reset(context, ZSTD_reset_session_only)
         ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)
         ZSTD_CCtx_setPledgedSrcSize(context, UInt64(output.count))
+        if let prefix { ZSTD_CCtx_refPrefix(context, prefix.baseAddress, prefix.count) }
         // Each block may add a few bytes to what a single run is bound by.
         let bound = ZSTD_compressBound(output.count) + 64 * (cuts.count + 1)
         return try [UInt8](unsafeUninitializedCapacity: bound) { target, size in

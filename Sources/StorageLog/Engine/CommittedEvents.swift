@@ -102,8 +102,8 @@ extension EventBatch {
         bytes.start.copyMemory(from: view.bytes, byteCount: byteCount)
         self.init(
             header: header, filled: header.count,
-            slices: events.commits.map { CommitSlice(info: $0.info, eventCount: $0.events.count) }, shapes: shapes,
-            valueCount: valueCount, bytes: bytes, pool: pool)
+            slices: events.commits.map { CommitSlice(info: $0.info, eventCount: $0.events.count) }, extensions: [],
+            shapes: shapes, valueCount: valueCount, bytes: bytes, pool: pool)
         values.update(from: view.values, count: valueCount)
         for index in 0..<view.count {
             self.events[index] = view.events[index]

@@ -23,6 +23,11 @@ public enum Limits {
     package static let numbers: ClosedRange<Int64> = 1...(1 << 62) - 1
     /// Times of commits, in microseconds since 1970 UTC, with the same room.
     package static let times: ClosedRange<Int64> = -(1 << 62)...(1 << 62) - 1
+    /// 2026-01-01: no commit is older than the format.
+    package static let knownTime: Int64 = 1_767_225_600_000_000
+    /// 2100-01-01: a clock that reads more when a store is opened is wrong.
+    package static let latestOpeningTime: Int64 = 4_102_444_800_000_000
+
     /// Ids of entities and columns.
     package static let catalogIds: ClosedRange<Int64> = 1...Int64(Int32.max)
 
@@ -40,6 +45,15 @@ public enum Limits {
 
     /// A row whose body is this long is in its final form when it is written.
     package static let finalRowBytes: Int64 = 1 << 20
+    /// Windows whose rows may be compressed against one another.
+    package static let baseGroup: Int64 = 8
+    /// Rows that have to be read one after another at the most before one that is compressed against them.
+    package static let baseDepth = 7
+    /// Uncompressed bytes of a row that others are compressed against.
+    package static let baseBytes = 2 << 20
+    /// What a row may take at the most, as a part of what it takes by itself, for its base to be worth reading, too.
+    package static let baseGain = 0.92
+
     /// Bytes of the bodies of the rows that are merged at a time; uncompressed they are ``segmentTargetBytes`` at the most.
     package static let sealingRunBytes: Int64 = 4 << 20
 }

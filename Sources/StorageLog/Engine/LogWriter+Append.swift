@@ -54,14 +54,14 @@ extension LogWriter {
             let end = view.cut(range, commits: commits, from: commit, bytes: Limits.segmentTargetBytes)
             // Sealed rows are always the log's beginning: a window is written sealed only behind a sealed one.
             let isWholeWindow = windowStart + 1 >= first && start + room <= view.count
-            let sealed = try sealing && isWholeWindow && firstUnsealed() == position
+            let context = try sealing && isWholeWindow && firstUnsealed() == position ? sealingContext(position) : nil
             let row = try encoder.encode(
                 view, range: start..<end, first: position, commits: slice(commits, start..<end, from: &commit),
-                level: sealed ? configuration.sealedLevel : configuration.tailLevel)
-            try insert(row, sealed: sealed)
-            if sealed { sealedThrough = row.header.last }
+                level: context == nil ? configuration.tailLevel : configuration.sealedLevel, sealing: context)
+            try insert(row)
+            if context != nil { sealedThrough = row.header.last }
             start = end
-            if sealing, !sealed, row.header.last == border, try firstUnsealed() == windowStart + 1 {
+            if sealing, !isWholeWindow, row.header.last == border, try firstUnsealed() == windowStart + 1 {
                 try sealNow(through: border)
             }
         }
@@ -86,8 +86,14 @@ extension LogWriter {
         return slices
     }
 
-    func insert(_ row: SegmentEncoder.Row, sealed: Bool) throws {
-        try row.insert(with: statement(SegmentEncoder.Row.insertion), sealed: sealed)
+    /// Nil where large bodies in front of the row would have to be read, which the writer isn't held for.
+    private func sealingContext(_ position: Int64) throws -> SealingContext? {
+        try SealingContext(
+            before: position, windowLength: configuration.segmentLength, in: database, passes: false)
+    }
+
+    func insert(_ row: SegmentEncoder.Row) throws {
+        try row.insert(with: statement(SegmentEncoder.Row.insertion))
     }
 }
 

@@ -106,24 +106,21 @@ extension LogWriter {
         try checkConnection()
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
-        let clock = max(time ?? configuration.clock.microseconds, pending.time)
-        guard Limits.times.contains(clock) else {
-            throw StorageError(
-                .invalidValue, "The time of a commit is \(clock) microseconds from 1970, more than 146,000 years.",
-                remedy: "Correct the clock.")
-        }
-        let info = CommitInfo(number: pending.commit + 1, time: clock, metadata: metadata)
+        // A commit of nothing has no consequences, whatever the clock reads.
+        let (time, reading) = end > start ? try commitTime(time) : (pending.time, pending.time)
+        let info = CommitInfo(
+            number: pending.commit + 1, time: time, clock: reading == time ? nil : reading, metadata: metadata)
         try project(start..<end, info)
         guard end > start else {
-            let receipt = CommitReceipt(commit: nil, first: pending.position + 1, last: pending.position, time: clock)
+            let receipt = CommitReceipt(commit: nil, first: pending.position + 1, last: pending.position, time: time)
             try remember(metadata.idempotencyKey, receipt)
             return receipt
         }
         open.append((info, start..<end))
         let receipt = CommitReceipt(
-            commit: info.number, first: pending.position + 1, last: pending.position + Int64(end - start), time: clock)
+            commit: info.number, first: pending.position + 1, last: pending.position + Int64(end - start), time: time)
         try remember(metadata.idempotencyKey, receipt)
-        pending = LogHead(position: receipt.last, commit: info.number, time: clock)
+        pending = LogHead(position: receipt.last, commit: info.number, time: time)
         return receipt
     }
 

@@ -70,7 +70,7 @@ extension LogWriter {
         let (first, last) = (merged.row.header.first, merged.row.header.last)
         // Somebody else may have sealed them meanwhile, as imports do.
         let select = try statement(
-            "SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 ORDER BY position")
+            "SELECT position, last FROM storage_log WHERE position BETWEEN ?1 AND ?2 AND sealed = 0 ORDER BY position")
         select.bind(first, at: 1)
         select.bind(last, at: 2)
         var found: [SealingRun.Row] = []
@@ -81,14 +81,14 @@ extension LogWriter {
             return
         }
         try statement("DELETE FROM storage_log WHERE position BETWEEN ?1 AND ?2").run(first, last)
-        try insert(merged.row, sealed: true)
+        try insert(merged.row)
         sealedThrough = last
     }
 
     /// Seals what there is up to the end of a window inside of the transaction under way, whose rows nobody else sees yet.
     func sealNow(through border: Int64) throws {
         while try firstUnsealed() <= border, let run = try nextSealingRun(through: border),
-            let merged = try SegmentMerge(run, from: database, level: configuration.sealedLevel)
+            let merged = try SegmentMerge(run, from: database, configuration)
         {
             try exchange(merged)
         }

@@ -40,6 +40,8 @@ package final class LogWriter {
     /// The commits of the transaction under way, with the place of their first event in the capture buffer.
     var open: [(info: CommitInfo, events: Range<Int>)] = []
     var pending: LogHead
+    /// What the clock read when the store was opened; nothing where that can't be.
+    let openingTime: Int64
     /// First position that may not be sealed yet; nil until somebody looked.
     var sealedThrough: Int64?
     var isInGroup = false
@@ -56,6 +58,8 @@ package final class LogWriter {
         catalog = try Catalog.load(database)
         head = try LogHead.load(database)
         pending = head
+        let reading = configuration.clock.microseconds
+        openingTime = reading <= Limits.latestOpeningTime ? reading : .min
         try learnSettings()
     }
 

@@ -22,9 +22,11 @@ struct SegmentMerge: Sendable {
     /// Merges the rows of a run as a connection finds them; nil where somebody else has sealed them meanwhile.
     ///
     /// - Throws: Where a row can't be read, or where what was encoded doesn't decode to the same events.
-    init?(_ run: SealingRun, from database: OpaquePointer, level: Int32) throws {
+    init?(_ run: SealingRun, from database: OpaquePointer, _ configuration: StorageConfiguration) throws {
+        let start = run.rows[0].position
         let decoder = SegmentDecoder()
-        let select = try Statement(database, "SELECT last, size, body FROM storage_log WHERE position = ?")
+        let select = try Statement(
+            database, "SELECT last, size, body FROM storage_log WHERE position = ? AND sealed = 0")
         var batches: [EventBatch] = []
         var bytes = 0
         for row in run.rows {
@@ -37,19 +39,26 @@ struct SegmentMerge: Sendable {
             }
             bytes += batch.textBytes
             if bytes > Limits.segmentTargetBytes, !batches.isEmpty { break }
+            // What a newer version has added belongs to the row that it was added to.
+            if !batch.extensions.isEmpty, !batches.isEmpty { break }
             batches.append(batch)
+            if !batch.extensions.isEmpty { break }
         }
+        let sealing = try SealingContext(before: start, windowLength: configuration.segmentLength, in: database)
         let merged = MergedEvents(batches)
         let encoded = try merged.withView { view in
             try SegmentEncoder().encode(
-                view, range: 0..<view.count, first: run.rows[0].position, commits: merged.slices, level: level)
+                view, range: 0..<view.count, first: start, commits: merged.slices,
+                extensions: batches[0].extensions, level: configuration.sealedLevel, sealing: sealing)
         }
-        let decoded = try encoded.body.withUnsafeBytes { try decoder.decode(body: $0, of: encoded.header) }
+        let decoded = try encoded.body.withUnsafeBytes {
+            try decoder.decode(body: $0, of: encoded.header, base: encoded.base == 0 ? nil : sealing?.base)
+        }
         guard merged.withView({ view in decoded.withView { view.isIdentical(to: $0) } }),
-            merged.slices == decoded.slices
+            merged.slices == decoded.slices, decoded.extensions == batches[0].extensions
         else {
             throw StorageError.breach(
-                "rows @\(run.rows[0].position)…@\(encoded.header.last) don't decode to what was sealed")
+                "rows @\(start)…@\(encoded.header.last) don't decode to what was sealed")
         }
         row = encoded
         replaced = Array(run.rows.prefix(batches.count))

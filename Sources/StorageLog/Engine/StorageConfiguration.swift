@@ -28,6 +28,10 @@ public struct StorageConfiguration: Sendable {
     public var isReadOnly = false
     /// Where commit times come from.
     public var clock: any CommitClock = SystemCommitClock()
+    /// How far the clock may be ahead of the newest commit, of the moment when the store was opened (if that was before 2100), and of
+    /// 2026; a commit at a later time throws `clock-ahead`. Commit times never go backwards, so it would be the time of all that
+    /// follow. Ten years, the default, let a store rest for as long as it likes, but not a clock jump. Nil takes every time.
+    public var maximumClockJump: Duration? = .seconds(10 * 366 * 86_400)
 
     /// Events in a sealed run. One constant; the tests vary it.
     package var segmentLength = Self.usualSegmentLength

@@ -164,10 +164,12 @@ extension StorageEngine {
             let isNew = try StoreFormat.isEmpty(connection)
             if try isNew || (configuration.takesOver && !StoreFormat.isStore(connection)) {
                 for object in StoreSchema.objects { try Statement(connection, object.sql).execute() }
-                try Statement(connection, "INSERT INTO storage_meta VALUES (1, ?, 0)").run(StoreSchema.formatVersion)
+                try Statement(connection, "INSERT INTO storage_meta VALUES (1, ?, 0, 0, 0, 1, 0)").run(
+                    StoreSchema.formatVersion)
+                try StoreLineage.begin(after: 0, in: connection)
                 try Statement(connection, "PRAGMA application_id = \(StoreSchema.applicationId)").execute()
             }
-            try StoreFormat.check(connection)
+            try StoreFormat.check(connection, forWriting: true)
             try StoreFormat.checkObjects(connection)
             try Statement(connection, "UPDATE storage_meta SET writer_epoch = writer_epoch + 1").execute()
             let select = try Statement(connection, "SELECT writer_epoch FROM storage_meta")

@@ -25,9 +25,8 @@ extension StorageEngine {
         guard starts else { return }
         do {
             guard let run = try writer.nextSealingRun() else { return endSealing(nil) }
-            let level = configuration.sealedLevel
             pool.asyncRead { [self] db in
-                let merged = Result { try SegmentMerge(run, from: db.get().connection(), level: level) }
+                let merged = Result { try SegmentMerge(run, from: db.get().connection(), configuration) }
                 pool.asyncWriteWithoutTransaction { [self] db in
                     endSealing(Result { try exchange(merged.get(), db) })
                     sealIfIdle()
@@ -61,9 +60,10 @@ extension StorageEngine {
     ///
     /// - Throws: `CancellationError` once the task is cancelled; the rest is sealed later then.
     package func seal() async throws {
-        let level = configuration.sealedLevel
         while let run = try await withWriter({ writer, _ in try writer.nextSealingRun() }) {
-            let merged = try await read { try SegmentMerge(run, from: $0.connection(), level: level) }
+            let merged = try await read { [configuration] in
+                try SegmentMerge(run, from: $0.connection(), configuration)
+            }
             try await withWriter { [self] _, db in try exchange(merged, db) }
             try Task.checkCancellation()
         }

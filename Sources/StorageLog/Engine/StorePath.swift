@@ -138,7 +138,7 @@ package enum StoreFormat {
     }
 
     /// - Throws: `not-a-store` or `unsupported-format`.
-    static func check(_ connection: OpaquePointer?) throws {
+    static func check(_ connection: OpaquePointer?, forWriting: Bool = false) throws {
         guard let connection else { throw StorageError.closed() }
         guard try isStore(connection) else {
             throw StorageError(
@@ -157,6 +157,36 @@ package enum StoreFormat {
                 .unsupportedFormat,
                 "The store has format \(format); this version knows format \(StoreSchema.formatVersion) only.",
                 remedy: "Open it with the version of StorageKit that wrote it, or a newer one.")
+        }
+        try checkFeatures(connection, forWriting: forWriting)
+    }
+
+    /// A newer version says in bits which features a store uses: this one knows none of them yet. Those that are compatible
+    /// don't matter to who doesn't know them.
+    private static func checkFeatures(_ connection: OpaquePointer, forWriting: Bool) throws {
+        let select: Statement
+        do {
+            select = try Statement(
+                connection, "SELECT incompatible, read_only_compatible, first_position FROM storage_meta")
+        } catch let error as StorageError where error.code == .database {
+            throw StorageError.corruptLog("storage_meta isn't what StorageKit made", cause: error)
+        }
+        guard try select.step() else { return }
+        guard select.integer(0) == 0 else {
+            throw StorageError(
+                .unsupportedFormat,
+                "The store uses features that this version of StorageKit doesn't know (incompatible \(select.integer(0))).",
+                remedy: "Open it with a newer version.")
+        }
+        guard select.integer(1) == 0 || !forWriting else {
+            throw StorageError(
+                .unsupportedFormat,
+                "The store uses features that this version of StorageKit can't keep up (read_only_compatible \(select.integer(1))).",
+                remedy: "Open it for reading only, or with a newer version.")
+        }
+        // A log that begins elsewhere has a baseline, which is an incompatible feature.
+        guard select.integer(2) == 1 else {
+            throw StorageError.corruptLog("its first position is \(select.integer(2))")
         }
     }
 

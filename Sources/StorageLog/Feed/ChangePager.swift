@@ -10,6 +10,7 @@ struct ChangePager {
     private let limit: Int
     /// Everything up to here is in `commits`, in `current`, or doesn't match.
     private(set) var reached: LogHead
+    private var lineage: StoreLineage?
     private var commits: [CommitChanges] = []
     private var count = 0
     /// The commit under way, with its matching events so far.
@@ -37,7 +38,10 @@ struct ChangePager {
     /// - Returns: The page, or nil where another read has to follow.
     mutating func read(_ reader: LogReader) throws -> ChangePage? {
         let head = try reader.head()
-        guard head.position > reached.position else { return page() }
+        // No store changes its lineage while it is open.
+        let lineage = try lineage ?? StoreLineage.load(reader.database)
+        self.lineage = lineage
+        guard head.position > reached.position else { return page(lineage) }
         let catalog = try Catalog.load(reader.database)
         var query = query
         query.descending = false
@@ -52,15 +56,15 @@ struct ChangePager {
                 row = batch.header.first
                 rows += 1
             }
-            take(part, of: batch, catalog)
+            take(part, of: batch, catalog, lineage)
             // The parts of a row that come later may hold nothing that matches; then this is an end as good as any.
             if !isFull { pass(batch, part) }
             return !isFull
         }
-        if isFull { return page() }
+        if isFull { return page(lineage) }
         if isStopped { return nil }
         reached = head
-        return page()
+        return page(lineage)
     }
 
     private mutating func pass(_ batch: EventBatch, _ part: CommitPart) {
@@ -71,10 +75,12 @@ struct ChangePager {
         if current?.info.number == part.info.number { current?.place = reached }
     }
 
-    private mutating func take(_ part: CommitPart, of batch: EventBatch, _ catalog: Catalog) {
+    private mutating func take(
+        _ part: CommitPart, of batch: EventBatch, _ catalog: Catalog, _ lineage: StoreLineage
+    ) {
         for index in part.matching {
             if current?.info.number != part.info.number {
-                closeCurrent(isEnd: true)
+                closeCurrent(isEnd: true, lineage)
                 isFull = count == limit
                 if isFull { return }
             }
@@ -82,7 +88,7 @@ struct ChangePager {
             if count + (current?.events.count ?? 0) == limit {
                 isFull = true
                 // A commit that fits on a page by itself begins the next one; otherwise this page is a part of it.
-                if commits.isEmpty { closeCurrent(isEnd: false) } else { current = nil }
+                if commits.isEmpty { closeCurrent(isEnd: false, lineage) } else { current = nil }
                 return
             }
             let place = LogHead(position: position, commit: part.info.number, time: part.info.time)
@@ -92,20 +98,20 @@ struct ChangePager {
         }
     }
 
-    private mutating func closeCurrent(isEnd: Bool) {
+    private mutating func closeCurrent(isEnd: Bool, _ lineage: StoreLineage) {
         guard let commit = current else { return }
         commits.append(
             CommitChanges(
                 commit: commit.info, events: commit.events, beginsCommit: commit.info.number != start.commit,
-                endsCommit: isEnd, token: ChangeToken(commit.place)))
+                endsCommit: isEnd, token: ChangeToken(commit.place, lineage)))
         count += commit.events.count
         current = nil
     }
 
-    private mutating func page() -> ChangePage {
-        closeCurrent(isEnd: true)
+    private mutating func page(_ lineage: StoreLineage) -> ChangePage {
+        closeCurrent(isEnd: true, lineage)
         // A page that isn't full has seen everything up to here.
-        let next = isFull ? commits.last?.token ?? start : ChangeToken(reached)
+        let next = isFull ? commits.last?.token ?? start : ChangeToken(reached, lineage)
         return ChangePage(commits: commits, next: next, hasMore: isFull)
     }
 }

@@ -7,37 +7,56 @@ internal import StorageCore
 /// try Data(page.next.text.utf8).write(to: file)
 /// ```
 ///
-/// It names a position together with the commit there and its time, so that a token of another store, or of a history that was
-/// replaced since, is refused instead of leaving something out.
+/// It names a position together with the commit there, its time and the lineage of the store, so that a token of another store, or
+/// of a history that was replaced since, is refused instead of leaving something out. In a copy of the store (a backup) it holds for
+/// what both have in common.
 public struct ChangeToken: Sendable, Hashable, Codable {
     /// The last position that was read.
     public let position: Int64
     let commit: Int64
     let time: Int64
+    /// The id of the line that the position belongs to.
+    private let line: [UInt8]
 
-    init(_ place: LogHead) {
+    init(_ place: LogHead, _ lineage: StoreLineage) {
+        self.init(place, line: lineage.line(of: place.position).id)
+    }
+
+    private init(_ place: LogHead, line: [UInt8]) {
         position = place.position
         commit = place.commit
         time = place.time
+        self.line = line
     }
 
     /// The token that ``text`` has told.
     ///
     /// - Throws: `misuse` for a text that isn't one.
     public init(text: String) throws {
-        let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int64($0) }
-        guard numbers.count == 3, let position = numbers[0], let commit = numbers[1], let time = numbers[2],
-            position >= 0, commit >= 0
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = parts.prefix(3).map { Int64($0) }
+        guard parts.count == 4, let position = numbers[0], let commit = numbers[1], let time = numbers[2],
+            position >= 0, commit >= 0, let line = Self.bytes(of: parts[3])
         else {
             throw StorageError(
                 .misuse, "This text isn't a token of changes.",
                 remedy: "Hand back the text of a page's `next` or of a change's `token` unchanged.")
         }
-        self.init(LogHead(position: position, commit: commit, time: time))
+        self.init(LogHead(position: position, commit: commit, time: time), line: line)
     }
 
-    /// Opaque; made of digits, points and minus signs.
-    public var text: String { "\(position).\(commit).\(time)" }
+    /// Opaque; made of letters, digits, points and minus signs.
+    public var text: String {
+        let digits = Array("0123456789abcdef".utf8)
+        let id = line.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return "\(position).\(commit).\(time)." + String(decoding: id, as: UTF8.self)
+    }
+
+    private static func bytes(of text: Substring) -> [UInt8]? {
+        let digits = text.utf8.map { Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) }
+        guard digits.count == 2 * StoreLineage.idBytes, !digits.contains(nil) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
+    }
 
     public init(from decoder: any Decoder) throws {
         try self.init(text: try decoder.singleValueContainer().decode(String.self))
@@ -52,12 +71,13 @@ public struct ChangeToken: Sendable, Hashable, Codable {
 extension LogReader {
     /// The token of a position, with the commit that the event there belongs to.
     package func token(at position: Int64) throws -> ChangeToken {
-        guard position > 0 else { return ChangeToken(LogHead()) }
+        let lineage = try StoreLineage.load(database)
+        guard position > 0 else { return ChangeToken(LogHead(), lineage) }
         guard let batch = try batch(containing: position) else {
             throw StorageError.corruptLog("position @\(position) is missing")
         }
         let commit = batch.commit(ofEvent: Int(position - batch.header.first))
-        return ChangeToken(LogHead(position: position, commit: commit.number, time: commit.time))
+        return ChangeToken(LogHead(position: position, commit: commit.number, time: commit.time), lineage)
     }
 
     /// - Throws: `not-found` where the token is of another history.

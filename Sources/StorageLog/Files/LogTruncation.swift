@@ -33,10 +33,11 @@ package enum LogTruncation {
                 events: view.events, count: count, values: view.values, bytes: view.bytes, shapes: view.shapes,
                 shapeCount: view.shapeCount)
             return try SegmentEncoder().encode(
-                kept, range: 0..<count, first: first, commits: slices, level: StorageConfiguration().tailLevel)
+                kept, range: 0..<count, first: first, commits: slices, extensions: batch.extensions,
+                level: StorageConfiguration().tailLevel)
         }
         try Statement(database, "DELETE FROM storage_log WHERE position >= ?").run(first)
         // Not sealed: the window that it lies in is open again.
-        try row.insert(with: Statement(database, SegmentEncoder.Row.insertion), sealed: false)
+        try row.insert(with: Statement(database, SegmentEncoder.Row.insertion))
     }
 }

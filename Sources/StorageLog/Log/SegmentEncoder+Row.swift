@@ -1,12 +1,12 @@
 extension SegmentEncoder.Row {
     static let insertion = """
         INSERT INTO storage_log(position, last, first_commit, last_commit, first_time, last_time, entities, format,
-                                sealed, size, body)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                sealed, size, base, digest, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Writes the row by a statement of ``insertion``.
-    func insert(with insert: Statement, sealed: Bool) throws {
+    func insert(with insert: Statement) throws {
         insert.bind(header.first, at: 1)
         insert.bind(header.last, at: 2)
         insert.bind(header.firstCommit, at: 3)
@@ -15,9 +15,11 @@ extension SegmentEncoder.Row {
         insert.bind(header.lastTime, at: 6)
         insert.bind(blob: header.entityBytes, at: 7)
         insert.bind(StoreSchema.formatVersion, at: 8)
-        insert.bind(sealed ? 1 : 0, at: 9)
+        insert.bind(digest == nil ? 0 : 1, at: 9)
         insert.bind(Int64(header.size), at: 10)
-        insert.bind(blob: body, at: 11)
+        insert.bind(base, at: 11)
+        if let digest { insert.bind(blob: digest, at: 12) } else { insert.bindNull(at: 12) }
+        insert.bind(blob: body, at: 13)
         try insert.execute()
     }
 }

@@ -12,7 +12,21 @@ enum StoreSchema {
             CREATE TABLE storage_meta(
               id INTEGER PRIMARY KEY CHECK (id = 1),
               format INTEGER NOT NULL,
+              compatible INTEGER NOT NULL,
+              read_only_compatible INTEGER NOT NULL,
+              incompatible INTEGER NOT NULL,
+              first_position INTEGER NOT NULL,
               writer_epoch INTEGER NOT NULL
+            )
+            """
+        ),
+        (
+            "storage_lineage",
+            """
+            CREATE TABLE storage_lineage(
+              number INTEGER PRIMARY KEY,
+              id BLOB NOT NULL,
+              fork INTEGER NOT NULL
             )
             """
         ),
@@ -30,6 +44,8 @@ enum StoreSchema {
               format INTEGER NOT NULL,
               sealed INTEGER NOT NULL,
               size INTEGER NOT NULL,
+              base INTEGER NOT NULL,
+              digest BLOB,
               body BLOB NOT NULL
             )
             """

@@ -13,18 +13,22 @@ final class AheadDecoder {
     private final class Work: @unchecked Sendable {
         let header: SegmentHeader
         let body: [UInt8]
+        let base: Result<SegmentBase?, any Error>
         let decoder: SegmentDecoder
         var batch: Result<EventBatch, any Error>?
         let isDone = DispatchSemaphore(value: 0)
 
-        init(_ header: SegmentHeader, body: [UInt8], decoder: SegmentDecoder) {
+        init(
+            _ header: SegmentHeader, body: [UInt8], base: Result<SegmentBase?, any Error>, decoder: SegmentDecoder
+        ) {
             self.header = header
             self.body = body
+            self.base = base
             self.decoder = decoder
         }
 
         func run() {
-            batch = Result { try body.withUnsafeBytes { try decoder.decode(body: $0, of: header) } }
+            batch = Result { try body.withUnsafeBytes { try decoder.decode(body: $0, of: header, base: base.get()) } }
             isDone.signal()
         }
     }
@@ -44,11 +48,15 @@ final class AheadDecoder {
     private var room = AheadDecoder.fewRows
 
     /// Takes a row, and gives one that came earlier; nil while there is room for more.
-    func exchange(_ header: SegmentHeader, body: UnsafeRawBufferPointer) throws -> EventBatch? {
+    ///
+    /// - Parameter base: What the row is compressed against; that it can't be read is said when it is the row's turn.
+    func exchange(
+        _ header: SegmentHeader, body: UnsafeRawBufferPointer, base: Result<SegmentBase?, any Error>
+    ) throws -> EventBatch? {
         let isFull = underWay.count >= room || underWay.count >= Self.fewRows && size >= Self.bytes
         let earlier = isFull ? try next() : nil
         if isFull { room = min(room + 1, Self.manyRows) }
-        let work = Work(header, body: Array(body), decoder: decoder)
+        let work = Work(header, body: Array(body), base: base, decoder: decoder)
         underWay.append(work)
         size += header.size
         queue.async { work.run() }

@@ -14,6 +14,7 @@ package final class LogReader {
     private var recent: [EventBatch] = []
     private lazy var outlines = OutlineDecoder()
     private var outline: SegmentOutline?
+    private lazy var bases = SegmentBases(database)
 
     package init(_ database: OpaquePointer) { self.database = database }
 
@@ -49,7 +50,8 @@ package final class LogReader {
             try checkFormat(select, header)
             let decoder = ahead ?? AheadDecoder()
             ahead = decoder
-            if let batch = try decoder.exchange(header, body: select.bytes(9)), try !body(batch) { return }
+            let base = Result { try self.base(of: select) }
+            if let batch = try decoder.exchange(header, body: select.bytes(10), base: base), try !body(batch) { return }
         }
         while let batch = try ahead?.next() {
             if try !body(batch) { return }
@@ -62,7 +64,7 @@ package final class LogReader {
     /// The rows that hold any position from the first parameter to the second.
     private static func selectRows(descending: Bool) -> String {
         """
-        SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, body
+        SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, base, body
         FROM storage_log WHERE position <= ?2
           AND position >= (SELECT coalesce(max(position), 0) FROM storage_log WHERE position <= ?1)
         ORDER BY position \(descending ? "DESC" : "ASC")
@@ -100,7 +102,7 @@ package final class LogReader {
             select = try Statement(
                 database,
                 """
-                SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, body
+                SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, base, body
                 FROM storage_log WHERE position <= ? ORDER BY position DESC LIMIT 1
                 """)
             containing = select
@@ -133,9 +135,17 @@ package final class LogReader {
         _ row: Statement, _ header: SegmentHeader, through last: Int64? = nil
     ) throws -> EventBatch {
         try checkFormat(row, header)
+        return try usedDecoder().decode(body: row.bytes(10), of: header, base: base(of: row), through: last)
+    }
+
+    private func usedDecoder() -> SegmentDecoder {
         let decoder = decoder ?? SpareDecoders.shared.take()
         self.decoder = decoder
-        return try decoder.decode(body: row.bytes(9), of: header, through: last)
+        return decoder
+    }
+
+    private func base(of row: Statement) throws -> SegmentBase? {
+        try row.integer(9) == 0 ? nil : bases.base(at: row.integer(9), using: usedDecoder())
     }
 
     private func checkFormat(_ row: Statement, _ header: SegmentHeader) throws {
@@ -155,7 +165,7 @@ extension LogReader {
         if let outline, outline.header.first <= position, position <= outline.header.last { return outline }
         outline = try row(containing: position) { row, header in
             try checkFormat(row, header)
-            return try outlines.outline(of: row.bytes(9), header)
+            return try outlines.outline(of: row.bytes(10), header, base: base(of: row))
         }
         return outline
     }
@@ -175,7 +185,7 @@ extension LogReader {
             let header = try Self.header(of: select)
             guard header.last >= positions.lowerBound, wanted(header) else { continue }
             try checkFormat(select, header)
-            if try !body(try outlines.outline(of: select.bytes(9), header)) { return }
+            if try !body(try outlines.outline(of: select.bytes(10), header, base: base(of: select))) { return }
         }
     }
 
@@ -191,7 +201,8 @@ extension LogReader {
             let header = try Self.header(of: select)
             guard header.last >= positions.lowerBound, header.entities.contains(entity) else { continue }
             try checkFormat(select, header)
-            let told = try outlines.leastKey(of: entity, at: positions, in: select.bytes(9), header)
+            let told = try outlines.leastKey(
+                of: entity, at: positions, in: select.bytes(10), header, base: base(of: select))
             guard let key = told.value else {
                 if told.isPlain { continue }
                 return nil

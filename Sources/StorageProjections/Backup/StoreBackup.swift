@@ -34,6 +34,10 @@ extension StorageEngine {
                 try DatabaseFile(placement.partial, .making).with {
                     try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
                 }
+                // Its write-ahead log goes when it is closed.
+                try DatabaseFile(placement.partial, .owning).with {
+                    try StoreLineage.begin(after: head.position, in: $0)
+                }
                 return head
             }
             if verifying { try StoreBackup.verify(placement.partial) { progress("verify", $0, $1) } }

@@ -142,6 +142,7 @@ struct StoreTruncation {
         try run("INSERT INTO storage_tombstone SELECT entity, key, position FROM restored_tombstone")
         try run("DROP TABLE restored_tombstone")
         try Statement(database, "DELETE FROM storage_commit_key WHERE last > ?1").run(position)
+        try StoreLineage.begin(after: position, in: database)
         // How far an import had come isn't true any more.
         try run("DELETE FROM storage_import")
     }

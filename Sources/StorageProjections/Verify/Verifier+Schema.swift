@@ -91,6 +91,11 @@ extension Verifier {
         let epoch = try Statement(
             database, "SELECT 1 FROM storage_meta WHERE typeof(writer_epoch) <> 'integer' OR writer_epoch < 0")
         if try epoch.step() { report.add("bookkeeping", "storage_meta has a writer_epoch that isn't a number") }
+        try guarded("bookkeeping") { verifier in
+            let lineage = try StoreLineage.load(verifier.database)
+            guard let last = lineage.lines.last, last.fork > head else { return }
+            verifier.report.add("bookkeeping", "the store's lineage begins behind its log, at @\(last.fork)")
+        }
         // Keys of commits that changed nothing: they stand between two events.
         try report(
             "storage_commit_key has a row \"%@\" of a commit that there can't have been",

@@ -64,7 +64,8 @@ extension Verifier {
         try Statement(scratch.database, "BEGIN").execute()
         var walk = LogWalk()
         let reader = LogReader(database)
-        let rows = try Statement(database, "SELECT position, last FROM storage_log ORDER BY position")
+        var digests = try DigestWalk(database)
+        let rows = try Statement(database, "SELECT position, last, sealed, digest FROM storage_log ORDER BY position")
         let head = try readHead(reader)
         report.requested = head.position > 0 ? 1...head.position : nil
         while try rows.step() {
@@ -76,6 +77,7 @@ extension Verifier {
                 guard let batch = try reader.batch(containing: first), batch.header.first == first
                 else { throw StorageError.corruptLog("row @\(first) can't be read") }
                 walk.check(batch, &report)
+                digests.check(batch, rows, &report)
                 // Events whose predecessors are lost can't be judged.
                 if report.notVerified.isEmpty {
                     // `report` can't be changed from two places at once, so the findings are collected first.
@@ -88,6 +90,7 @@ extension Verifier {
                 report.add("log", position: first, error.message)
                 report.notVerified.append(end...last)
                 walk.skip(to: last)
+                digests.skip(rows)
             }
             progress(last, head.position)
         }

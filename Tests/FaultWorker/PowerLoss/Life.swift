@@ -87,7 +87,10 @@ actor Life {
             try await storage.write(actor: "sql") { tx in
                 for row in 0..<7 {
                     try tx.database.execute(
-                        sql: "INSERT INTO marks(id, batch, number, text, updatedAt) VALUES (?, ?, ?, 'by hand', '2026-01-15 10:00:00.000')",
+                        sql: """
+                            INSERT INTO marks(id, batch, number, text, updatedAt)
+                            VALUES (?, ?, ?, 'by hand', '2026-01-15 10:00:00.000')
+                            """,
                         arguments: ["\(name)-\(row)", name, row])
                 }
             }

@@ -13,16 +13,24 @@ struct EventGenerator {
     /// A run of events from position `first` on, in commits of random sizes.
     mutating func events(_ count: Int, first: Int64) -> [LoggedEvent] {
         var events: [LoggedEvent] = []
-        var commit = CommitInfo(number: Int64(random.below(1_000) + 1), time: time(), metadata: metadata())
+        var commit = commitInfo(number: Int64(random.below(1_000) + 1), time: time(), metadata: metadata())
         for index in 0..<count {
             if index > 0, random.chance(30) {
-                commit = CommitInfo(
+                commit = commitInfo(
                     number: commit.number + 1, time: random.chance(20) ? max(time(), commit.time) : commit.time,
                     metadata: random.chance(50) ? commit.metadata : metadata())
             }
             events.append(event(first + Int64(index), first: first, commit))
         }
         return events
+    }
+
+    private mutating func commitInfo(number: Int64, time: Int64, metadata: CommitMetadata) -> CommitInfo {
+        CommitInfo(
+            number: number, time: time,
+            clock: random.chance(15) && time > -1 << 61 ? time - Int64(random.below(1 << 40)) - 1 : nil,
+            metadata: metadata,
+            extensions: random.chance(10) ? random.pick([[4, 0], [4, 2, 7, 7, 200, 1, 1, 9]]) : [])
     }
 
     private mutating func event(_ position: Int64, first: Int64, _ commit: CommitInfo) -> LoggedEvent {

@@ -1,0 +1,40 @@
+internal import StorageCore
+
+/// Commit times. They never go backwards, so one wrong reading of the clock would be the time of every commit after it.
+extension LogWriter {
+    /// The time of the next commit.
+    ///
+    /// - Parameter given: The time that somebody else gives the commit, as imports do; nil for that of the clock.
+    /// - Throws: `clock` for a time far ahead.
+    func commitTime(_ given: Int64?) throws -> (time: Int64, reading: Int64) {
+        let reading = given ?? configuration.clock.microseconds
+        guard Limits.times.contains(reading) else { throw StorageError.clock(reading, limit: nil) }
+        if let jump = configuration.maximumClockJump {
+            let limit = max(pending.time, openingTime, Limits.knownTime) &+ jump.wholeMicroseconds
+            guard reading <= limit else { throw StorageError.clock(reading, limit: limit) }
+        }
+        return (max(reading, pending.time), reading)
+    }
+}
+
+extension Duration {
+    /// Cut to what can be added to a time.
+    fileprivate var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let limit = Limits.times.upperBound / 1_000_000
+        return min(max(seconds, 0), limit) * 1_000_000 + (seconds < limit ? attoseconds / 1_000_000_000_000 : 0)
+    }
+}
+
+extension StorageError {
+    fileprivate static func clock(_ reading: Int64, limit: Int64?) -> StorageError {
+        StorageError(
+            .clockAhead,
+            "The time of a commit would be \(reading) microseconds after 1970"
+                + (limit.map { ", and \($0) is the latest that is taken for possible" } ?? "")
+                + ". All later commits would have that time, too.",
+            remedy:
+                "Correct the clock, or the time that was given. If it is right, set maximumClockJump of the configuration."
+        )
+    }
+}

@@ -1,0 +1,46 @@
+internal import CSQLite
+internal import StorageCore
+
+/// What the bytes of a sealed row depend on besides its events: the rows before it.
+///
+/// Rows of ``Limits/baseGroup`` windows may be compressed against one another: that of window *i* of its group against that of
+/// window *i* without its lowest bit, as in a binary indexed tree (Fenwick, 1994). Content that lasts is close to each row that
+/// way, and three rows at the most have to be read before it.
+struct SealingContext {
+    /// The digests up to the row.
+    var chain: DigestChain
+    /// What the row is compressed against, if anything.
+    var base: SegmentBase?
+    /// Whether the base has to prove its worth first.
+    var mustGain = false
+}
+
+extension SealingContext {
+    /// - Parameters:
+    ///   - length: The positions of a window.
+    ///   - passes: Whether large bodies that were passed by sealing are read for the digest; nil is answered otherwise.
+    init?(before position: Int64, windowLength length: Int, in database: OpaquePointer, passes: Bool = true) throws {
+        guard let chain = try DigestChain(before: position, in: database, passes: passes) else { return nil }
+        self.chain = chain
+        let window = (position - 1) / Int64(length)
+        let index = window % Limits.baseGroup
+        guard index > 0 else { return }
+        let previous = try Statement(
+            database, "SELECT base FROM storage_log WHERE position < ? ORDER BY position DESC LIMIT 1")
+        previous.bind(position, at: 1)
+        mustGain = try !previous.step() || previous.integer(0) == 0
+        // Two rows of a group try whether a base is worth it; the others do as the one before.
+        guard !mustGain || index == 1 || index == Limits.baseGroup / 2 else { return }
+        let start = (window - index + index & (index - 1)) * Int64(length) + 1
+        let find = try Statement(
+            database,
+            """
+            SELECT position, size FROM storage_log WHERE position BETWEEN ?1 AND ?2 AND sealed = 1
+            ORDER BY position LIMIT 1
+            """)
+        find.bind(start, at: 1)
+        find.bind(start + Int64(length) - 1, at: 2)
+        guard try find.step(), find.integer(1) <= Limits.baseBytes else { return }
+        base = try SegmentBases(database).base(at: find.integer(0), using: SegmentDecoder())
+    }
+}
