@@ -107,7 +107,8 @@ let package = Package(
             dependencies: [
                 "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
+            ],
+            exclude: ["SecondDecoder"]),
         .testTarget(
             name: "StorageKitTests",
             dependencies: [

@@ -125,6 +125,28 @@ struct ImportExportTests {
         #expect(try ToolProcess.run(["verify"], store: folder.store).status == 0)
     }
 
+    /// A time goes on as that of every later commit, so one that can't be is a bad line, and one that goes back is kept beside it.
+    @Test func timesThatCannotBeStandInNobodysWay() throws {
+        func at(_ time: String, _ tx: Int) -> String {
+            #"{"tx":\#(tx),"at":"\#(time)","op":"insert","table":"posts","id":"\#(tx)","row":{"n":1}}"#
+        }
+        let folder = try Folder()
+        let file = try folder.write([
+            at("2024-05-02T10:00:00Z", 1), at("9999-12-31T00:00:00Z", 2), at("2024-05-01T10:00:00Z", 3),
+        ])
+        let refused = try ToolProcess.run(["import", file], store: folder.store)
+        #expect(refused.status == 7 && refused.errors.contains("Line 2: The time of a commit would be 9999-12-31"), "\(refused.status) \(refused.errors)")
+        let skipping = try ToolProcess.run(["import", file, "--skip-invalid"], store: folder.store)
+        #expect(skipping.status == 8, "\(skipping.errors)")
+        let log = try ToolProcess.run(
+            ["log", "--table", "posts", "--reverse", "--format", "jsonl"], store: folder.store)
+        let lines = log.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains(#""time":"2024-05-02T10:00:00Z""#) }, "\(lines)")
+        #expect(lines.map { $0.contains(#""clock":"2024-05-01T10:00:00Z""#) } == [false, true])
+        let shown = try ToolProcess.run(["show", "@2"], store: folder.store)
+        #expect(shown.status == 0, "\(shown.errors)")
+    }
+
     @Test func aDryRunTellsWhatAnImportWouldDoAndChangesNothing() throws {
         let folder = try Folder()
         let first = try folder.write([line(1, "insert", "a", #"{"n":1}"#)], "1.jsonl")

@@ -177,12 +177,14 @@ struct BatchFill: ~Copyable {
             if head != ValueKind.null { damaged = true }
             return storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
         case ValueKind.real:
+            if head != ValueKind.real { damaged = true }
             return storage_value(type: UInt32(SQLITE_FLOAT), size: 0, bits: stream.pointee.bodies.fixed())
         case ValueKind.wholeReal:
             let value = stream.pointee.lastWhole &+ unzigzag(head >> 3)
             stream.pointee.lastWhole = value
             return storage_value(type: UInt32(SQLITE_FLOAT), size: 0, bits: Double(value).bitPattern)
         case ValueKind.wideInteger:
+            if head != ValueKind.wideInteger { damaged = true }
             let value = stream.pointee.heads.fixed()
             stream.pointee.lastInteger = Int64(bitPattern: value)
             return storage_value(type: UInt32(SQLITE_INTEGER), size: 0, bits: value)

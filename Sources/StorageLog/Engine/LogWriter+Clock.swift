@@ -1,3 +1,4 @@
+internal import Foundation
 internal import StorageCore
 
 /// Commit times. They never go backwards, so one wrong reading of the clock would be the time of every commit after it.
@@ -27,11 +28,17 @@ extension Duration {
 }
 
 extension StorageError {
+    private static func text(of time: Int64) -> String {
+        let years = 0...253_402_300_799_999_999 as ClosedRange<Int64>
+        guard years.contains(time) else { return "\(time) microseconds after 1970" }
+        return Date(timeIntervalSince1970: Double(time / 1_000_000)).formatted(.iso8601)
+    }
+
     fileprivate static func clock(_ reading: Int64, limit: Int64?) -> StorageError {
         StorageError(
             .clockAhead,
-            "The time of a commit would be \(reading) microseconds after 1970"
-                + (limit.map { ", and \($0) is the latest that is taken for possible" } ?? "")
+            "The time of a commit would be \(text(of: reading))"
+                + (limit.map { ", and \(text(of: $0)) is the latest that is taken for possible" } ?? "")
                 + ". All later commits would have that time, too.",
             remedy:
                 "Correct the clock, or the time that was given. If it is right, set maximumClockJump of the configuration."

@@ -34,6 +34,8 @@ extension LogWriter {
         precondition(isInGroup, "commits are made inside a group")
         try metadata.validate()
         if let key = metadata.idempotencyKey, let receipt = try repeated(key) { return receipt }
+        // Before anything is done for nothing.
+        if time != nil { _ = try commitTime(time) }
         let start = storage_capture_count(capture)
         let touches = storage_capture_touch_count(capture)
         try statement("SAVEPOINT storage_commit").execute()

@@ -57,7 +57,7 @@ private final class ShowPrinter {
             let previous = event.previous > 0 ? "@\(event.previous)" : "none, this is the row's first event"
             try output.lines(
                 fields(
-                    [("previous", previous)] + details(event.commit.metadata) + TagText.fields(tags, notes)
+                    [("previous", previous)] + details(event.commit) + TagText.fields(tags, notes)
                         + [("stored", stored.text)]))
         } else {
             try output.document { json in
@@ -110,7 +110,7 @@ private final class ShowPrinter {
             ("changes", "\(table) +\(counts.insert) ~\(counts.update) -\(counts.delete)")
         }
         let tags = TagText.fields(entry.tags, entry.notes)
-        try output.lines(fields(head + details(metadata) + tags + changes + [("stored", stored.text)]))
+        try output.lines(fields(head + details(commit.info) + tags + changes + [("stored", stored.text)]))
         try forEachEvent(of: commit) { batch, index in
             let event = batch.event(at: index, catalog: store.catalog, commit: commit.info)
             try output.line()
@@ -130,9 +130,13 @@ private final class ShowPrinter {
         }
     }
 
-    /// What a commit's metadata has beyond the usual.
-    private func details(_ metadata: CommitMetadata) -> [(String, String)] {
-        [("correlation", metadata.correlation ?? ""), ("key", metadata.idempotencyKey ?? "")]
+    /// What a commit's header has beyond the usual.
+    private func details(_ commit: CommitInfo) -> [(String, String)] {
+        let metadata = commit.metadata
+        return [
+            ("clock", commit.clock.map(Timestamp.text) ?? ""), ("correlation", metadata.correlation ?? ""),
+            ("key", metadata.idempotencyKey ?? ""),
+        ]
             + metadata.attributes.sorted { $0.key < $1.key }.map { ("attribute", "\($0.key) = \($0.value)") }
     }
 

@@ -64,7 +64,7 @@ struct CommandError: Error, Sendable {
         case .busy, .readOnly, .unsupportedFormat, .failed, .closed, .inputOutput: .unavailable
         case .corrupt: .corrupt
         case .conflict, .schemaMismatch: .conflict
-        case .invalidValue, .invalidName, .limitExceeded, .database, .misuse: .usage
+        case .invalidValue, .invalidName, .limitExceeded, .clockAhead, .database, .misuse: .usage
         default: .inconclusive
         }
     }

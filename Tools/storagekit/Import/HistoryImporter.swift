@@ -211,7 +211,9 @@ extension HistoryImporter {
     private func isAboutInput(_ error: any Error) -> Bool {
         if error is InputError { return true }
         guard let error = error as? StorageError else { return error is CommandError }
-        return [.invalidValue, .invalidName, .limitExceeded, .conflict, .database, .schemaMismatch].contains(error.code)
+        return [
+            .invalidValue, .invalidName, .limitExceeded, .clockAhead, .conflict, .database, .schemaMismatch,
+        ].contains(error.code)
     }
 
     private func metadata() -> CommitMetadata {

@@ -12,6 +12,10 @@ extension CommitEntry {
         json.integer(positions.upperBound)
         json.key("time")
         json.time(info.time)
+        if let clock = info.clock {
+            json.key("clock")
+            json.time(clock)
+        }
         info.metadata.writeNames(to: &json, alwaysReason: true)
         if !info.metadata.attributes.isEmpty {
             json.key("attributes")

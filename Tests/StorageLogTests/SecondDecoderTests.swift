@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import StorageLog
+
+/// A decoder in Python, written from `Format.md` by somebody who saw nothing else, reads what this library writes: event by event, value
+/// by value.
+@Suite struct SecondDecoderTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let golden = folder.deletingLastPathComponent().appendingPathComponent("StorageKitTests/Golden")
+    private static let isRecording = ProcessInfo.processInfo.environment["RECORD_GOLDEN"] != nil
+
+    /// What the decoder prints of a store, and its error where it refuses it.
+    private func decode(_ path: String) throws -> (output: String, error: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", Self.folder.appendingPathComponent("SecondDecoder/decode_log.py").path, path]
+        let (output, error) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, error)
+        try process.run()
+        let lines = try output.fileHandleForReading.readToEnd() ?? Data()
+        let message = try error.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect((process.terminationStatus == 0) == message.isEmpty)
+        return (String(decoding: lines, as: UTF8.self), String(decoding: message, as: UTF8.self))
+    }
+
+    private func canonical(_ path: String) throws -> String {
+        try DatabaseFile(path, .unchanging).with { try CanonicalBytes.lines($0).joined(separator: "\n") + "\n" }
+    }
+
+    @Test(arguments: ["format-4", "format-4-sealed"]) func goldenStoresAreReadAlike(name: String) throws {
+        let store = Self.golden.appendingPathComponent("\(name).store").path
+        let vectors = Self.golden.appendingPathComponent("\(name).canonical.txt")
+        if Self.isRecording { try Data(try canonical(store).utf8).write(to: vectors) }
+        let expected = String(decoding: try Data(contentsOf: vectors), as: UTF8.self)
+        #expect(try canonical(store) == expected)
+        let decoded = try decode(store)
+        #expect(decoded.output == expected && decoded.error.isEmpty, "\(decoded.error)")
+    }
+
+    /// Tables with keys of several parts, collations and triggers, rows that come and go, and values of every kind.
+    @Test(arguments: TestSettings.seeds(2, from: 70)) func randomStoresAreReadAlike(seed: UInt64) async throws {
+        let folder = try TestFolder()
+        var generator = HostileStatements(seed: seed)
+        let length = generator.random.pick([3, 16, 64])
+        let engine = try StorageEngine.open(
+            path: folder.path(), configuration: TestStore.configuration(segmentLength: length))
+        _ = try await engine.commit(CommitMetadata(actor: "anna")) { writer, db in
+            for table in HostileTables.all { try writer.adopt(db, table.name, table.sql) }
+            try db.execute(sql: HostileTables.triggers)
+        }
+        for _ in 0..<60 {
+            let statements = generator.commit()
+            // What the schema refuses isn't in the log.
+            _ = try? await engine.commit(CommitMetadata(reason: statements.first)) { _, db in
+                for statement in statements { try? db.execute(sql: statement) }
+            }
+            if generator.random.chance(10) { try await engine.seal() }
+        }
+        let head = engine.committed.position
+        try await engine.close(leavingNoLog: true)
+        let decoded = try decode(folder.path())
+        #expect(decoded.error.isEmpty, "seed \(seed): \(decoded.error)")
+        let expected = try canonical(folder.path())
+        #expect(decoded.output == expected, "seed \(seed)")
+        #expect(decoded.output.split(separator: "\n").count { $0.hasPrefix("event ") } == Int(head))
+    }
+
+    /// It would not agree with whatever it is given.
+    @Test(arguments: [
+        ("UPDATE storage_log SET digest = zeroblob(32) WHERE position = 17", "digest"),
+        ("UPDATE storage_log SET base = 0 WHERE base > 0", "frame"),
+        ("UPDATE storage_log SET first_time = first_time + 1", "times"),
+        ("UPDATE storage_meta SET incompatible = 1", "features"),
+        ("DELETE FROM storage_log WHERE position = 17", "digest"),
+    ]) func damageIsRefused(sql: String, reason: String) throws {
+        let folder = try TestFolder()
+        try FileManager.default.copyItem(
+            at: Self.golden.appendingPathComponent("format-4-sealed.store"), to: URL(fileURLWithPath: folder.path()))
+        try DatabaseFile(folder.path(), .owning).with { database in
+            for sql in ["DROP TRIGGER storage_log_update", "DROP TRIGGER storage_log_delete", sql] {
+                try Statement(database, sql).execute()
+            }
+        }
+        let refused = try decode(folder.path())
+        #expect(refused.output.isEmpty && refused.error.contains(reason), "\(refused.error)")
+    }
+}
