@@ -6,14 +6,20 @@ import PackageDescription
 let package = Package(
     name: "fuzz",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0")],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    ],
     targets: [
         .target(name: "CSQLite", path: "Modules/CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZstd", path: "Modules/CZstd", pkgConfig: "libzstd"),
         .target(name: "StorageCore", path: "Modules/StorageCore"),
         .target(
             name: "StorageLog",
-            dependencies: ["StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             path: "Modules/StorageLog"),
         // How the command-line tool reads lines of a history, points and targets.
         .target(

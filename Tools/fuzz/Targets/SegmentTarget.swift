@@ -32,7 +32,7 @@ struct SegmentTarget: FuzzTarget {
         let engine = try SeedStore.make(at: ":memory:")
         var seeds: [String: [UInt8]] = [:]
         try engine.readNow { db in
-            for row in try SeedStore.rows(db, "SELECT position, size, body FROM storage_log") {
+            for row in try SeedStore.rows(db, "SELECT position, size, body FROM storage_log WHERE base = 0") {
                 guard case .integer(let position) = row[0], case .integer(let size) = row[1],
                     case .blob(let body) = row[2]
                 else { continue }

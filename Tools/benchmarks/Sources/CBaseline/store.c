@@ -54,7 +54,9 @@ cb_store *cb_store_open(const char *path) {
         cb_store_fail(store, "open");
         return store;
     }
-    if (cb_store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")) {
+    // As StorageKit sets them for itself.
+    if (cb_store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF;"
+                                "PRAGMA cache_size = -24000; PRAGMA wal_autocheckpoint = 4000")) {
         check_synchronous_full(store);
     }
     return store;

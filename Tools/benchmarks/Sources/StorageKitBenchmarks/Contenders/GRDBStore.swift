@@ -8,9 +8,14 @@ enum GRDBStore {
         city = excluded.city, active = excluded.active, score = excluded.score, updatedAt = excluded.updatedAt
         """
 
-    /// Opens a pool with `synchronous` FULL.
+    /// Opens a pool with `synchronous` FULL and the other settings that StorageKit gives its own connections.
     static func open(_ path: String) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: "PRAGMA secure_delete = OFF; PRAGMA cache_size = -24000; PRAGMA wal_autocheckpoint = 4000")
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
         // The pool sets NORMAL on its writer itself, after the configuration's own preparation has run.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         let level = try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }

@@ -8,6 +8,8 @@ enum StorageKitContenders {
                 ContenderName.storageKit, prepare: { try StorageKitStore($0.path("storage.sqlite")) },
                 run: { store in
                     try await store.storage.save(people.map(StoredPerson.init))
+                    // Work that would be put off to the background.
+                    try await store.storage.seal()
                     return []
                 }, cleanup: { try await $0.close() })
         ]
