@@ -65,31 +65,28 @@ final class SimulatedFile {
         var calls: [Int: Int] = [:]
         var lost: Set<Int> = []
         for (index, change) in pending.enumerated() {
-            let start: Int, end: Int
             switch change {
+            case .truncate(let cut):
+                // A file system gives up what was cut as a whole, together with the size.
+                guard index < sizeCalls else { continue }
+                size = cut
+                for place in min(cut, bytes.count)..<bytes.count { bytes[place] = 0 }
             case .write(let offset, let new):
-                (start, end) = (offset, offset + new.count)
+                let end = offset + new.count
                 if index < sizeCalls { size = max(size, end) }
                 Self.grow(&bytes, to: end)
-            case .truncate(let cut):
-                (start, end) = (cut, bytes.count)
-                if index < sizeCalls { size = cut }
-            }
-            guard start < end else { continue }
-            for sector in (start / Self.sector)...((end - 1) / Self.sector) {
-                let through = calls[sector] ?? Int.random(in: 0...pending.count, using: &random)
-                calls[sector] = through
-                guard index < through else {
-                    lost.insert(sector)
-                    continue
-                }
-                let from = max(start, sector * Self.sector)
-                let to = min(end, (sector + 1) * Self.sector)
-                switch change {
-                case .write(let offset, let new):
+                guard offset < end else { continue }
+                for sector in (offset / Self.sector)...((end - 1) / Self.sector) {
+                    let through = calls[sector] ?? Int.random(in: 0...pending.count, using: &random)
+                    calls[sector] = through
+                    guard index < through else {
+                        lost.insert(sector)
+                        continue
+                    }
+                    let from = max(offset, sector * Self.sector)
+                    let to = min(end, (sector + 1) * Self.sector)
                     let first = new.startIndex - offset
                     bytes.replaceSubrange(from..<to, with: new[(first + from)..<(first + to)])
-                case .truncate: for place in from..<to { bytes[place] = 0 }
                 }
             }
         }
