@@ -6,11 +6,13 @@ public import StorageProjections
 extension Storage {
     /// Checks the whole store against its log; reads every byte of it once.
     ///
-    /// - Returns: What was found. Damage is a finding, not an error.
+    /// - Returns: What was found. Damage is a finding, not an error; commits that `normal` durability has lost with the power are
+    ///   a warning.
     public func verify() async throws -> VerifyReport {
-        try await engine.readLong { db in
+        let end = engine.acknowledgedEnd()
+        return try await engine.readLong { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            var verifier = Verifier(connection)
+            var verifier = Verifier(connection, end: end)
             return try verifier.run()
         }
     }

@@ -54,7 +54,7 @@ public enum StorageKit {
     ///
     /// - Parameters:
     ///   - url: The store's file. Files that end in `.lock` and `.bell` appear beside it when it is opened for writing: they tell
-    ///     other processes who writes, and wake them after commits.
+    ///     other processes who writes, wake them after commits, and remember the last one that was acknowledged.
     ///   - cacheTTL: How long caches keep a value: 5 minutes where neither this nor `config` says otherwise.
     ///   - diskQuota: How much room a ``DiskCache`` may take: 30 megabytes where neither says otherwise.
     ///   - config: What caches and encoders are made with.

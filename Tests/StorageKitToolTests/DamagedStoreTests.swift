@@ -1,4 +1,7 @@
 import Foundation
+import GRDB
+import StorageCore
+import StorageLog
 import Testing
 
 /// What every command says of a store that can't be opened as one.
@@ -26,6 +29,69 @@ struct DamagedStoreTests {
             #expect(status == 5, "\(command): \(text)")
         }
         #expect(FileManager.default.contents(atPath: path) == bytes)
+    }
+
+    /// One bit in the first frame of a write-ahead log that holds thirty commits, as it is after a kill. SQLite would end the log
+    /// there, and the next writer would overwrite what is behind.
+    @Test(arguments: [32 + 24 + 100, 3]) func aBitInTheWriteAheadLogTakesNothingBack(_ place: Int) async throws {
+        let folder = try TestFolder()
+        let store = try await SampleStore()
+        let engine = try SampleStore.open(store.path)
+        for number in 0..<30 {
+            _ = try await engine.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO posts(id) VALUES (?)", arguments: ["new-\(number)"])
+            }
+        }
+        let path = folder.path()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: store.path + suffix, toPath: path + suffix)
+        }
+        try await engine.close()
+        var log = try #require(FileManager.default.contents(atPath: path + "-wal"))
+        log[place] ^= 1
+        try log.write(to: URL(fileURLWithPath: path + "-wal"))
+        let main = FileManager.default.contents(atPath: path)
+        let (status, text) = try status(["verify"], path)
+        #expect(status == 5 && text.contains("-wal is damaged") && text.contains("DAMAGED: 1 finding"), "\(text)")
+        for command in [
+            ["undo", "--yes"], ["doctor"], ["doctor", "--fix", "--yes"], ["backup", folder.path("copy")],
+        ] {
+            let (status, text) = try self.status(command, path)
+            #expect(status == 5 && text.contains("-wal is damaged"), "\(command): \(text)")
+        }
+        #expect(FileManager.default.contents(atPath: path) == main)
+        #expect(FileManager.default.contents(atPath: path + "-wal") == log)
+        // The way on that the message names.
+        let (restored, words) = try self.status(["restore", path, "-o", folder.path("restored")], path)
+        #expect(restored == 0 && words.contains("Restored"), "\(words)")
+        #expect(try self.status(["verify"], folder.path("restored")).0 == 0)
+        #expect(FileManager.default.contents(atPath: path + "-wal") == log)
+    }
+
+    /// The tables of the engine itself lie behind the damage.
+    @Test func aStoreThatIsWhollyBehindDamageIsDamagedAndNoStranger() async throws {
+        let folder = try TestFolder()
+        let path = folder.path()
+        let engine = try SampleStore.open(folder.path("first"))
+        for number in 0..<3 {
+            _ = try await engine.commit(CommitMetadata()) { writer, db in
+                try writer.adopt(
+                    db, "t\(number)",
+                    "CREATE TABLE t\(number)(id TEXT PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+            }
+        }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: folder.path("first") + suffix, toPath: path + suffix)
+        }
+        try await engine.close()
+        var log = try #require(FileManager.default.contents(atPath: path + "-wal"))
+        log[32 + 24 + 100] ^= 1
+        try log.write(to: URL(fileURLWithPath: path + "-wal"))
+        for command in [["verify"], ["log"], ["undo", "--yes"], ["doctor"]] {
+            let (status, text) = try status(command, path)
+            #expect(status == 5 && text.contains("-wal is damaged"), "\(command): \(text)")
+        }
+        #expect(FileManager.default.contents(atPath: path + "-wal") == log)
     }
 
     @Test func whatIsNoStoreIsNoStore() throws {

@@ -295,7 +295,7 @@ import Testing
         try FileManager.default.removeItem(atPath: bellPath)
         try await writer().close()
         let attributes = try FileManager.default.attributesOfItem(atPath: bellPath)
-        #expect(attributes[.posixPermissions] as? Int == 0o640 && attributes[.size] as? Int == 4)
+        #expect(attributes[.posixPermissions] as? Int == 0o640 && attributes[.size] as? Int == 32)
         try StorageEngine.erase(path: path)
         #expect(!FileManager.default.fileExists(atPath: bellPath))
     }

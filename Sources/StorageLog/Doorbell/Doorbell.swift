@@ -1,15 +1,17 @@
 internal import CSQLite
 internal import Foundation
 
-/// What the writer of a store rings after each transaction, so that other processes wake up: a number in a file of four bytes
-/// beside the store, which threads of any process sleep on (futex(2)).
+/// What the writer of a store rings after each transaction, so that other processes wake up: a number at the beginning of a
+/// file of 32 bytes beside the store, which threads of any process sleep on (futex(2)). Behind it stands the writer's
+/// ``Acknowledgement``.
 ///
 /// The writer adds one and wakes whoever sleeps, in one call that never waits. It knows nobody: who listens enters nothing
 /// anywhere, needs no more than the right to read the file, and leaves nothing behind, however it ends. Going to sleep compares the
 /// number with the one that was seen before looking, so that no ring falls between looking and sleeping.
 ///
 /// The number says that there may be news, never what they are; it is right to look too often. Where there is no such file the
-/// bell is silent, and who wants to know has to look now and then.
+/// bell is silent, and who wants to know has to look now and then. On systems without such sleepers there is the file all the
+/// same, for what stands behind the number.
 ///
 /// Isolation: `Sendable`; only the kernel touches what the pointer leads to.
 final class Doorbell: Sendable {
@@ -17,7 +19,10 @@ final class Doorbell: Sendable {
     private nonisolated(unsafe) let memory: UnsafeMutablePointer<UInt32>
     /// Nil where the bell is silent.
     private let descriptor: Int32?
-    private static let size = MemoryLayout<UInt32>.size
+    /// What the writer writes with each acknowledgement; nil where it only listens.
+    private let writing: (durability: StorageConfiguration.Durability, file: UInt64)?
+    static let countSize = MemoryLayout<UInt32>.size
+    private static let size = countSize + Acknowledgement.size
 
     /// Why somebody sleeps no more.
     enum Wake: Equatable {
@@ -27,9 +32,13 @@ final class Doorbell: Sendable {
         case failed
     }
 
-    private init(_ memory: UnsafeMutablePointer<UInt32>, _ descriptor: Int32?) {
+    private init(
+        _ memory: UnsafeMutablePointer<UInt32>, _ descriptor: Int32?,
+        writing: (durability: StorageConfiguration.Durability, file: UInt64)?
+    ) {
         self.memory = memory
         self.descriptor = descriptor
+        self.writing = writing
     }
 
     /// A bell that nobody rings, to sleep on where there is no other.
@@ -37,11 +46,12 @@ final class Doorbell: Sendable {
         memory = .allocate(capacity: 1)
         memory.initialize(to: 0)
         descriptor = nil
+        writing = nil
     }
 
     deinit {
         if let descriptor {
-            munmap(memory, Self.size)
+            munmap(memory, Self.countSize)
             close(descriptor)
         } else {
             memory.deallocate()
@@ -58,8 +68,8 @@ final class Doorbell: Sendable {
 extension Doorbell {
     /// The bell for the writer of a store, made if need be with the owner and the permissions of the store's file; nil where that
     /// can't be.
-    static func making(besideStore store: String) -> Doorbell? {
-        guard storage_bell_is_supported() != 0 else { return nil }
+    static func making(besideStore store: String, durability: StorageConfiguration.Durability) -> Doorbell? {
+        guard let file = Acknowledgement.file(of: store) else { return nil }
         // A pipe or a device of that name must neither hold us up nor be written to.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = open(path(ofStore: store), flags, 0o600)
@@ -72,29 +82,46 @@ extension Doorbell {
                 // Only root makes files for others.
                 if geteuid() == 0 { fchown(descriptor, model.st_uid, model.st_gid) }
             }
-            var zero: UInt32 = 0
-            pwrite(descriptor, &zero, size, 0)
+            let zeros = [UInt8](repeating: 0, count: size)
+            pwrite(descriptor, zeros, size, 0)
         }
-        return mapped(descriptor, PROT_READ | PROT_WRITE)
+        return mapped(descriptor, PROT_READ | PROT_WRITE, writing: (durability, file))
     }
 
     /// The bell that the writer of a store rings; nil where there is none that can be heard.
     static func finding(besideStore store: String) -> Doorbell? {
         guard storage_bell_is_supported() != 0 else { return nil }
-        let descriptor = open(path(ofStore: store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        return descriptor >= 0 ? mapped(descriptor, PROT_READ) : nil
+        return openForReading(besideStore: store).flatMap { mapped($0, PROT_READ) }
     }
 
-    /// Takes over the descriptor. A file of another size isn't a bell, whatever its name is.
-    private static func mapped(_ descriptor: Int32, _ protection: Int32) -> Doorbell? {
+    static func openForReading(besideStore store: String) -> Int32? {
+        let descriptor = open(path(ofStore: store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        guard isBell(descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// A file of another size isn't a bell, whatever its name is.
+    private static func isBell(_ descriptor: Int32) -> Bool {
         var found = stat()
-        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_size == size,
-            let memory = mmap(nil, size, protection, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
+        return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG && found.st_size == size
+    }
+
+    /// Takes over the descriptor.
+    private static func mapped(
+        _ descriptor: Int32, _ protection: Int32,
+        writing: (durability: StorageConfiguration.Durability, file: UInt64)? = nil
+    ) -> Doorbell? {
+        guard isBell(descriptor), let memory = mmap(nil, countSize, protection, MAP_SHARED, descriptor, 0),
+            memory != MAP_FAILED
         else {
             close(descriptor)
             return nil
         }
-        return Doorbell(memory.bindMemory(to: UInt32.self, capacity: 1), descriptor)
+        return Doorbell(memory.bindMemory(to: UInt32.self, capacity: 1), descriptor, writing: writing)
     }
 
     /// Whether this is still the bell that stands beside the store. A writer that finds none makes another.
@@ -120,7 +147,7 @@ extension Doorbell {
     var count: UInt32? {
         guard let descriptor else { return 0 }
         var count: UInt32 = 0
-        return pread(descriptor, &count, Self.size, 0) == Self.size ? count : nil
+        return pread(descriptor, &count, Self.countSize, 0) == Self.countSize ? count : nil
     }
 
     /// Sleeps, for as long as the count is the one that was seen.
@@ -135,5 +162,21 @@ extension Doorbell {
         case STORAGE_BELL_TIMED_OUT: return .timedOut
         default: return .failed
         }
+    }
+}
+
+// MARK: Acknowledging
+
+extension Doorbell {
+    /// Writes down that everything up to a position is committed. It is written through the file, because memory of a file that was
+    /// cut ends the process.
+    ///
+    /// - Parameter synchronising: Whether it comes to the disk before this returns.
+    func acknowledge(_ position: Int64, synchronising: Bool = false) {
+        guard let descriptor, let writing else { return }
+        let bytes = Acknowledgement(position: position, durability: writing.durability, file: writing.file).bytes
+        // Where that fails nothing is known, which is allowed.
+        pwrite(descriptor, bytes, bytes.count, off_t(Self.countSize))
+        if synchronising { fsync(descriptor) }
     }
 }

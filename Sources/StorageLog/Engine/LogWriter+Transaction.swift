@@ -121,6 +121,7 @@ extension LogWriter {
         }
         head = pending
         catalogIsDirty = false
+        if !open.isEmpty { doorbell?.acknowledge(head.position) }
         if !observers.isEmpty, !open.isEmpty { observers.tell(committedEvents) }
         if rings { ring() }
         for projection in projections { projection.committed(in: self) }

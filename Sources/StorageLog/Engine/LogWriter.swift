@@ -29,7 +29,7 @@ package final class LogWriter {
     package let observers = CommitObservers()
     /// Up to which change capture knows what observers ask for.
     var knownAsked = 0
-    /// By which other processes hear of commits; nil where there are none.
+    /// By which other processes hear of commits, and the next opening of how far they had come; nil where there is none.
     let doorbell: Doorbell?
     package private(set) var projections: [any InlineProjection] = []
 

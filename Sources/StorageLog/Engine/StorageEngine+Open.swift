@@ -7,7 +7,8 @@ extension StorageEngine {
     /// Opens the store at a path, or makes one there.
     ///
     /// - Throws: `busy` where another process writes to it, `not-a-store` for a file that something else made,
-    ///   `unsupported-format` for one from a newer version.
+    ///   `unsupported-format` for one from a newer version, `corrupt` where commits that were acknowledged are gone: nothing is
+    ///   changed then.
     package static func open(path: String, configuration: StorageConfiguration) throws -> StorageEngine {
         storage_configure_process()
         let path = try StorePath.validated(path)
@@ -19,10 +20,19 @@ extension StorageEngine {
         let lock = try WriterLock(store: path)
         // Asked under the lock: nobody else makes it.
         let isNew = !FileManager.default.fileExists(atPath: path)
+        let isStore = !isNew && !configuration.takesOver
+        let end = isStore ? AcknowledgedEnd(store: path) : AcknowledgedEnd(ofNew: path)
+        let hasLost = try isStore && end.checkBeforeWriting()
         do {
             let pool = try GRDB.DatabasePool.opening(path: path, configuration: configuration)
-            return try withWriter(
-                of: pool, path: path, configuration: configuration, lock: lock, doorbell: .making(besideStore: path))
+            let doorbell = Doorbell.making(besideStore: path, durability: configuration.durability)
+            if configuration.durability == .normal { end.announceNormalDurability(by: doorbell, hasLost: hasLost) }
+            let engine = try withWriter(
+                of: pool, path: path, configuration: configuration, lock: lock, doorbell: doorbell)
+            // What is left of lost commits behind the end of the write-ahead log would be taken for damage later.
+            if hasLost { try engine.withWriterNow { writer, db in try writer.checkpoint(db) } }
+            doorbell?.acknowledge(engine.committed.position)
+            return engine
         } catch let error as StorageError where isNew && error.isOfTheMachine {
             removeUnfinished(path)
             throw error
@@ -127,7 +137,12 @@ extension StorageEngine {
                 "\(path) can't be read where nothing can be written: SQLite makes a file \(path)-shm beside it.",
                 remedy: "Copy it into a folder that can be written to, or allow writing there.", cause: error)
         } catch {
-            throw StorageError.opening(path, error)
+            let error = StorageError.opening(path, error)
+            // What makes a store of the file may lie behind damage in its write-ahead log.
+            guard (error as? StorageError)?.code == .notAStore,
+                let loss = try AcknowledgedEnd(store: path).writeAheadLogLoss(), loss.isDamage
+            else { throw error }
+            throw StorageError(loss)
         }
     }
 

@@ -104,6 +104,9 @@ extension StorageEngine {
     /// commits nothing.
     package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { observers.onClose(body) }
 
+    /// Where the log must end, as far as it is known beside it; nil in memory.
+    package func acknowledgedEnd() -> AcknowledgedEnd? { isFile ? AcknowledgedEnd(store: path) : nil }
+
     /// The end of the log after this process's last commit.
     package var committed: LogHead { state.withLock { $0.committed } }
 

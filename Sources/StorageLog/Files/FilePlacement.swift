@@ -118,7 +118,8 @@ package struct FilePlacement: Sendable {
 
     /// Brings the file to the disk and gives it its name.
     ///
-    /// - Throws: `conflict` or `busy` where the name can't be had, `input-output` where the file isn't whole.
+    /// - Throws: `conflict` or `busy` where the name can't be had, `input-output` where the file isn't whole, or where it has its
+    ///   name and that can't be brought to the disk.
     package func place() throws {
         try checkIsWhole()
         try synchronize(partial)
@@ -126,16 +127,28 @@ package struct FilePlacement: Sendable {
             let lock = FileManager.default.fileExists(atPath: destination) ? try WriterLock(store: destination) : nil
             defer { lock?.release() }
             try checkDestination()
+            forgetFormer()
             guard rename(partial, destination) == 0 else { throw failure("renamed to \(destination)") }
         } else {
+            forgetFormer()
             // Unlike a rename, a link never takes the place of a file that has come there meanwhile.
             guard link(partial, destination) == 0 else {
                 throw errno == EEXIST ? taken() : failure("named \(destination)")
             }
         }
         discard()
-        try synchronize((destination as NSString).deletingLastPathComponent)
+        do {
+            try synchronize((destination as NSString).deletingLastPathComponent)
+        } catch let error as StorageError {
+            throw StorageError(
+                .inputOutput,
+                "\(destination) is made and whole, but its folder can't be brought to the disk: the loss of power may undo its name.",
+                remedy: "Check the disk. Nothing has to be made again while the power stays on.", cause: error)
+        }
     }
+
+    /// What was acknowledged of a former file of this name isn't expected of the new one.
+    private func forgetFormer() { unlink(Doorbell.path(ofStore: destination)) }
 
     /// Removes what was made so far.
     package func discard() {

@@ -27,6 +27,7 @@ extension StorageEngine {
     ) async throws -> StoreBackup {
         try checkIsAnotherFile(path)
         let placement = try FilePlacement(path, replacing: replacing)
+        let end = verifying ? acknowledgedEnd() : nil
         do {
             let head = try await read { db in
                 guard let source = db.sqliteConnection else { throw StorageError.closed() }
@@ -40,6 +41,7 @@ extension StorageEngine {
                 }
                 return head
             }
+            if let loss = try end?.losses(head: head.position).first(where: \.isDamage) { throw StorageError(loss) }
             if verifying { try StoreBackup.verify(placement.partial) { progress("verify", $0, $1) } }
             try placement.place()
             return StoreBackup(

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Foundation
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// Checks a whole store against its log: the file's structure, every row and event of the log, and that tables,
 /// catalog, keys and tombstones are what the log says they are.
@@ -9,11 +9,18 @@ internal import StorageLog
 /// Runs inside one read transaction, so it sees one state while others write. Not `Sendable`.
 package struct Verifier {
     let database: OpaquePointer
+    private let end: AcknowledgedEnd?
     private let progress: (_ position: Int64, _ head: Int64) -> Void
     var report = VerifyReport()
 
-    package init(_ database: OpaquePointer, progress: @escaping (Int64, Int64) -> Void = { _, _ in }) {
+    /// - Parameter end: What the log is held to beside the store, noted before the transaction began; nil where the file is all
+    ///   that there is.
+    package init(
+        _ database: OpaquePointer, end: AcknowledgedEnd? = nil,
+        progress: @escaping (Int64, Int64) -> Void = { _, _ in }
+    ) {
         self.database = database
+        self.end = end
         self.progress = progress
     }
 
@@ -21,6 +28,7 @@ package struct Verifier {
     ///   before: nothing can be said of the store then. Damage is a finding.
     package mutating func run() throws -> VerifyReport {
         do {
+            try guarded("write-ahead-log") { try $0.checkEnd() }
             try guarded("file") { try $0.checkFile() }
             try guarded("schema") { try $0.checkSchema() }
             var catalog: Catalog?
@@ -52,6 +60,28 @@ package struct Verifier {
 // MARK: Log
 
 extension Verifier {
+    /// Nil where the last row makes no sense, which is found with the log.
+    private func headPosition() throws -> Int64? {
+        do {
+            return try LogHead.load(database).position
+        } catch let error as StorageError where !error.isOfTheMachine {
+            return nil
+        }
+    }
+
+    /// Whether the log ends where it must.
+    private mutating func checkEnd() throws {
+        guard let end else { return }
+        for loss in try end.losses(head: headPosition()) {
+            if loss.isDamage {
+                report.add("write-ahead-log", loss.message)
+            } else {
+                report.warnings.append(
+                    VerifyReport.Finding(kind: "write-ahead-log", position: nil, table: nil, message: loss.message))
+            }
+        }
+    }
+
     private mutating func checkLog(_ catalog: Catalog) throws {
         let scratch = try ScratchTables()
         let entities = CatalogEntity.reserved + catalog.live

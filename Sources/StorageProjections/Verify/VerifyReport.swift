@@ -2,7 +2,7 @@
 public struct VerifyReport: Sendable {
     /// Something that isn't as it was written.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// `file`, `schema`, `bookkeeping`, `log`, `event`, `commit-key`, `tombstone`, `projection` or `full-text`.
+        /// `write-ahead-log`, `file`, `schema`, `bookkeeping`, `log`, `event`, `commit-key`, `tombstone`, `projection` or `full-text`.
         public let kind: String
         /// The event, or the first event of the row of the log, where it can be named.
         public let position: Int64?
@@ -21,6 +21,8 @@ public struct VerifyReport: Sendable {
     /// Positions that can't be vouched for, because the log is damaged there.
     public internal(set) var notVerified: [ClosedRange<Int64>] = []
     public internal(set) var findings: [Finding] = []
+    /// What is as it may be and yet worth knowing: commits that `normal` durability has lost with the power.
+    public internal(set) var warnings: [Finding] = []
     /// Whether there were more findings than are told.
     public internal(set) var isTruncated = false
     public internal(set) var events = 0

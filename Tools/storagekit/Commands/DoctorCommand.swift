@@ -69,11 +69,14 @@ struct DoctorCommand: AsyncParsableCommand {
                 .failed("file", error.message, "Restore a backup: storagekit restore BACKUP -o NEW")
             ]
         }
+        let end = engine.acknowledgedEnd()
         let found = try await engine.read { (db: GRDB.Database) in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             var bar: ProgressBar?
             defer { bar?.finish() }
-            let doctor = Doctor(database: connection, path: path, isDeep: isDeep, now: SystemTime.now) { done, all in
+            let doctor = Doctor(
+                database: connection, path: path, end: end, isDeep: isDeep, now: SystemTime.now
+            ) { done, all in
                 let shown = bar ?? ProgressBar("verify", total: all, unit: "events")
                 bar = shown
                 shown.update(done)

@@ -24,10 +24,11 @@ struct VerifyCommand: AsyncParsableCommand {
         let command = self
         let started = ContinuousClock.now
         let engine = try Self.naming { try store.openForReading() }
+        let end = engine.acknowledgedEnd()
         let isSound = try await engine.read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             var bar: ProgressBar?
-            var verifier = Verifier(connection) { position, head in
+            var verifier = Verifier(connection, end: end) { position, head in
                 let shown = bar ?? ProgressBar("verify", total: Int(head), unit: "events")
                 bar = shown
                 shown.update(Int(position))
@@ -102,21 +103,27 @@ private struct VerifyAnswer {
         }
         json.key("findings")
         json.beginArray()
-        for finding in report.findings {
-            json.beginObject()
-            json.key("kind")
-            json.text(finding.kind)
-            json.key("position")
-            finding.position.map { json.integer($0) } ?? json.null()
-            json.key("table")
-            finding.table.map { json.text($0) } ?? json.null()
-            json.key("message")
-            json.text(finding.message)
-            json.endObject()
-        }
+        for finding in report.findings { write(finding, to: &json) }
+        json.endArray()
+        json.key("warnings")
+        json.beginArray()
+        for warning in report.warnings { write(warning, to: &json) }
         json.endArray()
         json.key("truncated")
         json.bool(report.isTruncated)
+    }
+
+    private func write(_ finding: VerifyReport.Finding, to json: inout JSONWriter) {
+        json.beginObject()
+        json.key("kind")
+        json.text(finding.kind)
+        json.key("position")
+        finding.position.map { json.integer($0) } ?? json.null()
+        json.key("table")
+        finding.table.map { json.text($0) } ?? json.null()
+        json.key("message")
+        json.text(finding.message)
+        json.endObject()
     }
 
     private func write(_ range: ClosedRange<Int64>?, to json: inout JSONWriter) {
@@ -153,6 +160,7 @@ private struct VerifyAnswer {
             : TableCell("not compared, because the log is damaged", .removed)
         table.add([TableCell("tables", .dim), TableCell(""), tables])
         try output.lines(table.lines(style: output.style))
+        for warning in report.warnings { try output.line("? \(warning)", .changed) }
         for finding in report.findings { try output.line("! \(finding)", .removed) }
         if report.isTruncated {
             try output.line("! There is more; the first \(report.findings.count) are shown.", .removed)

@@ -10,6 +10,8 @@ import StorageProjections
 struct Doctor {
     let database: OpaquePointer
     let path: String
+    /// Noted before the state that is looked at.
+    let end: AcknowledgedEnd?
     /// Whether every byte is read.
     let isDeep: Bool
     /// Microseconds since 1970 UTC.
@@ -273,6 +275,12 @@ extension Doctor {
     }
 
     private func writeAheadLog() throws -> [Checkup] {
+        let losses = try end?.losses(head: LogHead.load(database).position) ?? []
+        guard losses.isEmpty else {
+            return losses.map {
+                $0.isDamage ? .failed("wal", $0.message, $0.remedy) : .warning("wal", $0.message, $0.remedy)
+            }
+        }
         let size = Self.size(of: path + "-wal")
         guard size > 64 << 20 else { return [.ok("wal", "\(NumberText.bytes(size)) in the write-ahead log")] }
         return [

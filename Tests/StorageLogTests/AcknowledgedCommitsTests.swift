@@ -1,0 +1,392 @@
+import CSQLite
+import Foundation
+import GRDB
+import StorageCore
+import StorageProjections
+import Synchronization
+import Testing
+
+@testable import StorageLog
+
+/// P10: a commit that was acknowledged isn't gone without a word. One byte that is changed in the middle of the write-ahead log,
+/// a log that was cut or deleted, an older copy of the file: `verify` says so, and a writer doesn't open the store and overwrite
+/// what is left. What a loss of power leaves is no damage.
+struct AcknowledgedCommitsTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private func verify(_ path: String) async throws -> VerifyReport {
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        let engine = try StorageEngine.open(path: path, configuration: configuration)
+        let end = engine.acknowledgedEnd()
+        let report = try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            var verifier = Verifier(connection, end: end)
+            return try verifier.run()
+        }
+        try await engine.close()
+        return report
+    }
+
+    private func open(_ path: String, _ durability: StorageConfiguration.Durability = .full) throws -> StorageEngine {
+        var configuration = TestStore.configuration()
+        configuration.durability = durability
+        configuration.sealsInBackground = false
+        return try .open(path: path, configuration: configuration)
+    }
+
+    private func refusal(_ path: String) -> StorageError? {
+        do {
+            let engine = try open(path)
+            engine.closeNow()
+            return nil
+        } catch {
+            return error as? StorageError
+        }
+    }
+
+    private func bytes(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
+
+    // MARK: Damage in the middle of the write-ahead log
+
+    /// Where a bit is changed, from the beginning of a frame; the last is in the log's header.
+    private static let places: [(frame: Int, byte: Int)] = [
+        (1, 24 + 100), (1, 0), (1, 8), (1, 17), (9, 24 + 4_000), (9, 4), (9, 12), (9, 23), (40, 24), (0, 0), (0, 9),
+        (0, 17), (0, 30),
+    ]
+
+    @Test func aBitInTheMiddleOfTheWriteAheadLogIsDamage() async throws {
+        let crashed = try await CrashedStore(commits: 30)
+        for (frame, byte) in Self.places {
+            var damaged = crashed
+            damaged.log[(frame == 0 ? 0 : CrashedStore.start(of: frame)) + byte] ^= 0x10
+            let path = try damaged.write(to: folder)
+            let found = try #require(try WriteAheadLog.damage(besideStore: path), "frame \(frame), byte \(byte)")
+            #expect(found.frame == frame && found.transactions > 5, "frame \(frame), byte \(byte)")
+            let report = try await verify(path)
+            #expect(report.findings.first?.kind == "write-ahead-log", "frame \(frame), byte \(byte)")
+            let error = try #require(refusal(path), "frame \(frame), byte \(byte)")
+            #expect(error.code == .corrupt && error.message.contains("\(found.transactions) transactions"), "\(error)")
+            // What can be saved is still there.
+            #expect(bytes(path) == damaged.main && bytes(path + "-wal") == Data(damaged.log))
+        }
+    }
+
+    /// Whatever is changed: either it is reported, or every commit is there.
+    @Test(arguments: TestSettings.seeds(4, from: 0xA3))
+    func anyDamageOfTheWriteAheadLogIsReportedOrHarmless(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let crashed = try await CrashedStore(commits: 12)
+        for _ in 0..<8 {
+            var damaged = crashed
+            let start = random.below(damaged.log.count)
+            switch random.below(4) {
+            case 0: damaged.log[start] ^= 1 << random.below(8)
+            case 1: damaged.log.removeSubrange(start...)
+            case 2: for place in start..<min(start + 5_000, damaged.log.count) { damaged.log[place] = 0 }
+            default:
+                for place in start..<min(start + 700, damaged.log.count) {
+                    damaged.log[place] = UInt8(random.below(256))
+                }
+            }
+            let path = try damaged.write(to: folder, acknowledged: crashed.head)
+            let report = try await verify(path)
+            let refused = refusal(path)
+            #expect(report.isSound == (refused == nil), "seed \(seed), @\(start): \(report.findings)")
+            guard refused == nil else { continue }
+            let engine = try open(path)
+            #expect(try await engine.integer("SELECT count(*) FROM t") == 12, "seed \(seed), @\(start)")
+            try await engine.close()
+        }
+    }
+
+    // MARK: What is no damage
+
+    @Test func aTornEndIsNoDamage() async throws {
+        let crashed = try await CrashedStore(commits: 12)
+        for frame in 1...crashed.frames {
+            for offset in [-100, -1, 0, 1, 23, 24, 600] {
+                var torn = crashed
+                torn.log.removeSubrange(min(max(0, CrashedStore.start(of: frame) + offset), torn.log.count)...)
+                let path = try torn.write(to: folder)
+                #expect(try WriteAheadLog.damage(besideStore: path) == nil, "frame \(frame), \(offset)")
+            }
+        }
+        // The last transaction has come to the disk in any part and order.
+        let (before, end) = (crashed.lengths[10], crashed.lengths[11])
+        var random = SplitMix64(seed: 7)
+        for round in 0..<12 {
+            var torn = crashed
+            for sector in stride(from: before, to: end, by: 512)
+            where random.chance(40) || round == 0 && sector == before {
+                for place in sector..<min(sector + 512, end) {
+                    torn.log[place] = round % 2 == 0 ? 0 : UInt8(random.below(256))
+                }
+            }
+            let path = try torn.write(to: folder, acknowledged: crashed.head - 1)
+            #expect(try await verify(path).isSound, "round \(round)")
+            let engine = try open(path)
+            #expect(engine.committed.position >= crashed.head - 1, "round \(round)")
+            try await engine.close()
+        }
+    }
+
+    /// GRDB writes the first transaction of an empty log while it opens the file, and doesn't wait for the disk: when the next one
+    /// has come there and it hasn't, neither was acknowledged.
+    @Test func theFirstTransactionOfALogNeedNotBeOnTheDisk() async throws {
+        let crashed = try await CrashedStore(commits: 0)
+        #expect(crashed.frames > 2)
+        for frame in 1...crashed.frames {
+            var torn = crashed
+            for place in CrashedStore.start(of: frame)..<CrashedStore.start(of: frame + 1) { torn.log[place] = 0 }
+            let path = try torn.write(to: folder, acknowledged: crashed.head)
+            #expect(try WriteAheadLog.damage(besideStore: path) == nil, "frame \(frame)")
+            // What this one writes takes the place of the first frames.
+            let engine = try open(path)
+            #expect(try WriteAheadLog.damage(besideStore: path) == nil, "frame \(frame)")
+            try await engine.close()
+        }
+    }
+
+    /// A transaction that failed, or was torn, has left its frames behind the end of a shorter one.
+    @Test func whatFailedTransactionsHaveLeftIsNoDamage() async throws {
+        let crashed = try await CrashedStore(commits: 5)
+        func log(after sql: [String]) async throws -> [UInt8] {
+            let path = try crashed.write(to: folder)
+            let engine = try open(path)
+            for sql in sql { try await engine.commit(sql) }
+            let log = bytes(path + "-wal").map { [UInt8]($0) } ?? []
+            engine.closeNow()
+            return log
+        }
+        let large = "INSERT INTO t(v) VALUES (zeroblob(60000))"
+        let (long, middle) = (
+            try await log(after: [large]), try await log(after: ["INSERT INTO t(v) VALUES (zeroblob(30000))"])
+        )
+        let short = try await log(after: ["INSERT INTO t(v) VALUES (1)"])
+        #expect(short.count < middle.count && middle.count < long.count)
+        var left = crashed
+        left.log = short + middle[short.count...] + long[middle.count...]
+        let path = try left.write(to: folder)
+        #expect(try WriteAheadLog.damage(besideStore: path) == nil)
+        // Some that were committed are more than a failure leaves.
+        left.log = short + (try await log(after: [large, large, large, large]))[short.count...]
+        #expect(try WriteAheadLog.damage(besideStore: try left.write(to: folder)) != nil)
+    }
+
+    /// Where SQLite assumes that a disk harms bytes beside those that it writes, it writes the last frame of a transaction again.
+    @Test func framesThatAreRepeatedAreOneTransaction() throws {
+        let path = folder.path("padded.sqlite")
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI
+        #expect(sqlite3_open_v2("file:\(path)?psow=0", &opened, flags, nil) == SQLITE_OK)
+        let connection = try #require(opened)
+        sqlite3_exec(
+            connection, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE a(v); CREATE TABLE b(v)",
+            nil, nil, nil)
+        for number in 0..<6 {
+            sqlite3_exec(
+                connection, "BEGIN; INSERT INTO a VALUES (\(number)); INSERT INTO b VALUES (\(number)); COMMIT", nil,
+                nil, nil)
+        }
+        let log = [UInt8](try #require(bytes(path + "-wal")))
+        sqlite3_close(connection)
+        func damage(at frame: Int) throws -> WriteAheadLog.Damage? {
+            var changed = log
+            changed[CrashedStore.start(of: frame) + 2_000] ^= 1
+            try Data(changed).write(to: URL(fileURLWithPath: folder.path("other") + "-wal"))
+            return try WriteAheadLog.damage(besideStore: folder.path("other"))
+        }
+        let frames = (log.count - CrashedStore.headerSize) / CrashedStore.frameSize
+        #expect(frames > 6 * 2 + 4, "nothing was repeated")
+        let middle = try damage(at: 4)
+        #expect((middle?.transactions ?? 0) > 3)
+        // The last transaction has two pages and repetitions of the second.
+        for frame in (frames - 2)...frames { #expect(try damage(at: frame) == nil) }
+    }
+
+    /// A frame is read while it is written; when those behind it are read, there are more.
+    @Test func aFrameThatIsJustBeingWrittenIsNoDamage() async throws {
+        let crashed = try await CrashedStore(commits: 12)
+        var early = crashed
+        let frame = 9
+        for place in CrashedStore.start(of: frame) + 700..<early.log.count { early.log[place] = 0 }
+        let path = try early.write(to: folder)
+        var isWritten = false
+        let damage = try WriteAheadLog.damage(besideStore: path) { place in
+            guard place > CrashedStore.start(of: frame), !isWritten else { return }
+            isWritten = true
+            try overwrite(path + "-wal", with: crashed.log)
+        }
+        #expect(isWritten && damage == nil)
+    }
+
+    /// The writer begins the log again while it is read: new frames in front, those of the round before behind them.
+    @Test func aLogThatIsBegunAgainIsNoDamage() async throws {
+        let (crashed, next) = (try await CrashedStore(commits: 12), try await CrashedStore(commits: 3))
+        #expect(next.frames > 6 && next.frames + 6 < crashed.frames)
+        let path = try crashed.write(to: folder)
+        var isWritten = false
+        let damage = try WriteAheadLog.damage(besideStore: path) { place in
+            guard place >= CrashedStore.start(of: 5), !isWritten else { return }
+            isWritten = true
+            try overwrite(path + "-wal", with: next.log)
+        }
+        #expect(isWritten && damage == nil)
+    }
+
+    private func overwrite(_ file: String, with bytes: [UInt8]) throws {
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+        try handle.write(contentsOf: Data(bytes))
+        try handle.close()
+    }
+
+    /// The log is read while a writer appends to it and begins it again.
+    @Test func aWriterAtWorkIsNoDamage() async throws {
+        let path = folder.path()
+        let engine = try open(path, .normal)
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        let isOver = Flag()
+        let work = Task {
+            defer { isOver.value.store(true, ordering: .releasing) }
+            for number in 0..<TestSettings.scaled(400) {
+                try await engine.commit(CrashedStore.insertion(number))
+                if number % 23 == 22 { try await engine.withWriter { writer, db in try writer.checkpoint(db) } }
+            }
+        }
+        var looks = 0
+        while !isOver.value.load(ordering: .acquiring) {
+            let damage = try WriteAheadLog.damage(besideStore: path)
+            #expect(damage == nil)
+            looks += 1
+        }
+        try await work.value
+        #expect(looks > 0)
+        try await engine.close()
+    }
+
+    private final class Flag: Sendable {
+        let value = Atomic(false)
+    }
+
+    // MARK: The last position that was acknowledged
+
+    @Test func aLogThatWasCutIsSeenByWhatWasAcknowledged() async throws {
+        var crashed = try await CrashedStore(commits: 12)
+        crashed.log.removeSubrange(crashed.lengths[7]...)
+        let path = try crashed.write(to: folder, acknowledged: crashed.head)
+        let report = try await verify(path)
+        #expect(report.findings.map(\.kind) == ["write-ahead-log"])
+        #expect(report.findings.first?.message.contains("@\(crashed.head) was acknowledged") ?? false)
+        let error = try #require(refusal(path))
+        #expect(error.code == .corrupt && error.remedy.contains("\(path).bell"), "\(error)")
+        #expect(bytes(path) == crashed.main && bytes(path + "-wal") == Data(crashed.log))
+        // The one step that goes on with what is there.
+        unlink(path + ".bell")
+        #expect(refusal(path) == nil)
+        #expect(try await verify(path).isSound)
+    }
+
+    @Test func anOlderCopyOverTheFileIsSeen() async throws {
+        let path = folder.path()
+        let engine = try open(path)
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.close()
+        let older = try #require(bytes(path))
+        let again = try open(path)
+        try await again.commit(CrashedStore.insertion(1))
+        let head = again.committed.position
+        try await again.close()
+        #expect(Acknowledgement.reading(besideStore: path)?.position == head)
+        // As `cp` does it: the file stays the same one.
+        try older.write(to: URL(fileURLWithPath: path))
+        #expect(refusal(path)?.code == .corrupt)
+        // Another file under the name is another store, also where what was acknowledged of the former is still there.
+        try older.write(to: URL(fileURLWithPath: folder.path("copy")))
+        rename(folder.path("copy"), path)
+        #expect(try await verify(path).isSound)
+        #expect(refusal(path) == nil)
+    }
+
+    @Test func aFileThatIsPlacedIsHeldToNothing() async throws {
+        let crashed = try await CrashedStore(commits: 3)
+        let path = folder.path()
+        for isReplacing in [true, false] {
+            if isReplacing { try Data().write(to: URL(fileURLWithPath: path)) } else { unlink(path) }
+            let placement = try FilePlacement(path, replacing: isReplacing)
+            try crashed.main.write(to: URL(fileURLWithPath: placement.partial))
+            let file = Acknowledgement.file(of: placement.partial) ?? 0
+            // A file that was deleted gives its number to the next.
+            let former = Acknowledgement(position: 1_000, durability: .full, file: file)
+            try Data([0, 0, 0, 0] + former.bytes).write(to: URL(fileURLWithPath: path + ".bell"))
+            try placement.place()
+            #expect(refusal(path) == nil, "replacing \(isReplacing)")
+        }
+    }
+
+    /// Numbers in a bell can be anything. They crash nobody, and never put a store out of use for good.
+    @Test func aBellThatLiesIsSurvived() async throws {
+        let crashed = try await CrashedStore(commits: 3)
+        let path = try crashed.write(to: folder)
+        let file = Acknowledgement.file(of: path) ?? 0
+        let sound = Acknowledgement(position: crashed.head, durability: .full, file: file).bytes
+        for place in sound.indices {
+            var odd = sound
+            odd[place] ^= 0x80
+            try Data([0, 0, 0, 0] + odd).write(to: URL(fileURLWithPath: path + ".bell"))
+            #expect(Acknowledgement.reading(besideStore: path) == nil, "byte \(place)")
+        }
+        for position in [Int64.max, Int64.min, -1, 1 << 62] {
+            try CrashedStore.acknowledge(position, beside: path)
+            #expect(Acknowledgement.reading(besideStore: path) == nil, "@\(position)")
+        }
+        try CrashedStore.acknowledge(1 << 61, beside: path)
+        #expect(refusal(path)?.remedy.contains("remove \(path).bell") ?? false)
+        unlink(path + ".bell")
+        #expect(refusal(path) == nil)
+    }
+
+    // MARK: Durability that may lose commits
+
+    @Test func withNormalDurabilityTheLastCommitsAreLostAndNotDamaged() async throws {
+        let crashed = try await CrashedStore(commits: 12, durability: .normal)
+        var cut = crashed
+        cut.log.removeSubrange(crashed.lengths[7]...)
+        // Frames come to the disk in any order.
+        var holed = crashed
+        holed.log[crashed.lengths[7] + 1_000] ^= 1
+        for lost in [cut, holed] {
+            let path = try lost.write(to: folder, acknowledged: crashed.head, durability: .normal)
+            let report = try await verify(path)
+            #expect(report.isSound && report.warnings.count >= 1, "\(report)")
+            let engine = try open(path, .normal)
+            let head = engine.committed.position
+            #expect(head < crashed.head && head > 1)
+            try await engine.commit(CrashedStore.insertion(1))
+            // As it is when this process is killed, too.
+            #expect(try WriteAheadLog.damage(besideStore: path) == nil)
+            let after = try await verify(path)
+            #expect(after.isSound && after.warnings.isEmpty, "\(after)")
+            try await engine.close()
+        }
+    }
+
+    /// Whoever opens a store for commits that may be lost says so before the first, and whoever makes them last takes it back.
+    @Test func theDurabilityIsKnownToTheNextOpening() async throws {
+        let path = folder.path()
+        for durability in [StorageConfiguration.Durability.full, .normal, .full] {
+            let engine = try open(path, durability)
+            #expect(Acknowledgement.reading(besideStore: path)?.durability == durability)
+            if engine.committed.position == 0 {
+                try await engine.adopt(
+                    "t", "CREATE TABLE t(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+            }
+            try await engine.commit("INSERT INTO t DEFAULT VALUES")
+            let known = Acknowledgement.reading(besideStore: path)
+            #expect(known?.durability == durability && known?.position == engine.committed.position)
+            try await engine.close()
+        }
+    }
+}
