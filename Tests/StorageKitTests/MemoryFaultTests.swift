@@ -11,10 +11,7 @@ struct MemoryFaultTests {
     func whatIsAcknowledgedIsThereWhenMemoryHasRunOut(operation: String, memory: String) async throws {
         let seed = testSeeds(1)[0]
         let findings = try await findings(operation, memory, seed)
-        // A value that can't be bound for want of memory is taken for NULL.
-        withKnownIssue("failures of binding aren't noticed", isIntermittent: true) {
-            #expect(findings == [], "seed \(seed)")
-        }
+        #expect(findings == [], "seed \(seed)")
     }
 
     private func findings(_ operation: String, _ memory: String, _ seed: UInt64) async throws -> [String] {
