@@ -456,7 +456,7 @@ import Testing
         if ProcessInfo.processInfo.environment["RECORD_GOLDEN"] == "1" {
             try Data(text.utf8).write(to: file)
         } else {
-            #expect(text == String(decoding: try Data(contentsOf: file), as: UTF8.self), "\(golden.name)")
+            #expect(text == String(decoding: try Data(contentsOf: file), as: UTF8.self), "\(golden.name): \(text)")
         }
     }
 

@@ -226,7 +226,8 @@ import Testing
         let engine = try await open(16)
         var random = SplitMix64(seed: 3)
         for id in 0..<200 {
-            try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), '\(random.next())-\(random.next())')")
+            let text = (0..<20).map { _ in String(random.next(), radix: 36) }.joined()
+            try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), '\(text)')")
         }
         try await sealing(engine)
         let bases = try await bases(engine)
