@@ -96,14 +96,27 @@ private struct ShapeContent: Hashable {
 }
 
 /// A shape as one row of the log knows it: its columns by number of stream.
-private struct LocalShape {
-    var entity: UInt32
-    var operation: UInt32
-    var columns: [UInt32]
-    var keyStreams: [Int]
-    var columnStreams: [Int]
+///
+/// A class, because it is looked at for each event, and copying a value of four arrays counts four references.
+private final class LocalShape {
+    let entity: UInt32
+    let operation: UInt32
+    let columns: [UInt32]
+    let keyStreams: [Int]
+    let columnStreams: [Int]
     /// Place of each column among the entity's columns in this run.
-    var places: [Int]
+    let places: [Int]
+
+    init(
+        entity: UInt32, operation: UInt32, columns: [UInt32], keyStreams: [Int], columnStreams: [Int], places: [Int]
+    ) {
+        self.entity = entity
+        self.operation = operation
+        self.columns = columns
+        self.keyStreams = keyStreams
+        self.columnStreams = columnStreams
+        self.places = places
+    }
 }
 
 // MARK: Events
@@ -139,6 +152,7 @@ extension SegmentEncoder {
 
     private func append(_ view: EventView, _ index: Int, shape local: Int, linked: Int?, base: Int) throws {
         let shape = localShapes[local]
+        let streams = streams
         let key = view.key(of: index)
         let slot: Int
         if let linked {

@@ -57,7 +57,7 @@ extension LogWriter {
             let context = try sealing && isWholeWindow && firstUnsealed() == position ? sealingContext(position) : nil
             let row = try encoder.encode(
                 view, range: start..<end, first: position, commits: slice(commits, start..<end, from: &commit),
-                level: context == nil ? configuration.tailLevel : configuration.sealedLevel, sealing: context)
+                level: context == nil ? configuration.tailLevel : configuration.filledWindowLevel, sealing: context)
             try insert(row)
             if context != nil { sealedThrough = row.header.last }
             start = end
