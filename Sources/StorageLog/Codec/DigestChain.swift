@@ -47,19 +47,22 @@ extension DigestChain {
     init?(before position: Int64, in database: OpaquePointer, passes: Bool) throws {
         self.init(store: try StoreLineage.load(database))
         var reached: Int64 = 0
+        // Where nothing may be read, one look has to do: many rows without a digest may lie in front.
+        let condition = passes ? "AND digest IS NOT NULL" : ""
         let last = try Statement(
             database,
-            """
-            SELECT last, digest FROM storage_log WHERE position < ? AND digest IS NOT NULL
-            ORDER BY position DESC LIMIT 1
-            """)
+            "SELECT last, digest FROM storage_log WHERE position < ? \(condition) ORDER BY position DESC LIMIT 1")
         last.bind(position, at: 1)
         if try last.step() {
+            let digest = Array(last.bytes(1))
+            guard digest.count == Self.size else {
+                guard passes else { return nil }
+                throw StorageError.corruptLog("the row that ends @\(last.integer(0)) has a digest of another length")
+            }
             reached = last.integer(0)
-            follow(Array(last.bytes(1)))
+            follow(digest)
         }
         guard reached < position - 1 else { return }
-        guard passes else { return nil }
         let between = try Statement(
             database, "SELECT size, body, base FROM storage_log WHERE position > ?1 AND position < ?2 ORDER BY position"
         )
