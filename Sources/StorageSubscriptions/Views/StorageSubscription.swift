@@ -44,7 +44,13 @@ public class StorageSubscription {
     /// Reads everything anew. There is no need to: it is for a button that people like to press, and after an error.
     public func refresh() async {
         guard isActive else { return }
-        guard let handle else { return await open() }
+        if handle == nil {
+            // An opening may have told its value already without being at its end: that value isn't read again by it.
+            let isEnding = opening != nil && refreshCount > 0
+            await open()
+            guard isEnding else { return }
+        }
+        guard let handle else { return }
         isLoading = true
         do {
             try await engine.refresh(handle)
