@@ -32,15 +32,20 @@ extension LogWriter {
         // A large batch fills windows of its own, which get their final form at once.
         let fillsWindows = view.count >= 2 * configuration.segmentLength
         try asEngine {
-            try appendRows(view, commits: open, first: head.position + 1, sealing: sealing || fillsWindows)
+            // Nobody waits for an import as for a commit.
+            let level = sealing ? configuration.sealedLevel : configuration.filledWindowLevel
+            try appendRows(
+                view, commits: open, first: head.position + 1, sealing: sealing || fillsWindows, level: level)
         }
     }
 
     /// Cuts events into rows at the borders of windows, and writes them.
     ///
-    /// - Parameter sealing: Whether windows that are full afterwards are written in their final form.
+    /// - Parameters:
+    ///   - sealing: Whether windows that are full afterwards are written in their final form.
+    ///   - level: At which those are compressed that the events fill by themselves.
     private func appendRows(
-        _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, sealing: Bool
+        _ view: EventView, commits: [(info: CommitInfo, events: Range<Int>)], first: Int64, sealing: Bool, level: Int32
     ) throws {
         let window = Int64(configuration.segmentLength)
         var start = 0
@@ -57,7 +62,7 @@ extension LogWriter {
             let context = try sealing && isWholeWindow && firstUnsealed() == position ? sealingContext(position) : nil
             let row = try encoder.encode(
                 view, range: start..<end, first: position, commits: slice(commits, start..<end, from: &commit),
-                level: context == nil ? configuration.tailLevel : configuration.filledWindowLevel, sealing: context)
+                level: context == nil ? configuration.tailLevel : level, sealing: context)
             try insert(row)
             if context != nil { sealedThrough = row.header.last }
             start = end
