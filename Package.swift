@@ -8,9 +8,16 @@ let package = Package(
     products: [
         .library(name: "StorageKit", targets: ["StorageKit"]),
         .library(name: "StorageUI", targets: ["StorageUI"]),
+        .library(name: "StorageSQLiteClient", targets: ["StorageSQLiteClient"]),
+        .library(name: "StorageSQLiteNIO", targets: ["StorageSQLiteNIO"]),
         .library(name: "StorageTesting", targets: ["StorageTesting"]),
         .library(name: "StorageLifecycle", targets: ["StorageLifecycle"]),
         .executable(name: "storagekit", targets: ["StorageKitMain"]),
+    ],
+    traits: [
+        .trait(name: "GRDB", description: "The GRDB engine of SQLiteClient, which is then `.live`."),
+        .trait(name: "SQLiteNIO", description: "The SwiftNIO engine of SQLiteClient."),
+        .default(enabledTraits: ["GRDB"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -18,6 +25,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         // SHA-256 of the log's digests; Apple's CryptoKit where the system has it.
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        // The SwiftNIO engine of SQLiteClient, where its trait is enabled.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         // Linked by those who use StorageLifecycle, and nobody else.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -31,17 +40,16 @@ let package = Package(
 
         // change → capture → event → log → projection → facade
         .target(name: "StorageCore"),
+        .target(name: "StorageRecords", dependencies: ["StorageCore", "CSQLite"]),
         .target(
             name: "StorageLog",
             dependencies: [
-                "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                "StorageRecords", "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(
             name: "StorageProjections",
-            dependencies: [
-                "StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
+            dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
         .target(
             name: "StorageSubscriptions",
             dependencies: [
@@ -61,12 +69,27 @@ let package = Package(
         .target(
             name: "StorageKit",
             dependencies: [
-                "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "StorageMacros", "CSQLite",
+                "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageSQLiteClient", "StorageCore",
+                "StorageMacros", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
             name: "StorageUI",
             dependencies: ["StorageKit", "StorageSubscriptions", "StorageProjections", "StorageCore"]),
+        // The witness of an SQLite engine, its injection, and two engines.
+        .target(
+            name: "StorageSQLiteClient",
+            dependencies: [
+                "StorageRecords", "StorageCore", "CSQLite",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
+            ]),
+        .target(
+            name: "StorageSQLiteNIO",
+            dependencies: [
+                "StorageSQLiteClient", "StorageRecords", "StorageCore", "CSQLite",
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
+            ]),
         .target(
             name: "StorageTesting",
             dependencies: [
@@ -81,8 +104,8 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "CSQLite",
-                "CZstd",
+                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -96,6 +119,14 @@ let package = Package(
         .testTarget(
             name: "StorageCoreTests",
             dependencies: ["PredicateTestSupport", "StorageCore", "CSQLite"]),
+        // Both engines of SQLiteClient, and the store's, in one run.
+        .testTarget(
+            name: "StorageSQLiteClientTests",
+            dependencies: [
+                "StorageSQLiteClient", "StorageSQLiteNIO", "StorageKit", "StorageRecords", "StorageCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .testTarget(name: "StorageRecordsTests", dependencies: ["StorageRecords"]),
         .testTarget(
             name: "StorageSubscriptionsTests",
             dependencies: [
@@ -112,9 +143,8 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "StorageTesting", "StorageLifecycle", "StorageKit", "StorageSubscriptions", "StorageLog", "StorageCore",
-                "CSQLite",
-                "crash-worker", "fault-worker",
+                "StorageTesting", "StorageLifecycle", "StorageKit", "StorageSubscriptions", "StorageLog",
+                "StorageCore", "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -148,11 +178,19 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageKit", "StorageLog", "StorageCore", "CZstd",
+                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageKit", "StorageLog",
+                "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Golden", "Support/check-history", "Support/compare-histories"]),
+        .testTarget(
+            name: "StorageSQLiteNIOTests",
+            dependencies: [
+                "StorageSQLiteNIO", "StorageSQLiteClient", "StorageRecords", "StorageCore", "CSQLite",
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SQLiteNIO"])),
+            ]),
         .testTarget(
             name: "StorageMacrosTests",
             dependencies: [
@@ -178,5 +216,7 @@ for target in package.targets where target.type != .system && !["CSQLite", "Faul
             .enableUpcomingFeature("ExistentialAny"),
             .enableUpcomingFeature("MemberImportVisibility"),
             .enableUpcomingFeature("InternalImportsByDefault"),
+            .define("SQLITE_ENGINE_GRDB", .when(traits: ["GRDB"])),
+            .define("SQLITE_ENGINE_SQLITENIO", .when(traits: ["SQLiteNIO"])),
         ]
 }

@@ -35,7 +35,8 @@ static void bar_writing(storage_capture *capture) {
     sqlite3_exec(capture->database, "PRAGMA query_only = 1", 0, 0, 0);
 }
 
-// One change of the schema at a time, while the body of a commit makes them: after two of them nobody could tell a renamed column from a dropped and an added one.
+// One change of the schema at a time, while the body of a commit makes them: after two of them nobody could tell a renamed
+// column from a dropped and an added one.
 static void look_at_schema(storage_capture *capture) {
     if (!capture->schema_callback || capture->looks_at_schema || capture->suppressed) return;
     capture->looks_at_schema = 1;

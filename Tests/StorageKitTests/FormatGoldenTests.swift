@@ -154,7 +154,7 @@ struct FormatGoldenTests {
     @Test func theSealedStoreHasWhatItIsFor() async throws {
         let file = Self.folder.appendingPathComponent("format-4-sealed.store").path
         let counts = try DatabaseFile(file, .unchanging).with { database in
-            let select = try Statement(
+            let select = try PreparedStatement(
                 database,
                 """
                 SELECT count(*) FILTER (WHERE base <> 0), count(*) FILTER (WHERE base = 0 AND sealed = 1),

@@ -68,13 +68,12 @@ import Testing
     {
         var generator = EventGenerator(seed: seed)
         let events = generator.events(120, first: 1)
-        let lineage = StoreLineage(lines: [StoreLineage.Line(id: [7], fork: 0)])
         var base: SegmentBase?
         var start = 0
         while start < events.count {
             let end = min(events.count, start + 1 + generator.random.below(20))
             let context = SealingContext(
-                chain: DigestChain(store: lineage), base: base, mustGain: generator.random.chance(50))
+                chain: DigestChain(store: [7]), base: base, mustGain: generator.random.chance(50))
             let row = try encode(events, start..<end, level: 6, sealing: context)
             let batch = try row.body.withUnsafeBytes {
                 try SegmentDecoder().decode(body: $0, of: row.header, base: row.base == 0 ? nil : base)
@@ -139,7 +138,7 @@ import Testing
                     return true
                 }
                 if open { faults.append("the last commit goes on") }
-                let count = try Statement(writer.database, "SELECT count(*) FROM storage_log WHERE sealed = 1")
+                let count = try PreparedStatement(writer.database, "SELECT count(*) FROM storage_log WHERE sealed = 1")
                 try count.step()
                 return (events, faults, count.integer(0))
             }

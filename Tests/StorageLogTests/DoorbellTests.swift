@@ -122,7 +122,7 @@ import Testing
         #expect(try sight.hasMoved())
         #expect(try !sight.hasMoved())
         let other = try DatabaseFile(path, .reading)
-        let version = try other.with { try StorageLog.Statement($0, "PRAGMA data_version") }
+        let version = try other.with { try PreparedStatement($0, "PRAGMA data_version") }
         func current() throws -> Int64 {
             defer { version.reset() }
             return try version.step() ? version.integer(0) : 0

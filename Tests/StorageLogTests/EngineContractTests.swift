@@ -134,7 +134,7 @@ import Testing
                 sql:
                     "CREATE TABLE short(a); INSERT INTO short VALUES (1); ALTER TABLE short ADD COLUMN b; INSERT INTO short VALUES (2, NULL)"
             )
-            let absent = try Statement(writer.database, "SELECT 1")
+            let absent = try PreparedStatement(writer.database, "SELECT 1")
             try absent.step()
             let address = sqlite3_column_value(absent.pointer, 1)
             #expect(sqlite3_column_value(absent.pointer, 9) == address)

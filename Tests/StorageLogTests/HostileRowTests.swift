@@ -74,6 +74,20 @@ struct HostileRowTests {
         #expect(try refusal(Parts()) == nil)
     }
 
+    /// Bits of a head that have no meaning are room for later versions, and not to be read over.
+    @Test func headsWithMoreThanTheirKindAreRefused() throws {
+        var parts = Parts()
+        for (kind, bytes) in [(2, 1), (7, 0)] {
+            for rest in [0, 1] {
+                let heads = [UInt8(rest << 3 | kind)] + [UInt8](repeating: 0, count: bytes == 0 ? 8 : 0)
+                let identifier = Parts.bytes([1, Int(StreamIdentifier.key(entity: 40, part: 0))])
+                parts.streams = identifier + [UInt8(heads.count), UInt8(8 * bytes)] + heads
+                parts.streams += [UInt8](repeating: 0, count: 8 * bytes)
+                #expect(try (refusal(parts) == nil) == (rest == 0), "kind \(kind), rest \(rest)")
+            }
+        }
+    }
+
     @Test func partsOfANewerVersionAreReadOverOrRefused() throws {
         var parts = Parts()
         parts.extensions = [4, 2, 9, 9, 6, 0]

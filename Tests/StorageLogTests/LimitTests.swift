@@ -127,14 +127,14 @@ import Testing
         try #require(sqlite3_open(":memory:", &database) == SQLITE_OK)
         defer { sqlite3_close_v2(database) }
         let connection = try #require(database)
-        try Statement(connection, "CREATE TABLE t(v)").execute()
+        try PreparedStatement(connection, "CREATE TABLE t(v)").execute()
         sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, 1_000)
-        let insert = try Statement(connection, "INSERT INTO t VALUES (?)")
+        let insert = try PreparedStatement(connection, "INSERT INTO t VALUES (?)")
         insert.bind(blob: [UInt8](repeating: 1, count: 2_000), at: 1)
         #expect(throws: StorageError.self) { try insert.execute() }
         insert.bind(blob: [1], at: 1)
         try insert.execute()
-        let count = try Statement(connection, "SELECT count(*), count(v) FROM t")
+        let count = try PreparedStatement(connection, "SELECT count(*), count(v) FROM t")
         #expect(try count.step() && count.integer(0) == 1 && count.integer(1) == 1)
     }
 

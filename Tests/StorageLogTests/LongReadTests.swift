@@ -61,7 +61,7 @@ import Testing
         try await read(rows: 12) { reader, writer, db in
             let all = try reader.rows(1...Int64.max)
             try writer.maintenance(db, changesSchema: false) {
-                try Statement(
+                try PreparedStatement(
                     writer.database,
                     "UPDATE storage_log SET body = substr(body, 1, length(body) - 3) || x'010203' WHERE position = ?"
                 ).run(all[place].lowerBound)
@@ -87,7 +87,7 @@ private final class RowsSeen {
 
 extension LogReader {
     /// The positions of the rows of the log, as they come.
-    fileprivate func rows(
+    func rows(
         _ positions: ClosedRange<Int64>, descending: Bool = false, limit: Int = .max
     ) throws -> [ClosedRange<Int64>] {
         let seen = RowsSeen()

@@ -352,7 +352,7 @@ extension NetDifferenceTests {
             let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
             let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
             let marks = columns.map { _ in "?" }.joined(separator: ", ")
-            let insert = try StorageLog.Statement(
+            let insert = try PreparedStatement(
                 db.sqliteConnection!, "INSERT INTO \(quoted(entity.stored))(\(names)) VALUES (\(marks))")
             for (key, row) in state.dump[entity.id] ?? [:] {
                 let cells = key + entity.live.filter { $0.keyPlace == 0 }.map { row.cells[$0.id] ?? .null }
@@ -368,7 +368,7 @@ extension NetDifferenceTests {
         for entity in state.catalog.live {
             let others = entity.live.filter { $0.keyPlace == 0 }
             let names = (entity.key + others).map { quoted($0.stored) }.joined(separator: ", ")
-            let select = try StorageLog.Statement(
+            let select = try PreparedStatement(
                 db.sqliteConnection!, "SELECT \(names) FROM \(quoted(entity.stored))")
             tables[entity.id] = [:]
             while try select.step() {

@@ -81,7 +81,7 @@ import Testing
             at: Self.golden.appendingPathComponent("format-4-sealed.store"), to: URL(fileURLWithPath: folder.path()))
         try DatabaseFile(folder.path(), .owning).with { database in
             for sql in ["DROP TRIGGER storage_log_update", "DROP TRIGGER storage_log_delete", sql] {
-                try Statement(database, sql).execute()
+                try PreparedStatement(database, sql).execute()
             }
         }
         let refused = try decode(folder.path())

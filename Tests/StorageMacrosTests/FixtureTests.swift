@@ -16,14 +16,16 @@ internal import Testing
         #expect(expansion.diagnostics == (try fixture.text(of: fixture.diagnostics)))
     }
 
-    /// Every use of the macro either writes a record or says why not.
+    /// Every use of a macro either writes a record, or names of sources, or says why not.
     @Test(arguments: MacroFixture.all)
     func expandsOrReports(_ fixture: MacroFixture) throws {
         let source = try fixture.text(of: fixture.source)
         let expansion = MacroExpansion(of: source)
         let uses = source.components(separatedBy: "@StorageEntity").count - 1
         let records = expansion.expanded.components(separatedBy: "typealias E = ").count - 1
-        #expect(records == uses || !expansion.identifiers.isEmpty)
+        let providers = source.components(separatedBy: "@QuerySources").count - 1
+        let lists = expansion.expanded.components(separatedBy: "static var querySourceNames").count - 1
+        #expect(records == uses && lists == providers || !expansion.identifiers.isEmpty)
     }
 
     @Test(arguments: MacroFixture.all)
@@ -48,5 +50,7 @@ internal import Testing
         "foreign-key-missing", "prefix-duplicate", "role-not-a-property", "role-not-stored", "role-outside",
         "conditional-role",
         "type-captured",
+        "private-sources", "sources-missing", "source-conditional", "source-effects", "source-function", "source-lazy",
+        "source-name", "source-parameters", "source-private", "source-static", "source-type",
     ]
 }

@@ -46,7 +46,7 @@ enum RoutedStore {
     /// All rows as the table has them, by key.
     static func rows(_ database: OpaquePointer) throws -> [String: [StorageValue]] {
         let names = columns.map(quoted).joined(separator: ", ")
-        let select = try Statement(database, "SELECT \(names) FROM rows")
+        let select = try PreparedStatement(database, "SELECT \(names) FROM rows")
         var rows: [String: [StorageValue]] = [:]
         while try select.step() {
             rows[select.string(0)] = columns.indices.map { select.row.value(at: Int32($0)) }

@@ -9,7 +9,8 @@ let package = Package(
         .executable(name: "storagekit-benchmarks", targets: ["StorageKitBenchmarks"])
     ],
     dependencies: [
-        .package(name: "StorageKit", path: "../.."),
+        // With both engines of SQLiteClient.
+        .package(name: "StorageKit", path: "../..", traits: ["GRDB", "SQLiteNIO"]),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
@@ -21,6 +22,8 @@ let package = Package(
             dependencies: [
                 "CBaseline",
                 .product(name: "StorageKit", package: "StorageKit"),
+                .product(name: "StorageSQLiteClient", package: "StorageKit"),
+                .product(name: "StorageSQLiteNIO", package: "StorageKit"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),

@@ -15,9 +15,11 @@ let package = Package(
         .systemLibrary(name: "CZstd", path: "Modules/CZstd", pkgConfig: "libzstd"),
         .target(name: "StorageCore", path: "Modules/StorageCore"),
         .target(
+            name: "StorageRecords", dependencies: ["StorageCore", "CSQLite"], path: "Modules/StorageRecords"),
+        .target(
             name: "StorageLog",
             dependencies: [
-                "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                "StorageRecords", "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Modules/StorageLog"),

@@ -50,8 +50,12 @@ public struct StorageError: Error, Sendable {
         public static let inputOutput = Code("input-output")
         /// There was no memory for what was asked.
         public static let outOfMemory = Code("out-of-memory")
+        /// A statement was interrupted before its end.
+        public static let interrupted = Code("interrupted")
         /// SQLite refused a statement.
         public static let database = Code("database")
+        /// A remote can't be reached, or doesn't answer what was asked.
+        public static let remoteFailed = Code("remote-failed")
         /// The call itself makes no sense.
         public static let misuse = Code("misuse")
     }

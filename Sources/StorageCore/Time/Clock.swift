@@ -3,6 +3,21 @@ public import Foundation
 /// Where caches and `updatedAt` columns take the time from; one of your own makes tests predictable.
 public protocol Clock: Sendable {
     var now: Date { get }
+    /// Returns once a time has come. Unless written otherwise, it looks at ``now`` again after a minute at most, so that a clock that is
+    /// set is noticed.
+    ///
+    /// - Throws: `CancellationError`.
+    func sleep(until time: Date) async throws
+}
+
+extension Clock {
+    public func sleep(until time: Date) async throws {
+        while true {
+            let seconds = time.timeIntervalSince(now)
+            guard seconds > 0 else { return }
+            try await Task.sleep(for: .seconds(min(seconds, 60)))
+        }
+    }
 }
 
 /// The system's time.

@@ -26,6 +26,9 @@ public actor DatabaseActor {
 /// The store's connections as GRDB users know them. Not GRDB's own pool: its writer would leave the log behind.
 public struct StoragePool: Sendable {
     let storage: Storage
+    /// Who makes the changes, and why, where the task doesn't say.
+    var actor: String?
+    var reason: String?
 
     /// Reads one state of the store.
     public func read<Result: Sendable>(
@@ -36,7 +39,9 @@ public struct StoragePool: Sendable {
     @discardableResult
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
-    ) async throws -> Result { try await storage.writing { try body($0.database) } }
+    ) async throws -> Result {
+        try await storage.writing(actor: actor, reason: reason) { try body($0.database) }
+    }
 }
 
 /// The ways to the database below the facade.
@@ -53,10 +58,11 @@ public struct DatabaseAccess: Sendable {
 extension Storage {
     /// Makes a commit and hands on what its body answers.
     func writing<Result: Sendable>(
+        actor: String? = nil, reason: String? = nil,
         _ body: @escaping @Sendable (WriteTransaction) throws -> Result
     ) async throws -> Result {
         let outcome = Outcome<Result>()
-        try await write { outcome.value = try body($0) }
+        try await write(actor: actor, reason: reason) { outcome.value = try body($0) }
         guard let value = outcome.value else { throw StorageError.closed() }
         return value
     }

@@ -9,7 +9,7 @@ final class PastRows<Record: StorageKitEntityRecord> {
     let catalog: Catalog
     private let reader: LogReader
     private let upcasts: [String: Upcast]
-    private let values: StorageLog.Statement
+    private let values: PreparedStatement
     /// The record's columns as an entity has them, for the one that was looked at last.
     private var known: (entity: CatalogEntity, past: CatalogEntity, columns: [CatalogColumn?])?
 
@@ -19,7 +19,7 @@ final class PastRows<Record: StorageKitEntityRecord> {
         catalog = try Catalog.load(connection)
         self.upcasts = upcasts
         let marks = EntityTables.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        values = try StorageLog.Statement(connection, "SELECT \(marks)")
+        values = try PreparedStatement(connection, "SELECT \(marks)")
     }
 
     /// The values of the record's columns; nil where there was no such row.

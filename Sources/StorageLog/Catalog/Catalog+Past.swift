@@ -10,7 +10,7 @@ extension Catalog {
     package static func load(_ database: OpaquePointer, at position: Int64) throws -> Catalog {
         let reader = LogReader(database)
         let last = try reader.lastPosition(ofCommitAt: position)
-        let select = try Statement(database, "\(selection) ORDER BY entity, id")
+        let select = try PreparedStatement(database, "\(selection) ORDER BY entity, id")
         var rows: [[StorageValue]] = []
         while try select.step() {
             var row = try values(of: select.row)

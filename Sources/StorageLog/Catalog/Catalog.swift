@@ -170,9 +170,4 @@ package struct CatalogColumn: Sendable, Equatable {
 extension String {
     /// A name as SQLite compares it with others.
     package var folded: ExactText { ExactText(lowercasedASCII) }
-
-    /// Folded as SQLite folds names: only A to Z.
-    package var lowercasedASCII: String {
-        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
-    }
 }

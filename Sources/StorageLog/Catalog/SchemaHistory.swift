@@ -59,7 +59,7 @@ package final class SchemaHistory {
     }
 
     private func takeUpTheEnd() throws {
-        let select = try Statement(log.database, Catalog.selection)
+        let select = try PreparedStatement(log.database, Catalog.selection)
         while try select.step() {
             let row = try Catalog.values(of: select.row)
             let (id, parent) = (Self.number(row[0]), Self.number(row[1]))

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Foundation
 
 /// How far a writer has said that commits are done: the last position of which the answer was given, kept in the file of the
@@ -51,9 +52,9 @@ package struct Acknowledgement: Hashable {
         [1: .full, 2: .normal][code]
     }
 
-    /// FNV-1a: what is half written, or was never written by a writer, has another.
+    /// The first bytes of the SHA-256: what is half written, or was never written by a writer, has another.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        SHA256.hash(data: bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
 
     /// The number of a file; nil where there is none.

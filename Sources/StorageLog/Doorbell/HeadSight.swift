@@ -9,8 +9,8 @@ internal import StorageCore
 /// Not `Sendable`: it belongs to the thread that looks.
 final class HeadSight {
     private let file: DatabaseFile
-    private let selectVersion: Statement
-    private let selectHead: Statement
+    private let selectVersion: PreparedStatement
+    private let selectHead: PreparedStatement
     private var version: Int64?
     private var head: Int64?
 
@@ -18,8 +18,8 @@ final class HeadSight {
         file = try DatabaseFile(path, .reading)
         (selectVersion, selectHead) = try file.with { connection in
             (
-                try Statement(connection, "PRAGMA data_version"),
-                try Statement(connection, "SELECT last FROM storage_log ORDER BY position DESC LIMIT 1")
+                try PreparedStatement(connection, "PRAGMA data_version"),
+                try PreparedStatement(connection, "SELECT last FROM storage_log ORDER BY position DESC LIMIT 1")
             )
         }
     }
@@ -35,7 +35,7 @@ final class HeadSight {
         return hasMoved
     }
 
-    private func value(of statement: Statement) throws -> Int64 {
+    private func value(of statement: PreparedStatement) throws -> Int64 {
         // A statement that isn't reset holds on to the state that it has read.
         defer { statement.reset() }
         return try statement.step() ? statement.integer(0) : 0

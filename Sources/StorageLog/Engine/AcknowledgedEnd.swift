@@ -4,7 +4,7 @@ package import StorageCore
 /// What is known beside a store's log of where it must end: the last position that its writer has acknowledged, and what lies in
 /// the write-ahead log behind the frame at which SQLite stops.
 ///
-/// It is made before the state that is held to it: a commit that comes between them makes the log longer.
+/// It is made before the state that is compared with it: a commit that comes between them makes the log longer.
 ///
 /// Isolation: `Sendable`; it is a note.
 package struct AcknowledgedEnd: Sendable {

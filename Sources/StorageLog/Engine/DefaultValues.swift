@@ -20,15 +20,15 @@ package final class DefaultValues {
         let scratch = try scratch()
         // The names of types in STRICT tables are few and known; others may be anything, and only their affinity counts.
         let declared = isStrict ? type : ColumnAffinity(declaredType: type).rawValue
-        try Statement(scratch, "DROP TABLE IF EXISTS held").execute()
-        try Statement(scratch, "CREATE TABLE held(value \(declared))\(isStrict ? " STRICT" : "")").execute()
-        guard let insert = try? Statement(scratch, "INSERT INTO held SELECT (\(literal))") else { return .null }
+        try PreparedStatement(scratch, "DROP TABLE IF EXISTS held").execute()
+        try PreparedStatement(scratch, "CREATE TABLE held(value \(declared))\(isStrict ? " STRICT" : "")").execute()
+        guard let insert = try? PreparedStatement(scratch, "INSERT INTO held SELECT (\(literal))") else { return .null }
         do {
             try insert.execute()
         } catch let error as StorageError where isStrict && error.code == .conflict {
             return .null
         }
-        let select = try Statement(scratch, "SELECT value FROM held")
+        let select = try PreparedStatement(scratch, "SELECT value FROM held")
         return try select.step() ? select.row.value(at: 0) : .null
     }
 

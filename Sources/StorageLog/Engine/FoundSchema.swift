@@ -66,12 +66,12 @@ extension LogWriter {
 extension FoundSchema {
     /// - Parameter earlier: What was found before: of tables that have the same SQL still, no more is asked.
     init(_ database: OpaquePointer, knowing earlier: FoundSchema? = nil) throws {
-        let version = try Statement(database, "PRAGMA schema_version")
+        let version = try PreparedStatement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
         tables = [:]
         var definitions: [ExactText: [String]] = [:]
         var triggers: Set<ExactText> = []
-        let objects = try Statement(
+        let objects = try PreparedStatement(
             database,
             """
             SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema
@@ -119,7 +119,8 @@ extension FoundSchema {
     private static func kinds(
         _ database: OpaquePointer
     ) throws -> [ExactText: (hasRowid: Bool, isStrict: Bool)] {
-        let select = try Statement(database, "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
+        let select = try PreparedStatement(
+            database, "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
         var kinds: [ExactText: (hasRowid: Bool, isStrict: Bool)] = [:]
         while try select.step() { kinds[select.string(0).folded] = (select.integer(1) == 0, select.integer(2) != 0) }
         return kinds
@@ -128,7 +129,7 @@ extension FoundSchema {
     private static func columns(
         _ database: OpaquePointer, _ table: FoundTable, _ defaults: DefaultValues
     ) throws -> [FoundColumn] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT name, type, "notnull", dflt_value, pk, cid, hidden

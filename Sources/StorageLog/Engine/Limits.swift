@@ -23,7 +23,7 @@ public enum Limits {
     package static let numbers: ClosedRange<Int64> = 1...(1 << 62) - 1
     /// Times of commits, in microseconds since 1970 UTC, with the same room.
     package static let times: ClosedRange<Int64> = -(1 << 62)...(1 << 62) - 1
-    /// 2026-01-01: no commit is older than the format.
+    /// 2026-01-01: when the format was made, so no clock that is right reads less.
     package static let knownTime: Int64 = 1_767_225_600_000_000
     /// 2100-01-01: a clock that reads more when a store is opened is wrong.
     package static let latestOpeningTime: Int64 = 4_102_444_800_000_000

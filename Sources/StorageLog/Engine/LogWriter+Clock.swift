@@ -6,7 +6,7 @@ extension LogWriter {
     /// The time of the next commit.
     ///
     /// - Parameter given: The time that somebody else gives the commit, as imports do; nil for that of the clock.
-    /// - Throws: `clock` for a time far ahead.
+    /// - Throws: `clock-ahead` for a time far ahead.
     func commitTime(_ given: Int64?) throws -> (time: Int64, reading: Int64) {
         let reading = given ?? configuration.clock.microseconds
         guard Limits.times.contains(reading) else { throw StorageError.clock(reading, limit: nil) }

@@ -108,8 +108,9 @@ extension LogWriter {
         try checkConnection()
         let end = storage_capture_count(capture)
         try linkEvents(start..<end, touchesFrom: firstTouch)
-        // A commit of nothing has no consequences, whatever the clock reads.
-        let (time, reading) = end > start ? try commitTime(time) : (pending.time, pending.time)
+        // A commit of nothing has no consequences, so a clock that can't be right is no reason to refuse it.
+        let (time, reading) =
+            end > start ? try commitTime(time) : (try? commitTime(time)) ?? (pending.time, pending.time)
         let info = CommitInfo(
             number: pending.commit + 1, time: time, clock: reading == time ? nil : reading, metadata: metadata)
         try project(start..<end, info)

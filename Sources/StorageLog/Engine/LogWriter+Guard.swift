@@ -53,7 +53,7 @@ extension LogWriter {
         try restoreConnection()
         let outer = guarded.settings.suffix(Self.fileSettings.count + Self.outerSettings.count)
         for (name, value) in outer where try setting(name) != value {
-            try Statement(database, "PRAGMA \(name) = \(value)").execute()
+            try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
         }
     }
 
@@ -67,7 +67,7 @@ extension LogWriter {
             try? reclaimConnection()
         }
         for (name, value) in settings {
-            try Statement(database, "PRAGMA \(name) = \(value)").execute()
+            try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
             guarded.settings = guarded.settings.map { $0.name == name ? (name, value) : $0 }
         }
         try acceptConnection()
@@ -125,11 +125,11 @@ extension LogWriter {
     private func restoreSettings() throws -> String? {
         var changed: String?
         for (name, value) in guarded.settings.prefix(Self.settings.count) where try setting(name) != value {
-            try Statement(database, "PRAGMA \(name) = \(value)").execute()
+            try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
             if name != "defer_foreign_keys" { changed = changed ?? "the setting \(name)" }
         }
         if try !likeIgnoresCase() {
-            try Statement(database, "PRAGMA case_sensitive_like = 0").execute()
+            try PreparedStatement(database, "PRAGMA case_sensitive_like = 0").execute()
             changed = changed ?? "the setting case_sensitive_like"
         }
         if try !ownsFunctions() {
@@ -142,7 +142,7 @@ extension LogWriter {
     }
 
     private func likeIgnoresCase() throws -> Bool {
-        let select = try Statement(database, "SELECT 'a' LIKE 'A'")
+        let select = try PreparedStatement(database, "SELECT 'a' LIKE 'A'")
         return try select.step() && select.integer(0) == 1
     }
 
@@ -151,7 +151,7 @@ extension LogWriter {
         let proof: Int32 = 0x5354_4B54
         storage_capture_set_engine(capture, proof)
         defer { storage_capture_set_engine(capture, role.engine) }
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             "SELECT storage_engine(), storage_identical(1, 1), storage_identical(1, 1.0), storage_identical(0.0, -0.0)")
         guard try select.step() else { return false }
@@ -162,7 +162,7 @@ extension LogWriter {
     /// Before a group ends: settings that no statement is prepared again for.
     func checkHeader() throws {
         for (name, value) in guarded.settings.suffix(Self.fileSettings.count) where try setting(name) != value {
-            try Statement(database, "PRAGMA \(name) = \(value)").execute()
+            try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
             throw StorageError(
                 .misuse, "A write changes the setting \(name) of the store.",
                 remedy: "Leave it as it is: the store, or other processes, could not use the file otherwise.")
@@ -176,7 +176,7 @@ extension LogWriter {
     /// A temporary table hides the entity of its name from every later write, and a temporary trigger would follow the
     /// engine's own statements.
     private func checkTemporaryObjects() throws {
-        let select = try Statement(database, "SELECT type, name FROM sqlite_temp_schema")
+        let select = try PreparedStatement(database, "SELECT type, name FROM sqlite_temp_schema")
         while try select.step() {
             let (type, name) = (select.string(0), select.string(1))
             let hides =
@@ -212,7 +212,7 @@ extension LogWriter {
 
     /// Everything that is named like the engine's, or belongs to a table that is.
     private func ownObjects() throws -> [String: String] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT name, coalesce(sql, '') FROM sqlite_schema

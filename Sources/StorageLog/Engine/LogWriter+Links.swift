@@ -63,7 +63,7 @@ extension LogWriter {
             defer { if triggers { storage_set_triggers_enabled(database, 1) } }
             // In the order of the table, a page is visited once; by hash, the same page would be visited again and again.
             let rows = stale.sorted { ($0.key.entity, $0.key.rowid) < ($1.key.entity, $1.key.rowid) }
-            var last: (entity: UInt32, update: Statement?)?
+            var last: (entity: UInt32, update: PreparedStatement?)?
             for (address, position) in rows {
                 if last?.entity != address.entity { last = (address.entity, try stamp(of: address.entity)) }
                 try last?.update?.run(position, address.rowid)
@@ -72,7 +72,7 @@ extension LogWriter {
     }
 
     /// - Returns: nil where the table was dropped after its rows were changed, and has taken its positions along.
-    private func stamp(of entity: UInt32) throws -> Statement? {
+    private func stamp(of entity: UInt32) throws -> PreparedStatement? {
         guard let entity = catalog.entity(id: entity), !entity.isDropped else { return nil }
         return try statement(
             "UPDATE main.\(quoted(entity.stored)) SET _position = ?1 WHERE \(entity.rowidName ?? "rowid") = ?2")

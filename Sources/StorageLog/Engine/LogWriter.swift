@@ -33,7 +33,7 @@ package final class LogWriter {
     let doorbell: Doorbell?
     package private(set) var projections: [any InlineProjection] = []
 
-    private var statements: [ExactText: Statement] = [:]
+    private var statements: [ExactText: PreparedStatement] = [:]
     let encoder = SegmentEncoder()
     let decoder = SegmentDecoder()
 
@@ -84,9 +84,9 @@ package final class LogWriter {
     }
 
     /// A prepared statement that lives as long as the connection.
-    package func statement(_ sql: String) throws -> Statement {
+    package func statement(_ sql: String) throws -> PreparedStatement {
         if let known = statements[ExactText(sql)] { return known }
-        let statement = try Statement(database, sql)
+        let statement = try PreparedStatement(database, sql)
         // Statements of one-off texts must not pile up.
         if statements.count >= 512 { statements.removeAll() }
         statements[ExactText(sql)] = statement
@@ -122,7 +122,7 @@ package struct LogHead: Sendable, Equatable {
     }
 
     package static func load(_ database: OpaquePointer) throws -> LogHead {
-        let select = try Statement(database, select)
+        let select = try PreparedStatement(database, select)
         guard try select.step() else { return LogHead() }
         return try LogHead(position: select.integer(0), commit: select.integer(1), time: select.integer(2)).checked()
     }

@@ -25,7 +25,7 @@ struct SegmentMerge: Sendable {
     init?(_ run: SealingRun, from database: OpaquePointer, _ configuration: StorageConfiguration) throws {
         let start = run.rows[0].position
         let decoder = SegmentDecoder()
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT last, size, body FROM storage_log WHERE position = ? AND sealed = 0")
         var batches: [EventBatch] = []
         var bytes = 0
@@ -44,7 +44,8 @@ struct SegmentMerge: Sendable {
             batches.append(batch)
             if !batch.extensions.isEmpty { break }
         }
-        let sealing = try SealingContext(before: start, windowLength: configuration.segmentLength, in: database)
+        guard let sealing = try SealingContext(before: start, windowLength: configuration.segmentLength, in: database)
+        else { throw StorageError.breach("rows in front of @\(start) can't be had") }
         let merged = MergedEvents(batches)
         let encoded = try merged.withView { view in
             try SegmentEncoder().encode(
@@ -52,7 +53,7 @@ struct SegmentMerge: Sendable {
                 extensions: batches[0].extensions, level: configuration.sealedLevel, sealing: sealing)
         }
         let decoded = try encoded.body.withUnsafeBytes {
-            try decoder.decode(body: $0, of: encoded.header, base: encoded.base == 0 ? nil : sealing?.base)
+            try decoder.decode(body: $0, of: encoded.header, base: encoded.base == 0 ? nil : sealing.base)
         }
         guard merged.withView({ view in decoded.withView { view.isIdentical(to: $0) } }),
             merged.slices == decoded.slices, decoded.extensions == batches[0].extensions

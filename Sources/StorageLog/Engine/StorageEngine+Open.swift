@@ -162,14 +162,14 @@ extension StorageEngine {
     ) throws -> Int64 {
         // GRDB's pool has set NORMAL by itself by now.
         let level = configuration.durability == .full ? 2 : 1
-        try Statement(connection, "PRAGMA synchronous = \(level)").execute()
+        try PreparedStatement(connection, "PRAGMA synchronous = \(level)").execute()
         // Room for the pages of a large commit, so that they aren't written before it ends, and checkpoints that are
         // rare enough for pages that change often.
-        try Statement(connection, "PRAGMA cache_size = -\(configuration.writerCacheKilobytes)").execute()
-        try Statement(connection, "PRAGMA wal_autocheckpoint = 4000").execute()
+        try PreparedStatement(connection, "PRAGMA cache_size = -\(configuration.writerCacheKilobytes)").execute()
+        try PreparedStatement(connection, "PRAGMA wal_autocheckpoint = 4000").execute()
         // A write-ahead log that a long read has let grow is cut again once it starts from its beginning.
-        try Statement(connection, "PRAGMA journal_size_limit = \(64 << 20)").execute()
-        let read = try Statement(connection, "PRAGMA synchronous")
+        try PreparedStatement(connection, "PRAGMA journal_size_limit = \(64 << 20)").execute()
+        let read = try PreparedStatement(connection, "PRAGMA synchronous")
         guard try read.step(), read.integer(0) == level else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "the durability can't be set", sql: nil)
         }
@@ -178,16 +178,16 @@ extension StorageEngine {
         try db.inTransaction(.immediate) {
             let isNew = try StoreFormat.isEmpty(connection)
             if try isNew || (configuration.takesOver && !StoreFormat.isStore(connection)) {
-                for object in StoreSchema.objects { try Statement(connection, object.sql).execute() }
-                try Statement(connection, "INSERT INTO storage_meta VALUES (1, ?, 0, 0, 0, 1, 0)").run(
+                for object in StoreSchema.objects { try PreparedStatement(connection, object.sql).execute() }
+                try PreparedStatement(connection, "INSERT INTO storage_meta VALUES (1, ?, 0, 0, 0, 1, 0)").run(
                     StoreSchema.formatVersion)
                 try StoreLineage.begin(after: 0, in: connection)
-                try Statement(connection, "PRAGMA application_id = \(StoreSchema.applicationId)").execute()
+                try PreparedStatement(connection, "PRAGMA application_id = \(StoreSchema.applicationId)").execute()
             }
             try StoreFormat.check(connection, forWriting: true)
             try StoreFormat.checkObjects(connection)
-            try Statement(connection, "UPDATE storage_meta SET writer_epoch = writer_epoch + 1").execute()
-            let select = try Statement(connection, "SELECT writer_epoch FROM storage_meta")
+            try PreparedStatement(connection, "UPDATE storage_meta SET writer_epoch = writer_epoch + 1").execute()
+            let select = try PreparedStatement(connection, "SELECT writer_epoch FROM storage_meta")
             if try select.step() { epoch = select.integer(0) }
             return .commit
         }

@@ -230,10 +230,3 @@ extension StorageError {
             remedy: "Wait for some of them before you start more, or raise maximumQueuedWrites.")
     }
 }
-
-/// Says once, across threads, that a task was cancelled.
-private final class CancellationFlag: Sendable {
-    private let flag = Atomic(false)
-    var isSet: Bool { flag.load(ordering: .relaxed) }
-    func set() { flag.store(true, ordering: .relaxed) }
-}

@@ -57,15 +57,29 @@ package final class StorageEngine: Sendable {
 
 extension StorageEngine {
     /// Reads one state of the store, undisturbed by commits that happen meanwhile.
+    ///
+    /// - Throws: `CancellationError` where the task is cancelled, also in the middle of a statement.
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
         try checkReadable()
+        let cancellation = CancellationFlag()
         do {
-            guard pool is GRDB.DatabaseQueue else { return try await pool.read(body) }
-            return try await pool.unsafeRead { db in try db.inOneStateIfOpen { try body(db) } }
+            return try await withTaskCancellationHandler {
+                guard pool is GRDB.DatabaseQueue else {
+                    return try await pool.read { db in try db.interrupted(by: cancellation) { try body(db) } }
+                }
+                return try await pool.unsafeRead { db in
+                    try db.inOneStateIfOpen { try db.interrupted(by: cancellation) { try body(db) } }
+                }
+            } onCancel: {
+                cancellation.set()
+            }
         } catch {
-            throw StorageError.wrapping(error)
+            let error = StorageError.wrapping(error)
+            // GRDB says so itself for its own statements, not for ours.
+            guard cancellation.isSet, (error as? StorageError)?.code == .interrupted else { throw error }
+            throw CancellationError()
         }
     }
 
@@ -177,6 +191,22 @@ extension GRDB.Database {
         }
         guard let result else { throw StorageError.closed() }
         return result
+    }
+}
+
+extension GRDB.Database {
+    /// Runs `body`, whose statements are interrupted from the moment on when the flag is set. GRDB interrupts only the statement
+    /// that runs in that moment, and keeps only its own from beginning afterwards.
+    fileprivate func interrupted<Result>(by flag: CancellationFlag, _ body: () throws -> Result) throws -> Result {
+        guard let connection = sqliteConnection else { throw StorageError.closed() }
+        let context = Unmanaged.passUnretained(flag).toOpaque()
+        sqlite3_progress_handler(
+            connection, 1_000,
+            { context in
+                context.map { Unmanaged<CancellationFlag>.fromOpaque($0).takeUnretainedValue().isSet } == true ? 1 : 0
+            }, context)
+        defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+        return try withExtendedLifetime(flag) { try body() }
     }
 }
 

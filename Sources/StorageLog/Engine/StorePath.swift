@@ -128,12 +128,12 @@ enum StorePath {
 package enum StoreFormat {
     /// Whether the file says of itself that it is a store, of whatever format.
     package static func isStore(_ connection: OpaquePointer) throws -> Bool {
-        let identity = try Statement(connection, "PRAGMA application_id")
+        let identity = try PreparedStatement(connection, "PRAGMA application_id")
         return try identity.step() && identity.integer(0) == StoreSchema.applicationId
     }
 
     static func isEmpty(_ connection: OpaquePointer) throws -> Bool {
-        let select = try Statement(connection, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")
+        let select = try PreparedStatement(connection, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")
         return try select.step() && select.integer(0) == 1
     }
 
@@ -146,11 +146,11 @@ package enum StoreFormat {
                 remedy: "Check the name; storagekit adopt makes a store of a database that something else made.")
         }
         // What stands there instead of the table could be without end.
-        let table = try Statement(connection, "SELECT type FROM sqlite_schema WHERE name = 'storage_meta'")
+        let table = try PreparedStatement(connection, "SELECT type FROM sqlite_schema WHERE name = 'storage_meta'")
         guard try table.step(), table.string(0) == "table" else {
             throw StorageError.corruptLog("it has no table storage_meta")
         }
-        let select = try Statement(connection, "SELECT format FROM storage_meta")
+        let select = try PreparedStatement(connection, "SELECT format FROM storage_meta")
         let format = try select.step() ? select.integer(0) : 0
         guard format == StoreSchema.formatVersion else {
             throw StorageError(
@@ -164,9 +164,9 @@ package enum StoreFormat {
     /// A newer version says in bits which features a store uses: this one knows none of them yet. Those that are compatible
     /// don't matter to who doesn't know them.
     private static func checkFeatures(_ connection: OpaquePointer, forWriting: Bool) throws {
-        let select: Statement
+        let select: PreparedStatement
         do {
-            select = try Statement(
+            select = try PreparedStatement(
                 connection, "SELECT incompatible, read_only_compatible, first_position FROM storage_meta")
         } catch let error as StorageError where error.code == .database {
             throw StorageError.corruptLog("storage_meta isn't what StorageKit made", cause: error)
@@ -197,7 +197,7 @@ package enum StoreFormat {
     static func checkObjects(_ connection: OpaquePointer) throws {
         var expected = Dictionary(uniqueKeysWithValues: StoreSchema.objects.map { ($0.name, $0.sql) })
         let own = Set(expected.keys)
-        let select = try Statement(
+        let select = try PreparedStatement(
             connection, "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
         while try select.step() {
             let (type, name, table) = (select.string(0), select.string(1), select.string(2))
@@ -209,7 +209,7 @@ package enum StoreFormat {
         // A guard that is gone lets others write to the log, which is no reason to write nothing oneself; verify says so.
         let missing = StoreSchema.objects.first { expected[$0.name] != nil && !$0.sql.hasPrefix("CREATE TRIGGER") }
         if let missing = missing?.name { throw StorageError.foreignObject("\(missing) is missing") }
-        let epoch = try Statement(
+        let epoch = try PreparedStatement(
             connection,
             "SELECT typeof(writer_epoch) = 'integer' AND writer_epoch BETWEEN 0 AND 1 << 62 FROM storage_meta")
         guard try epoch.step(), epoch.integer(0) == 1 else {

@@ -54,7 +54,7 @@ package final class DatabaseFile {
             default: break
             }
             // The first look at the file shows whether it is a database at all.
-            try Statement(opened, "SELECT count(*) FROM sqlite_schema").execute()
+            try PreparedStatement(opened, "SELECT count(*) FROM sqlite_schema").execute()
         } catch let error as StorageError where error.code == .corrupt {
             throw StorageError(
                 .notAStore, "\(path) isn't an SQLite database, or it is damaged at its root.",

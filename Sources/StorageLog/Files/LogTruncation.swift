@@ -10,12 +10,12 @@ package enum LogTruncation {
     package static func run(_ database: OpaquePointer, through position: Int64) throws {
         guard position > 0, let batch = try LogReader(database).batch(containing: position) else {
             guard position == 0 else { throw StorageError.corruptLog("position @\(position) is missing") }
-            return try Statement(database, "DELETE FROM storage_log").execute()
+            return try PreparedStatement(database, "DELETE FROM storage_log").execute()
         }
         let first = batch.header.first
         let count = Int(position - first) + 1
         guard batch.header.last > position else {
-            return try Statement(database, "DELETE FROM storage_log WHERE position > ?").run(position)
+            return try PreparedStatement(database, "DELETE FROM storage_log WHERE position > ?").run(position)
         }
         var slices: [CommitSlice] = []
         var left = count
@@ -36,8 +36,8 @@ package enum LogTruncation {
                 kept, range: 0..<count, first: first, commits: slices, extensions: batch.extensions,
                 level: StorageConfiguration().tailLevel)
         }
-        try Statement(database, "DELETE FROM storage_log WHERE position >= ?").run(first)
+        try PreparedStatement(database, "DELETE FROM storage_log WHERE position >= ?").run(first)
         // Not sealed: the window that it lies in is open again.
-        try row.insert(with: Statement(database, SegmentEncoder.Row.insertion))
+        try row.insert(with: PreparedStatement(database, SegmentEncoder.Row.insertion))
     }
 }

@@ -87,7 +87,7 @@ final class WriteAheadLogFile {
     }
 
     /// Whether a frame belongs to this round of the log and goes on from a checksum.
-    func isChained(_ frame: Frame, _ number: Int, to before: Checksum, _ header: Header) throws -> Bool {
+    func isChained(_ frame: Frame, number: Int, to before: Checksum, header: Header) throws -> Bool {
         guard frame.salts == header.salts, frame.page > 0,
             try fill(Self.frameHeaderSize + header.pageSize, from: offset(of: number, header))
         else { return false }

@@ -32,7 +32,7 @@ struct WriteAheadLogWalk {
             guard rest.followed > 1 else { return nil }
             // A writer may just have been writing it when it was read. By now it isn't.
             guard let frame = try file.frame(number, of: header),
-                try file.isChained(frame, number, to: checksum, header)
+                try file.isChained(frame, number: number, to: checksum, header: header)
             else { return .init(frame: number, transactions: rest.transactions) }
         }
     }
@@ -40,7 +40,7 @@ struct WriteAheadLogWalk {
     /// Goes as far as SQLite would.
     private mutating func advance() throws {
         while let frame = try file.frame(number, of: header),
-            try file.isChained(frame, number, to: checksum, header)
+            try file.isChained(frame, number: number, to: checksum, header: header)
         {
             checksum = frame.checksum
             number += 1
@@ -57,7 +57,7 @@ struct WriteAheadLogWalk {
         var isBeforeChained = false
         var number = wrong + 1
         while let frame = try file.frame(number, of: header) {
-            let isChained = try file.isChained(frame, number, to: before.checksum, header)
+            let isChained = try file.isChained(frame, number: number, to: before.checksum, header: header)
             let isRepeated = isBeforeChained && Self.isRepetition(frame, of: before)
             if isChained, !isRepeated {
                 if isBeforeChained, before.endsTransaction { followed += 1 }

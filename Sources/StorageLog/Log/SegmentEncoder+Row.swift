@@ -6,7 +6,7 @@ extension SegmentEncoder.Row {
         """
 
     /// Writes the row by a statement of ``insertion``.
-    func insert(with insert: Statement) throws {
+    func insert(with insert: PreparedStatement) throws {
         insert.bind(header.first, at: 1)
         insert.bind(header.last, at: 2)
         insert.bind(header.firstCommit, at: 3)

@@ -25,13 +25,13 @@ package struct StoreLineage: Sendable, Equatable {
     package var store: [UInt8] { lines[0].id }
 
     /// The line that an event belongs to.
-    func line(of position: Int64) -> Line { lines.last { $0.fork < position } ?? lines[0] }
+    package func line(of position: Int64) -> Line { lines.last { $0.fork < position } ?? lines[0] }
 }
 
 extension StoreLineage {
     /// - Throws: `corrupt` where there is none, or where its numbers make no sense.
     package static func load(_ database: OpaquePointer) throws -> StoreLineage {
-        let select = try Statement(database, "SELECT number, id, fork FROM storage_lineage ORDER BY number")
+        let select = try PreparedStatement(database, "SELECT number, id, fork FROM storage_lineage ORDER BY number")
         var lines: [Line] = []
         while try select.step() {
             let line = Line(id: Array(select.bytes(1)), fork: select.integer(2))
@@ -46,8 +46,8 @@ extension StoreLineage {
 
     /// Begins a line behind a position: the first of a store, or one more of a copy. Lines that began later end with it.
     package static func begin(after position: Int64, in database: OpaquePointer) throws {
-        try Statement(database, "DELETE FROM storage_lineage WHERE fork > ?").run(position)
-        let insert = try Statement(
+        try PreparedStatement(database, "DELETE FROM storage_lineage WHERE fork > ?").run(position)
+        let insert = try PreparedStatement(
             database, "INSERT INTO storage_lineage SELECT coalesce(max(number), 0) + 1, ?1, ?2 FROM storage_lineage")
         var generator = SystemRandomNumberGenerator()
         insert.bind(blob: (0..<idBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }, at: 1)

@@ -67,7 +67,7 @@ extension ExactValue {
     }
 
     /// A column of a statement's current row.
-    package init(_ row: Statement, column: Int32) {
+    package init(_ row: PreparedStatement, column: Int32) {
         switch sqlite3_column_type(row.pointer, column) {
         case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(row.pointer, column))
         case SQLITE_FLOAT: self = .real(sqlite3_column_double(row.pointer, column).bitPattern)
@@ -80,7 +80,7 @@ extension ExactValue {
         }
     }
 
-    package func bind(to statement: Statement, at index: Int32) {
+    package func bind(to statement: PreparedStatement, at index: Int32) {
         switch self {
         case .null: statement.bindNull(at: index)
         case .integer(let value): statement.bind(value, at: index)

@@ -37,7 +37,7 @@ extension LogReader {
     private func lastPosition(
         before condition: String, _ bound: Int64, _ belongs: (CommitInfo) -> Bool
     ) throws -> Int64 {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT position FROM storage_log WHERE \(condition) ORDER BY position DESC LIMIT 1")
         select.bind(bound, at: 1)
         guard try select.step(), let batch = try batch(containing: select.integer(0)) else { return 0 }

@@ -9,7 +9,7 @@ package final class LogReader {
     package let database: OpaquePointer
     /// Had only when it is needed: a look at the head is not worth it.
     private var decoder: SegmentDecoder?
-    private var containing: Statement?
+    private var containing: PreparedStatement?
     /// The batches that were asked for last: the versions of a row often lie close together.
     private var recent: [EventBatch] = []
     private lazy var outlines = OutlineDecoder()
@@ -34,7 +34,7 @@ package final class LogReader {
         where wanted: (SegmentHeader) -> Bool = { _ in true },
         _ body: (EventBatch) throws -> Bool
     ) throws {
-        let select = try Statement(database, Self.selectRows(descending: descending))
+        let select = try PreparedStatement(database, Self.selectRows(descending: descending))
         select.bind(positions.lowerBound, at: 1)
         select.bind(positions.upperBound, at: 2)
         var ahead: AheadDecoder?
@@ -93,13 +93,13 @@ package final class LogReader {
     }
 
     private func row<Result>(
-        containing position: Int64, _ body: (Statement, SegmentHeader) throws -> Result
+        containing position: Int64, _ body: (PreparedStatement, SegmentHeader) throws -> Result
     ) throws -> Result? {
-        let select: Statement
+        let select: PreparedStatement
         if let containing {
             select = containing
         } else {
-            select = try Statement(
+            select = try PreparedStatement(
                 database,
                 """
                 SELECT position, last, first_commit, last_commit, first_time, last_time, entities, format, size, base, body
@@ -116,7 +116,7 @@ package final class LogReader {
     }
 
     /// - Throws: `corrupt` where its numbers make no sense.
-    private static func header(of row: Statement) throws -> SegmentHeader {
+    private static func header(of row: PreparedStatement) throws -> SegmentHeader {
         var header = SegmentHeader(
             first: row.integer(0), last: row.integer(1), firstCommit: row.integer(2), lastCommit: row.integer(3),
             firstTime: row.integer(4), lastTime: row.integer(5), entities: [])
@@ -132,7 +132,7 @@ package final class LogReader {
     }
 
     private func decode(
-        _ row: Statement, _ header: SegmentHeader, through last: Int64? = nil
+        _ row: PreparedStatement, _ header: SegmentHeader, through last: Int64? = nil
     ) throws -> EventBatch {
         try checkFormat(row, header)
         return try usedDecoder().decode(body: row.bytes(10), of: header, base: base(of: row), through: last)
@@ -144,11 +144,11 @@ package final class LogReader {
         return decoder
     }
 
-    private func base(of row: Statement) throws -> SegmentBase? {
+    private func base(of row: PreparedStatement) throws -> SegmentBase? {
         try row.integer(9) == 0 ? nil : bases.base(at: row.integer(9), using: usedDecoder())
     }
 
-    private func checkFormat(_ row: Statement, _ header: SegmentHeader) throws {
+    private func checkFormat(_ row: PreparedStatement, _ header: SegmentHeader) throws {
         guard row.integer(7) == StoreSchema.formatVersion else {
             throw StorageError(
                 .unsupportedFormat, "Row @\(header.first) of the log has format \(row.integer(7)).",
@@ -178,7 +178,7 @@ extension LogReader {
         in positions: ClosedRange<Int64>, where wanted: (SegmentHeader) -> Bool = { _ in true },
         _ body: (SegmentOutline) throws -> Bool
     ) throws {
-        let select = try Statement(database, Self.selectRows(descending: true))
+        let select = try PreparedStatement(database, Self.selectRows(descending: true))
         select.bind(positions.lowerBound, at: 1)
         select.bind(positions.upperBound, at: 2)
         while try select.step() {
@@ -193,7 +193,7 @@ extension LogReader {
     ///
     /// - Returns: nil where there are none, or where a key's place in that order isn't beyond doubt.
     package func leastKey(of entity: UInt32, in positions: ClosedRange<Int64>) throws -> ExactValue? {
-        let select = try Statement(database, Self.selectRows(descending: false))
+        let select = try PreparedStatement(database, Self.selectRows(descending: false))
         select.bind(positions.lowerBound, at: 1)
         select.bind(positions.upperBound, at: 2)
         var least: ExactValue?
@@ -201,10 +201,10 @@ extension LogReader {
             let header = try Self.header(of: select)
             guard header.last >= positions.lowerBound, header.entities.contains(entity) else { continue }
             try checkFormat(select, header)
-            let told = try outlines.leastKey(
+            let found = try outlines.leastKey(
                 of: entity, at: positions, in: select.bytes(10), header, base: base(of: select))
-            guard let key = told.value else {
-                if told.isPlain { continue }
+            guard let key = found.value else {
+                if found.isPlain { continue }
                 return nil
             }
             least = least.map { ExactValue.isBefore(key, $0) ? key : $0 } ?? key
@@ -225,7 +225,7 @@ extension LogReader {
         if !entity.isDropped {
             let condition = condition(binding: columns.map(\.stored))
             let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
-            let select = try Statement(
+            let select = try PreparedStatement(
                 database, "SELECT _position, \(names) FROM \(quoted(entity.stored)) WHERE \(condition)")
             for (index, value) in key.enumerated() { try select.writer.bind(value, at: Int32(index + 1)) }
             // SQLite finds 1 for 1.0, which is another row in the log.
@@ -233,7 +233,8 @@ extension LogReader {
                 return select.integer(0)
             }
         }
-        let select = try Statement(database, "SELECT position FROM storage_tombstone WHERE entity = ? AND key = ?")
+        let select = try PreparedStatement(
+            database, "SELECT position FROM storage_tombstone WHERE entity = ? AND key = ?")
         select.bind(Int64(entity.id), at: 1)
         select.bind(blob: KeyCoding.encode(key), at: 2)
         return try select.step() ? select.integer(0) : nil

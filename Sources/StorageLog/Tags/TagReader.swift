@@ -6,7 +6,7 @@ internal import StorageCore
 /// Not `Sendable`: it belongs to its connection's thread.
 package final class TagReader {
     private let log: LogReader
-    private var statements: [String: Statement] = [:]
+    private var statements: [String: PreparedStatement] = [:]
 
     package init(_ log: LogReader) { self.log = log }
 
@@ -75,7 +75,7 @@ package final class TagReader {
         return names
     }
 
-    private func tag(_ row: Statement) throws -> StorageTag {
+    private func tag(_ row: PreparedStatement) throws -> StorageTag {
         StorageTag(
             name: try row.row.text(at: 0), position: row.integer(1),
             note: row.row.isNull(at: 2) ? nil : try row.row.text(at: 2), commit: try commit(row.integer(3)))
@@ -88,9 +88,9 @@ package final class TagReader {
         return batch.commit(ofEvent: Int(position - batch.header.first))
     }
 
-    private func statement(_ sql: String) throws -> Statement {
+    private func statement(_ sql: String) throws -> PreparedStatement {
         if let known = statements[sql] { return known }
-        let statement = try Statement(log.database, sql)
+        let statement = try PreparedStatement(log.database, sql)
         statements[sql] = statement
         return statement
     }

@@ -33,7 +33,8 @@ struct MacroFixIt: FixItMessage {
         edit(position..<position, in: node, to: text, id: id, message)
     }
 
-    private static func edit(
+    /// A fix-it that puts text in the place of what is in a range.
+    static func edit(
         _ range: Range<AbsolutePosition>, in node: some SyntaxProtocol, to text: String, id: String, _ message: String
     ) -> FixIt {
         FixIt(

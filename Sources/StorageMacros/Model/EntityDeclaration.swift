@@ -17,4 +17,6 @@ struct EntityDeclaration {
     var declaresUpdatedAt: Bool { properties.contains { $0.role.isStored && $0.column == Self.updatedAt } }
 
     static let updatedAt = "updatedAt"
+    /// The types that every record has: inside it, their names mean no others.
+    static let typesOfRecords: Set<String> = ["ColumnName", "Columns", "E"]
 }

@@ -26,6 +26,12 @@ struct StoredProperty {
     var label: String { name.isNameWithoutBackticks ? column : identifier }
     /// The column: the name without backticks.
     var column: String { name.bareText }
+    /// Whether the property is one column whose name can be a case. Of the names that a property can have, the compiler
+    /// refuses one, with backticks too: a raw value has a type, which is a member of the enum.
+    var canBeCase: Bool {
+        if case .embedded = role { return false }
+        return column != "RawValue"
+    }
 
     init(
         name: TokenSyntax, type: TypeSyntax, access: AccessLevel, role: PropertyRole = .column,

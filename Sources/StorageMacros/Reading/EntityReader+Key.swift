@@ -29,24 +29,10 @@ extension EntityReader {
                 "Store 'id' in '\(name)': rows are found by the column 'id', and only a stored property has one.")
             return
         }
-        let members = structure.memberBlock
-        let isOnOneLine = !members.members.contains { $0.leadingTrivia.contains(where: \.isNewline) }
-        let text =
-            if members.members.isEmpty {
-                " var id: String "
-            } else if isOnOneLine {
-                " var id: String;"
-            } else {
-                "\n\(structure.memberIndentation)var id: String"
-            }
         report(
             "missing-id", at: structure.name,
             "Add a stored property 'id' to '\(name)': every row is stored under it.",
-            fixIts: [
-                MacroFixIt.insert(
-                    text, at: members.leftBrace.endPositionBeforeTrailingTrivia, in: members.leftBrace, id: "add-id",
-                    "Add 'var id: String'")
-            ])
+            fixIts: [.add("var id: String", to: structure, id: "add-id", "Add 'var id: String'")])
     }
 
     /// An `id` that is there but isn't a column: computed or static.

@@ -26,10 +26,7 @@ extension EntityReader {
         checkConstant(variable)
         let access = min(access, AccessLevel(variable.modifiers) ?? .internal)
         var properties: [StoredProperty] = []
-        // `var a, b: Int` declares both: a type holds for the names before it that have neither type nor value.
-        var type: TypeSyntax?
-        for binding in bindings.reversed() {
-            if let own = binding.typeAnnotation?.type { type = own } else if binding.initializer != nil { type = nil }
+        for (binding, type) in bindings.withTypes.reversed() {
             guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
                 report(
                     "tuple", at: binding.pattern,
@@ -53,7 +50,7 @@ extension EntityReader {
 
     /// Reports a type whose name means another type inside the record.
     private mutating func checkCaptured(_ type: TypeSyntax) {
-        let search = TypeNameSearch(of: ["Columns", "E"])
+        let search = TypeNameSearch(of: EntityDeclaration.typesOfRecords)
         search.walk(type)
         guard let found = search.found else { return }
         report(

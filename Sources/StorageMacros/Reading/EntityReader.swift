@@ -3,13 +3,10 @@ internal import SwiftParser
 internal import SwiftSyntax
 
 /// Reads a declaration and says what keeps it from being an entity.
-///
-/// It goes on after the first fault where it can, so that one build reports all of them.
-struct EntityReader {
+struct EntityReader: StructReader {
     let attribute: AttributeSyntax
-    /// What encloses the declaration, innermost first.
     let lexicalContext: [Syntax]
-    private(set) var diagnostics: [Diagnostic] = []
+    var diagnostics: [Diagnostic] = []
 
     init(attribute: AttributeSyntax, lexicalContext: [Syntax]) {
         self.attribute = attribute
@@ -37,23 +34,6 @@ struct EntityReader {
             availability: structure.attributes.availability,
             table: table,
             properties: properties)
-    }
-
-    /// - Parameter fixIts: Remedies that an editor can apply; where there is none, the attribute can always go.
-    mutating func report(
-        _ id: String, at node: some SyntaxProtocol, _ message: String, fixIts: [FixIt] = []
-    ) {
-        let remedies =
-            fixIts.isEmpty
-            ? [MacroFixIt.remove(attribute, id: "remove-entity", "Remove '@\(attribute.bareName)'")] : fixIts
-        diagnostics.append(Diagnostic(node: node, message: MacroDiagnostic(id, message), fixIts: remedies))
-    }
-
-    /// Inside an extension with an access level, that level is the default.
-    private func access(of structure: StructDeclSyntax) -> AccessLevel {
-        if let own = AccessLevel(structure.modifiers) { return own }
-        let enclosing = lexicalContext.first?.as(ExtensionDeclSyntax.self)
-        return enclosing.flatMap { AccessLevel($0.modifiers) } ?? .internal
     }
 
     /// A name that was a keyword is none with the suffix, but one with spaces still needs its backticks.

@@ -6,6 +6,19 @@ extension VariableDeclSyntax {
     }
 }
 
+extension [PatternBindingSyntax] {
+    /// Each with the type that is written for it, in their order.
+    var withTypes: [(binding: PatternBindingSyntax, type: TypeSyntax?)] {
+        // `var a, b: Int` declares both: a type holds for the names before it that have neither type nor value.
+        var type: TypeSyntax?
+        let typed = reversed().map { binding in
+            if let own = binding.typeAnnotation?.type { type = own } else if binding.initializer != nil { type = nil }
+            return (binding, type)
+        }
+        return typed.reversed()
+    }
+}
+
 extension PatternBindingSyntax {
     /// Observers watch a stored property; every other accessor computes one.
     var isStored: Bool {

@@ -21,8 +21,8 @@ struct RecordSource {
     var text: String {
         let attributes = entity.availability.map { $0 + "\n" }.joined()
         let members = [
-            naming, columns, columnNames, relationships, storage, memberwiseInitializer, conversions, statementCoding,
-            reading, rowCoding,
+            naming, columns, columnNames, columnCases, relationships, storage, memberwiseInitializer, conversions,
+            statementCoding, reading, rowCoding,
         ]
         return """
             \(attributes)@_StorageRecord
@@ -106,6 +106,20 @@ extension RecordSource {
             }
 
             \(access)static let columns = Columns()
+            """
+    }
+
+    /// The names of the columns as cases, for calls that take one with a leading dot. The columns of embedded properties are
+    /// known at run time only, so they have none.
+    private var columnCases: String {
+        let cases = allProperties.filter(\.canBeCase).map { property in
+            let name = property.identifier
+            return name == property.column ? "case \(name)" : "case \(name) = \(literal(property.column))"
+        }
+        return """
+            \(access)enum ColumnName: Swift.String, Swift.Sendable {
+            \(indented(cases.joined(separator: "\n"), by: 1))
+            }
             """
     }
 

@@ -48,7 +48,7 @@ package struct AdoptionInspection {
     }
 
     private func tables() throws -> [Found] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT name, type, wr, ncol FROM pragma_table_list
@@ -74,7 +74,7 @@ package struct AdoptionInspection {
 
 extension AdoptionInspection {
     private func checkDatabase(_ plan: inout AdoptionPlan) throws {
-        let encoding = try Statement(database, "PRAGMA encoding")
+        let encoding = try PreparedStatement(database, "PRAGMA encoding")
         if try encoding.step(), encoding.string(0) != "UTF-8" {
             throw StorageError(
                 .schemaMismatch,
@@ -82,20 +82,20 @@ extension AdoptionInspection {
                 remedy: "Make it anew first: sqlite3 OLD .dump | sqlite3 NEW")
         }
         if try !StoreFormat.isStore(database) {
-            let names = try Statement(
+            let names = try PreparedStatement(
                 database, "SELECT name FROM sqlite_schema WHERE name LIKE 'storage\\_%' ESCAPE '\\' LIMIT 1")
             if try names.step() {
                 throw StorageError(
                     .schemaMismatch, "The database has a table or index named \"\(names.string(0))\".",
                     remedy: "Names that begin with storage_ belong to StorageKit: rename it first.")
             }
-            let identity = try Statement(database, "PRAGMA application_id")
+            let identity = try PreparedStatement(database, "PRAGMA application_id")
             if try identity.step(), identity.integer(0) != 0 {
                 plan.notes.append(
                     "The file's application_id \(identity.integer(0)) gives way to that of StorageKit.")
             }
         }
-        let broken = try Statement(database, "PRAGMA foreign_key_check")
+        let broken = try PreparedStatement(database, "PRAGMA foreign_key_check")
         if try broken.step() {
             throw StorageError(
                 .conflict,
@@ -151,7 +151,7 @@ extension AdoptionInspection {
     }
 
     private func columns(of table: String) throws -> [Column] {
-        let select = try Statement(database, "SELECT name, pk, hidden FROM pragma_table_xinfo(?)")
+        let select = try PreparedStatement(database, "SELECT name, pk, hidden FROM pragma_table_xinfo(?)")
         select.bind(text: table, at: 1)
         var columns: [Column] = []
         while try select.step() {
@@ -201,7 +201,7 @@ extension AdoptionInspection {
     private func inspectRows(
         _ table: String, _ columns: [Column], key: [String], read: inout Int64
     ) throws -> (Int64, AdoptionPlan.Obstacle?) {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT \(columns.map { quoted($0.name) }.joined(separator: ", ")) FROM \(quoted(table))")
         var rows: Int64 = 0
         var obstacle: AdoptionPlan.Obstacle?
@@ -221,7 +221,7 @@ extension AdoptionInspection {
         return (rows, obstacle)
     }
 
-    private static func problem(_ row: Statement, _ column: Int32, isKey: Bool) -> (String, String)? {
+    private static func problem(_ row: PreparedStatement, _ column: Int32, isKey: Bool) -> (String, String)? {
         switch sqlite3_column_type(row.pointer, column) {
         case SQLITE_NULL:
             return isKey

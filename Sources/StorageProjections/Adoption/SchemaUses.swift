@@ -9,7 +9,7 @@ struct SchemaUses: Equatable {
     private var widths: [String: Int32] = [:]
 
     init(_ database: OpaquePointer) throws {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT type, name FROM sqlite_schema
@@ -19,24 +19,26 @@ struct SchemaUses: Equatable {
         while try select.step() {
             let name = quoted(select.string(1))
             if select.string(0) == "view" {
-                let view = try? Statement(database, "SELECT * FROM \(name)")
+                let view = try? PreparedStatement(database, "SELECT * FROM \(name)")
                 works["the view \(name)"] = view != nil
                 if let view { widths[name] = sqlite3_column_count(view.pointer) }
             }
             works["a trigger for inserts into \(name)"] =
-                (try? Statement(database, "INSERT INTO \(name) DEFAULT VALUES")) != nil
-            works["a trigger for deletes from \(name)"] = (try? Statement(database, "DELETE FROM \(name)")) != nil
+                (try? PreparedStatement(database, "INSERT INTO \(name) DEFAULT VALUES")) != nil
+            works["a trigger for deletes from \(name)"] =
+                (try? PreparedStatement(database, "DELETE FROM \(name)")) != nil
             works["a trigger for updates of \(name)"] = try update(of: select.string(1), database)
         }
     }
 
     private func update(of table: String, _ database: OpaquePointer) throws -> Bool {
-        let columns = try Statement(database, "SELECT name FROM pragma_table_info(?)")
+        let columns = try PreparedStatement(database, "SELECT name FROM pragma_table_info(?)")
         columns.bind(text: table, at: 1)
         var assignments: [String] = []
         while try columns.step() { assignments.append("\(quoted(columns.string(0))) = NULL") }
         guard !assignments.isEmpty else { return false }
-        return (try? Statement(database, "UPDATE \(quoted(table)) SET \(assignments.joined(separator: ", "))")) != nil
+        return (try? PreparedStatement(database, "UPDATE \(quoted(table)) SET \(assignments.joined(separator: ", "))"))
+            != nil
     }
 
     /// - Throws: `conflict` where something that worked before doesn't any more.

@@ -45,7 +45,7 @@ struct StoreTruncation {
         return rows
     }
 
-    private func run(_ sql: String) throws { try Statement(database, sql).execute() }
+    private func run(_ sql: String) throws { try PreparedStatement(database, sql).execute() }
 
     // MARK: Rows
 
@@ -82,7 +82,7 @@ struct StoreTruncation {
 
     /// Makes the table of an entity as the catalog tells it, then its rows, then its indexes and triggers.
     private func make(_ entity: CatalogEntity) throws -> Int64 {
-        let taken = try Statement(database, "SELECT type FROM sqlite_schema WHERE name = ? COLLATE NOCASE")
+        let taken = try PreparedStatement(database, "SELECT type FROM sqlite_schema WHERE name = ? COLLATE NOCASE")
         taken.bind(text: entity.stored, at: 1)
         if try taken.step() {
             throw StorageError(
@@ -127,7 +127,7 @@ struct StoreTruncation {
         guard let entity = catalog.entity(id: index.entity), !entity.isDropped,
             index.columns.allSatisfy({ id in entity.live.contains { $0.id == id } })
         else {
-            let forget = try Statement(database, "DELETE FROM storage_projection WHERE name = ?")
+            let forget = try PreparedStatement(database, "DELETE FROM storage_projection WHERE name = ?")
             forget.bind(text: index.name, at: 1)
             return try forget.execute()
         }
@@ -137,11 +137,11 @@ struct StoreTruncation {
 
     private func restoreBookkeeping(_ then: Catalog) throws {
         let live = (CatalogEntity.reserved + then.live).map { String($0.id) }.joined(separator: ", ")
-        try Statement(database, "DELETE FROM storage_tombstone WHERE position > ?1 OR entity IN (\(live))").run(
+        try PreparedStatement(database, "DELETE FROM storage_tombstone WHERE position > ?1 OR entity IN (\(live))").run(
             position)
         try run("INSERT INTO storage_tombstone SELECT entity, key, position FROM restored_tombstone")
         try run("DROP TABLE restored_tombstone")
-        try Statement(database, "DELETE FROM storage_commit_key WHERE last > ?1").run(position)
+        try PreparedStatement(database, "DELETE FROM storage_commit_key WHERE last > ?1").run(position)
         try StoreLineage.begin(after: position, in: database)
         // How far an import had come isn't true any more.
         try run("DELETE FROM storage_import")

@@ -106,10 +106,10 @@ extension LogWriter {
         let rowid = entity.rowidName ?? "rowid"
         let table = quoted(entity.stored)
         // A row at a time, each found anew, because the table is changed while it is read.
-        let next = try Statement(
+        let next = try PreparedStatement(
             database,
             "SELECT \(rowid), \(quoted(column.stored)) FROM \(table) WHERE \(rowid) > ?1 ORDER BY \(rowid) LIMIT 1")
-        let update = try Statement(
+        let update = try PreparedStatement(
             database, "UPDATE \(table) SET \(quoted(name)) = ?1, _position = ?2 WHERE \(rowid) = ?3")
         var last = Int64.min
         while true {

@@ -137,7 +137,7 @@ extension LogWriter {
                     "Make the property optional, give it a constant as its value, or add the column with a DEFAULT in a migration before autoSchema."
             )
         }
-        try Statement(database, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
+        try PreparedStatement(database, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(definition)").execute()
     }
 }
 

@@ -11,6 +11,9 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
     /// The columns by name, each a `StorageColumn` of its Swift type, for the conditions of queries. A record that is
     /// written by hand may leave it out and name columns as text.
     associatedtype Columns: Sendable = NoColumns
+    /// The names of the columns that calls such as `order(by: .createdAt)` take: a case for each column that belongs to a
+    /// property, its raw value the column's name as it is stored. A record that is written by hand may leave it out.
+    associatedtype ColumnName: RawRepresentable & Sendable = NoColumnName where ColumnName.RawValue == String
 
     /// The columns by name.
     static var columns: Columns { get }
@@ -44,6 +47,16 @@ public protocol RegisteredEntity: StorageKitEntity {
 /// Stands where a record doesn't say its columns by name.
 public struct NoColumns: Sendable {
     public init() {}
+}
+
+/// Stands where a record doesn't name its columns by cases: there is no value of it.
+public enum NoColumnName: RawRepresentable, Sendable {
+    /// Always nil.
+    public init?(rawValue: String) { nil }
+
+    public var rawValue: String {
+        switch self {}
+    }
 }
 
 extension StorageKitEntityRecord where Columns == NoColumns {

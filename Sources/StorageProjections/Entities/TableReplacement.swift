@@ -53,10 +53,10 @@ package struct TableReplacement {
         }.joined(separator: " AND ")
     }
 
-    private func run(_ sql: String) throws { try Statement(writer.database, sql).execute() }
+    private func run(_ sql: String) throws { try PreparedStatement(writer.database, sql).execute() }
 
     private func hasPositions(_ entity: CatalogEntity) throws -> Bool {
-        let select = try Statement(
+        let select = try PreparedStatement(
             writer.database, "SELECT 1 FROM pragma_table_info(?) WHERE name = '_position' COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
         return try select.step()
@@ -104,11 +104,12 @@ package struct TableReplacement {
                 WHERE o.\(rowid) IS NULL OR NOT (\(same))
                 """)
         }
-        let differences = try Statement(writer.database, "SELECT new, old FROM temp.replaced_difference ORDER BY new")
-        let insert = try Statement(
+        let differences = try PreparedStatement(
+            writer.database, "SELECT new, old FROM temp.replaced_difference ORDER BY new")
+        let insert = try PreparedStatement(
             writer.database,
             "INSERT INTO \(old)(\(list), _position) SELECT \(list), ?2 FROM \(new) WHERE \(rowid) = ?1")
-        let update = try Statement(
+        let update = try PreparedStatement(
             writer.database,
             """
             UPDATE \(old) SET (\(list)) = (SELECT \(list) FROM \(new) WHERE \(rowid) = ?1), _position = ?2

@@ -58,8 +58,8 @@ package final class Fold {
 
     /// How events of one shape are applied.
     private final class Plan {
-        let statement: Statement
-        let select: Statement?
+        let statement: PreparedStatement
+        let select: PreparedStatement?
         let keyCount: Int
         /// Places of the columns that the table still has, among the event's columns.
         let places: [Int]
@@ -67,11 +67,12 @@ package final class Fold {
         let operation: Int
         let entity: UInt32
         /// Takes the tombstone of an inserted row, or leaves that of a deleted one.
-        let tombstone: Statement?
+        let tombstone: PreparedStatement?
 
         init(
-            statement: Statement, select: Statement?, keyCount: Int, places: [Int], operation: Int, entity: UInt32,
-            tombstone: Statement?
+            statement: PreparedStatement, select: PreparedStatement?, keyCount: Int, places: [Int], operation: Int,
+            entity: UInt32,
+            tombstone: PreparedStatement?
         ) {
             self.statement = statement
             self.select = select
@@ -180,7 +181,7 @@ package final class Fold {
 
     /// Holds an update or delete to the row as the events before it have left it.
     private func check(
-        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ select: Statement,
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ select: PreparedStatement,
         _ report: (Int64, String) -> Void
     ) throws {
         let key = view.key(of: index)
@@ -236,9 +237,9 @@ package final class Fold {
         let checked = checks && Int(shape.operation) != STORAGE_INSERT
         let selected = (["_position"] + names).joined(separator: ", ")
         let plan = Plan(
-            statement: try Statement(database, sql),
+            statement: try PreparedStatement(database, sql),
             select: checked
-                ? try Statement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
+                ? try PreparedStatement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
             keyCount: keyNames.count, places: places, operation: operation, entity: shape.entity,
             tombstone: try target.tombstones.flatMap { try tombstone(shape.operation, in: $0) })
         // Updates of wide tables have as many shapes as there are sets of changed columns.
@@ -255,12 +256,13 @@ package final class Fold {
         }
     }
 
-    private func tombstone(_ operation: UInt32, in table: String) throws -> Statement? {
+    private func tombstone(_ operation: UInt32, in table: String) throws -> PreparedStatement? {
         switch Int(operation) {
         case STORAGE_INSERT:
-            try Statement(database, "DELETE FROM \(table) WHERE entity = ?1 AND key = ?2 RETURNING position")
+            try PreparedStatement(database, "DELETE FROM \(table) WHERE entity = ?1 AND key = ?2 RETURNING position")
         case STORAGE_DELETE:
-            try Statement(database, "INSERT OR REPLACE INTO \(table)(entity, key, position) VALUES (?1, ?2, ?3)")
+            try PreparedStatement(
+                database, "INSERT OR REPLACE INTO \(table)(entity, key, position) VALUES (?1, ?2, ?3)")
         default: nil
         }
     }

@@ -45,8 +45,8 @@ final class LastImages {
     private var rows: [Row] = []
     private var lastNumber: Int64 = 0
     private var tellings: [ShapeKey: Telling] = [:]
-    private var inserts: [[Int]: Statement] = [:]
-    private var updates: [[Int]: Statement] = [:]
+    private var inserts: [[Int]: PreparedStatement] = [:]
+    private var updates: [[Int]: PreparedStatement] = [:]
     private static let table = "temp.storage_images"
 
     /// Whether it is cheaper than replaying every event.
@@ -66,8 +66,9 @@ final class LastImages {
                     + (column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))")
             } + ["_position"]
         // One that failed may have left it.
-        try Statement(database, "DROP TABLE IF EXISTS \(Self.table)").execute()
-        try Statement(database, "CREATE TEMP TABLE storage_images(\(definitions.joined(separator: ", ")))").execute()
+        try PreparedStatement(database, "DROP TABLE IF EXISTS \(Self.table)").execute()
+        try PreparedStatement(database, "CREATE TEMP TABLE storage_images(\(definitions.joined(separator: ", ")))")
+            .execute()
     }
 
     func wants(_ header: SegmentHeader) -> Bool { header.entities.contains(entity.id) }
@@ -134,13 +135,13 @@ final class LastImages {
 
     private func insert(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws {
         let places = telling.places.map(\.column)
-        let statement: Statement
+        let statement: PreparedStatement
         if let known = inserts[places] {
             statement = known
         } else {
             let names = (entity.key + places.map { columns[$0] }).map { quoted($0.stored) } + ["_position", "rowid"]
             let marks = names.map { _ in "?" }.joined(separator: ", ")
-            statement = try Statement(
+            statement = try PreparedStatement(
                 database, "INSERT INTO \(Self.table)(\(names.joined(separator: ", "))) VALUES (\(marks))")
             if inserts.count >= 1_024 { inserts.removeAll() }
             inserts[places] = statement
@@ -167,12 +168,12 @@ final class LastImages {
         // The image before a deletion belongs to another life of the row.
         if telling.operation == STORAGE_DELETE { return }
         let places = telling.places.filter { missing & (1 << UInt64($0.column)) != 0 }
-        let statement: Statement
+        let statement: PreparedStatement
         if let known = updates[places.map(\.column)] {
             statement = known
         } else {
             let assignments = places.map { "\(quoted(columns[$0.column].stored)) = ?" }.joined(separator: ", ")
-            statement = try Statement(database, "UPDATE \(Self.table) SET \(assignments) WHERE rowid = ?")
+            statement = try PreparedStatement(database, "UPDATE \(Self.table) SET \(assignments) WHERE rowid = ?")
             if updates.count >= 1_024 { updates.removeAll() }
             updates[places.map(\.column)] = statement
         }
@@ -196,13 +197,13 @@ final class LastImages {
 
     /// Puts the rows into the table, in the order of their keys, and takes the collecting table away.
     func finish(into table: String) throws {
-        try Statement(database, "INSERT OR ABORT INTO \(table)(\(list)) \(select)").execute()
+        try PreparedStatement(database, "INSERT OR ABORT INTO \(table)(\(list)) \(select)").execute()
         try discard()
     }
 
     func discard() throws {
         inserts = [:]
         updates = [:]
-        try Statement(database, "DROP TABLE IF EXISTS \(Self.table)").execute()
+        try PreparedStatement(database, "DROP TABLE IF EXISTS \(Self.table)").execute()
     }
 }

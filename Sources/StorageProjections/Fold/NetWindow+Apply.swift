@@ -70,14 +70,14 @@ private final class NetWriter {
     private let database: OpaquePointer
     private let columns: String
     private let condition: String
-    private let delete: Statement
-    private let putTombstone: Statement
-    private let takeTombstone: Statement
+    private let delete: PreparedStatement
+    private let putTombstone: PreparedStatement
+    private let takeTombstone: PreparedStatement
     /// By the columns that they set, a bit each.
-    private var updates: [UInt64: Statement] = [:]
+    private var updates: [UInt64: PreparedStatement] = [:]
     /// New rows that wait until there are enough for one statement.
     private var waiting: [NetWindow.Row] = []
-    private var insert: Statement?
+    private var insert: PreparedStatement?
     /// What a statement costs is as much as what its row costs, and within one SQLite finds the place behind the row before at
     /// once. More rows gain nothing more.
     private static let insertedRows = 32
@@ -97,10 +97,10 @@ private final class NetWriter {
         let keys = table.key.map { quoted($0.stored) }
         columns = (keys + table.columns.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
         condition = keys.map { "\($0) = ?" }.joined(separator: " AND ")
-        delete = try Statement(database, "DELETE FROM \(name) WHERE \(condition)")
-        putTombstone = try Statement(
+        delete = try PreparedStatement(database, "DELETE FROM \(name) WHERE \(condition)")
+        putTombstone = try PreparedStatement(
             database, "INSERT OR REPLACE INTO \(tombstones)(entity, key, position) VALUES (?1, ?2, ?3)")
-        takeTombstone = try Statement(database, "DELETE FROM \(tombstones) WHERE entity = ?1 AND key = ?2")
+        takeTombstone = try PreparedStatement(database, "DELETE FROM \(tombstones) WHERE entity = ?1 AND key = ?2")
     }
 
     /// New rows are there only when this was called or ``finish()``.
@@ -109,7 +109,7 @@ private final class NetWriter {
         case (false, true):
             waiting.append(row)
             if waiting.count == Self.insertedRows { try insertWaiting() }
-            if row.wasDeleted { try run(takeTombstone, row, nil) }
+            if row.wasDeleted { try run(takeTombstone, of: row) }
         case (true, true): try update(row)
         case (_, false):
             if row.wasThere {
@@ -117,7 +117,7 @@ private final class NetWriter {
                 try delete.execute()
                 try checkChange(delete, row)
             }
-            try run(putTombstone, row, row.position)
+            try run(putTombstone, of: row, at: row.position)
         }
     }
 
@@ -143,12 +143,12 @@ private final class NetWriter {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    private func insertion(of count: Int) throws -> Statement {
+    private func insertion(of count: Int) throws -> PreparedStatement {
         let row = "(" + repeatElement("?", count: width + 1).joined(separator: ", ") + ")"
         let rows = repeatElement(row, count: count).joined(separator: ", ")
         // OR FAIL, because everything is undone in any case: SQLite needn't be able to undo the statement alone. And no clause
         // of the schema replaces or passes over rows.
-        return try Statement(database, "INSERT OR FAIL INTO \(name)(\(columns)) VALUES \(rows)")
+        return try PreparedStatement(database, "INSERT OR FAIL INTO \(name)(\(columns)) VALUES \(rows)")
     }
 
     private func update(_ row: NetWindow.Row) throws {
@@ -169,14 +169,14 @@ private final class NetWriter {
     }
 
     @inline(__always)
-    private func bindKey(of row: NetWindow.Row, to statement: Statement, at parameter: Int) {
+    private func bindKey(of row: NetWindow.Row, to statement: PreparedStatement, at parameter: Int) {
         for part in 0..<keyCount {
             statement.bind(values[row.values + part], bytes: bytes, at: Int32(parameter + part))
         }
     }
 
     @inline(__always)
-    private func bind(_ column: Int, of row: NetWindow.Row, to statement: Statement, at parameter: Int) throws {
+    private func bind(_ column: Int, of row: NetWindow.Row, to statement: PreparedStatement, at parameter: Int) throws {
         let value = values[row.values + keyCount + column]
         if value.type == 0 {
             try statement.writer.bind(fallbacks[column], at: Int32(parameter))
@@ -185,25 +185,25 @@ private final class NetWriter {
         }
     }
 
-    private func statement(setting mask: UInt64) throws -> Statement {
+    private func statement(setting mask: UInt64) throws -> PreparedStatement {
         if let known = updates[mask] { return known }
         let set = table.columns.indices.filter { mask & 1 << UInt64($0) != 0 }.map { quoted(table.columns[$0].stored) }
         let assignments = (set + ["_position"]).map { "\($0) = ?" }.joined(separator: ", ")
-        let statement = try Statement(database, "UPDATE OR FAIL \(name) SET \(assignments) WHERE \(condition)")
+        let statement = try PreparedStatement(database, "UPDATE OR FAIL \(name) SET \(assignments) WHERE \(condition)")
         // Updates of wide tables have as many shapes as there are sets of changed columns.
         if updates.count >= 1_024 { updates.removeAll() }
         updates[mask] = statement
         return statement
     }
 
-    private func run(_ statement: Statement, _ row: NetWindow.Row, _ position: Int64?) throws {
+    private func run(_ statement: PreparedStatement, of row: NetWindow.Row, at position: Int64? = nil) throws {
         statement.bind(Int64(table.entity.id), at: 1)
         statement.bind(blob: KeyCoding.encode(values + row.values, count: keyCount, bytes: bytes), at: 2)
         if let position { statement.bind(position, at: 3) }
         try statement.execute()
     }
 
-    private func checkChange(_ statement: Statement, _ row: NetWindow.Row) throws {
+    private func checkChange(_ statement: PreparedStatement, _ row: NetWindow.Row) throws {
         guard statement.changes == 1 else {
             throw StorageError.corruptLog("event @\(row.position) changes a row that isn't there")
         }

@@ -32,13 +32,16 @@ package struct RowComparison {
     /// a row that differs the first such column is told.
     ///
     /// - Returns: How many rows both have.
-    package func run(_ expected: Statement, _ actual: Statement, report: (Difference) throws -> Bool) throws -> Int {
+    package func run(_ expected: PreparedStatement, _ actual: PreparedStatement, report: (Difference) throws -> Bool)
+        throws -> Int
+    {
         var rows = 0
-        try merge(expected, actual) { order in
+        try merge(expected, with: actual) { order in
             switch order {
             case 0:
                 rows += 1
-                guard let column = (keyCount..<names.count).first(where: { !same(expected, actual, Int32($0)) }) else {
+                guard let column = (keyCount..<names.count).first(where: { !same(expected, actual, in: Int32($0)) })
+                else {
                     return true
                 }
                 let (wanted, found) = (expected.row.value(at: Int32(column)), actual.row.value(at: Int32(column)))
@@ -55,7 +58,7 @@ package struct RowComparison {
     ///
     /// - Parameter body: Called with 0 where both stand at the same key, with less where only the first has this row, with
     ///   more where only the second has.
-    func merge(_ first: Statement, _ second: Statement, _ body: (Int) throws -> Bool) throws {
+    func merge(_ first: PreparedStatement, with second: PreparedStatement, _ body: (Int) throws -> Bool) throws {
         defer {
             first.reset()
             second.reset()
@@ -70,14 +73,14 @@ package struct RowComparison {
         }
     }
 
-    private func key(_ row: Statement) -> String {
+    private func key(_ row: PreparedStatement) -> String {
         (0..<keyCount).map { index in
             if case .text(let text) = row.row.value(at: Int32(index)) { return text }
             return "\(row.row.value(at: Int32(index)))"
         }.joined(separator: ",")
     }
 
-    func same(_ a: Statement, _ b: Statement, _ column: Int32) -> Bool {
+    func same(_ a: PreparedStatement, _ b: PreparedStatement, in column: Int32) -> Bool {
         let type = sqlite3_column_type(a.pointer, column)
         guard type == sqlite3_column_type(b.pointer, column) else { return false }
         switch type {
@@ -91,7 +94,7 @@ package struct RowComparison {
     }
 
     /// SQLite's order of values, in which both statements come.
-    private func compareKeys(_ a: Statement, _ b: Statement) -> Int {
+    private func compareKeys(_ a: PreparedStatement, _ b: PreparedStatement) -> Int {
         for column in 0..<Int32(keyCount) {
             let order = compare(a, b, column)
             if order != 0 { return order }
@@ -99,7 +102,7 @@ package struct RowComparison {
         return 0
     }
 
-    private func compare(_ a: Statement, _ b: Statement, _ column: Int32) -> Int {
+    private func compare(_ a: PreparedStatement, _ b: PreparedStatement, _ column: Int32) -> Int {
         let left = rank(sqlite3_column_type(a.pointer, column))
         let right = rank(sqlite3_column_type(b.pointer, column))
         guard left == right else { return left < right ? -1 : 1 }
@@ -129,7 +132,7 @@ package struct RowComparison {
         }
     }
 
-    private func compareBytes(_ a: Statement, _ b: Statement, _ column: Int32) -> Int {
+    private func compareBytes(_ a: PreparedStatement, _ b: PreparedStatement, _ column: Int32) -> Int {
         let left = bytes(a, column)
         let right = bytes(b, column)
         let shorter = min(left.count, right.count)
@@ -137,7 +140,7 @@ package struct RowComparison {
         return order != 0 ? order : left.count - right.count
     }
 
-    private func bytes(_ row: Statement, _ column: Int32) -> UnsafeRawBufferPointer {
+    private func bytes(_ row: PreparedStatement, _ column: Int32) -> UnsafeRawBufferPointer {
         let start =
             sqlite3_column_type(row.pointer, column) == SQLITE_TEXT
             ? UnsafeRawPointer(sqlite3_column_text(row.pointer, column)) : sqlite3_column_blob(row.pointer, column)

@@ -15,7 +15,7 @@ struct FullTextCheck {
     /// What is wrong, in words; nil where nothing is.
     func run() throws -> String? {
         let expected = try index.sql(catalog)
-        let select = try Statement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1")
+        let select = try PreparedStatement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1")
         select.bind(text: index.table, at: 1)
         guard try select.step(), select.string(0) == expected else {
             return "the full-text index isn't what was declared"
@@ -31,7 +31,7 @@ struct FullTextCheck {
         try run(index.sql(named: quoted(index.table), content: content, rowid: "place", catalog))
         for table in index.shadowTables {
             try run("DELETE FROM \(quoted(table))")
-            let width = try Statement(database, "SELECT * FROM \(quoted(table))")
+            let width = try PreparedStatement(database, "SELECT * FROM \(quoted(table))")
             try copy(
                 "SELECT * FROM \(quoted(table))", into: quoted(table), count: Int(sqlite3_column_count(width.pointer)))
         }
@@ -50,12 +50,12 @@ struct FullTextCheck {
         }
     }
 
-    private func run(_ sql: String) throws { try Statement(scratch, sql).execute() }
+    private func run(_ sql: String) throws { try PreparedStatement(scratch, sql).execute() }
 
     private func copy(_ sql: String, into table: String, count: Int) throws {
-        let source = try Statement(database, sql)
+        let source = try PreparedStatement(database, sql)
         let marks = (1...count).map { "?\($0)" }.joined(separator: ", ")
-        let target = try Statement(scratch, "INSERT INTO \(table) VALUES (\(marks))")
+        let target = try PreparedStatement(scratch, "INSERT INTO \(table) VALUES (\(marks))")
         while try source.step() {
             for column in 0..<Int32(count) {
                 sqlite3_bind_value(target.pointer, column + 1, sqlite3_column_value(source.pointer, column))

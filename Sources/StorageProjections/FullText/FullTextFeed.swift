@@ -11,10 +11,10 @@ final class FullTextFeed {
     private let columns: [UInt32]
     /// Places in the primary key of the columns that belong to it; events keep those apart.
     private var keyPlaces: [UInt32: Int] = [:]
-    private let insert: Statement
-    private let remove: Statement
-    private let select: Statement
-    private let all: Statement
+    private let insert: PreparedStatement
+    private let remove: PreparedStatement
+    private let select: PreparedStatement
+    private let all: PreparedStatement
 
     init(_ index: FullTextIndex, _ writer: LogWriter) throws {
         self.index = index
@@ -25,16 +25,16 @@ final class FullTextFeed {
         let list = names.joined(separator: ", ")
         let marks = names.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
         let database = writer.database
-        insert = try Statement(database, "INSERT INTO \(table)(rowid, \(list)) VALUES (?1, \(marks))")
-        remove = try Statement(
+        insert = try PreparedStatement(database, "INSERT INTO \(table)(rowid, \(list)) VALUES (?1, \(marks))")
+        remove = try PreparedStatement(
             database, "INSERT INTO \(table)(\(table), rowid, \(list)) VALUES ('delete', ?1, \(marks))")
-        all = try Statement(database, "INSERT INTO \(table)(\(table)) VALUES ('rebuild')")
+        all = try PreparedStatement(database, "INSERT INTO \(table)(\(table)) VALUES ('rebuild')")
         let entity = writer.catalog.entity(id: index.entity)
         for (place, column) in (entity?.key ?? []).enumerated() { keyPlaces[column.id] = place }
         let rowid = entity?.rowidName ?? "rowid"
-        select = try Statement(
+        select = try PreparedStatement(
             database, "SELECT \(list) FROM \(quoted(entity?.stored ?? "")) WHERE \(rowid) = ?1")
-        let text = try Statement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1")
+        let text = try PreparedStatement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1")
         text.bind(text: index.table, at: 1)
         sql = try text.step() ? text.string(0) : ""
     }
@@ -122,7 +122,7 @@ final class FullTextFeed {
         return select.holds(value, bytes: view.bytes, in: Int32(place))
     }
 
-    private func bind(_ value: storage_value?, _ view: EventView, to statement: Statement, _ place: Int) {
+    private func bind(_ value: storage_value?, _ view: EventView, to statement: PreparedStatement, _ place: Int) {
         if let value {
             statement.bind(value, bytes: view.bytes, at: Int32(place + 2))
         } else {
@@ -131,11 +131,11 @@ final class FullTextFeed {
     }
 
     /// From the row as it is now.
-    private func copy(_ place: Int, to statement: Statement) {
+    private func copy(_ place: Int, to statement: PreparedStatement) {
         sqlite3_bind_value(statement.pointer, Int32(place + 2), sqlite3_column_value(select.pointer, Int32(place)))
     }
 
-    private func run(_ statement: Statement, _ row: Int64) throws {
+    private func run(_ statement: PreparedStatement, _ row: Int64) throws {
         statement.bind(row, at: 1)
         try statement.execute()
     }

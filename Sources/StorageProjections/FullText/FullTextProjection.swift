@@ -64,7 +64,7 @@ package final class FullTextProjection: InlineProjection {
     private func make(_ index: FullTextIndex, _ writer: LogWriter) throws {
         let sql = try index.sql(writer.catalog)
         do {
-            try Statement(writer.database, sql).execute()
+            try PreparedStatement(writer.database, sql).execute()
         } catch let error as StorageError where error.code == .database {
             throw StorageError(
                 .schemaMismatch, "The full-text index can't be made: \(error.message)",
@@ -86,7 +86,7 @@ package final class FullTextProjection: InlineProjection {
 
     private func drop(_ index: FullTextIndex, _ writer: LogWriter) throws {
         indexes[index.entity] = nil
-        try Statement(writer.database, "DROP TABLE IF EXISTS \(quoted(index.table))").execute()
+        try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(quoted(index.table))").execute()
         let delete = try writer.statement("DELETE FROM storage_projection WHERE name = ?1")
         delete.bind(text: index.name, at: 1)
         try delete.execute()

@@ -16,7 +16,7 @@ package struct Checkpoint: Sendable, Equatable {
 
     /// - Returns: Nil where the store has no projection of that name.
     package static func load(_ name: String, _ database: OpaquePointer) throws -> Checkpoint? {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT position, replayed, state, error, failed, events, microseconds, time FROM storage_checkpoint

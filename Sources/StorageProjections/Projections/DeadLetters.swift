@@ -4,7 +4,7 @@ internal import StorageLog
 /// Reads the events that projections have laid aside.
 package enum DeadLetters {
     static func positions(of name: String, _ database: OpaquePointer) throws -> [Int64] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT position FROM storage_dead_letter WHERE projection = ?1 ORDER BY position")
         select.bind(text: name, at: 1)
         var positions: [Int64] = []
@@ -26,7 +26,7 @@ package enum DeadLetters {
     package static func list(of name: String?, _ database: OpaquePointer) throws -> [DeadLetter] {
         let catalog = try Catalog.load(database)
         let reader = LogReader(database)
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT projection, position, error, time, attempts FROM storage_dead_letter

@@ -5,22 +5,23 @@ internal import StorageLog
 /// short.
 final class KeptImages {
     private let scratch: ScratchTables
-    private let select: Statement
-    private let remove: Statement
-    private let insert: Statement
+    private let select: PreparedStatement
+    private let remove: PreparedStatement
+    private let insert: PreparedStatement
 
     init() throws {
         scratch = try ScratchTables()
         let database = scratch.database
         // Column 0 holds the position of the event after which the row is as it is told.
-        try Statement(
+        try PreparedStatement(
             database,
             "CREATE TABLE image(entity INTEGER, key BLOB, id INTEGER, value, PRIMARY KEY (entity, key, id)) WITHOUT ROWID"
         ).execute()
-        try Statement(database, "BEGIN").execute()
-        select = try Statement(database, "SELECT id, value FROM image WHERE entity = ?1 AND key = ?2 ORDER BY id")
-        remove = try Statement(database, "DELETE FROM image WHERE entity = ?1 AND key = ?2")
-        insert = try Statement(database, "INSERT INTO image VALUES (?1, ?2, ?3, ?4)")
+        try PreparedStatement(database, "BEGIN").execute()
+        select = try PreparedStatement(
+            database, "SELECT id, value FROM image WHERE entity = ?1 AND key = ?2 ORDER BY id")
+        remove = try PreparedStatement(database, "DELETE FROM image WHERE entity = ?1 AND key = ?2")
+        insert = try PreparedStatement(database, "INSERT INTO image VALUES (?1, ?2, ?3, ?4)")
     }
 
     /// The row after the event at a position; nil where it isn't known as of there.

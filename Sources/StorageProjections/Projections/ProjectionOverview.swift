@@ -8,7 +8,7 @@ package enum ProjectionOverview {
     package static func load(_ database: OpaquePointer) throws -> [ProjectionStatus] {
         // A projection has nothing to take in of what was only tagged, noted or recorded last.
         let head = try LogReader(database).taggedPosition(of: .head)
-        let letters = try Statement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
+        let letters = try PreparedStatement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
         var found: [ProjectionStatus] = []
         for index in try FullTextIndex.load(database) {
             let tables = ProjectionTables(entities: [], objects: [:], tables: [index.table] + index.shadowTables)

@@ -118,7 +118,7 @@ extension ProjectionRuntime {
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             let tables = try ProjectionTables.load(connection).first { $0.name == name }?.tables.tables ?? []
             // What virtual tables keep for themselves says nothing alone.
-            let select = try Statement(
+            let select = try PreparedStatement(
                 connection, "SELECT 1 FROM pragma_table_list WHERE name = ?1 AND type <> 'shadow'")
             let kept = try tables.filter { table in
                 defer { select.reset() }

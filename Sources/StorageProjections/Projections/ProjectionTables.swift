@@ -16,7 +16,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
     package static func load(
         _ database: OpaquePointer
     ) throws -> [(name: String, kind: String, version: Int, tables: ProjectionTables)] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             "SELECT name, kind, version, definition FROM storage_projection WHERE kind <> 'full-text' ORDER BY name")
         var found: [(name: String, kind: String, version: Int, tables: ProjectionTables)] = []
@@ -43,7 +43,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
 
     /// Bytes that tables and indexes take in the file.
     package func bytes(_ database: OpaquePointer) throws -> Int64 {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT coalesce(sum(pgsize), 0) FROM dbstat
@@ -59,7 +59,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
     }
 
     private static func objects(_ database: OpaquePointer) throws -> [String: String] {
-        let select = try Statement(database, "SELECT name, coalesce(sql, '') FROM sqlite_schema")
+        let select = try PreparedStatement(database, "SELECT name, coalesce(sql, '') FROM sqlite_schema")
         var objects: [String: String] = [:]
         while try select.step() { objects[select.string(0)] = select.string(1) }
         return objects
@@ -89,7 +89,7 @@ extension ProjectionTables {
                 remedy: "Names that begin with storage_ are reserved; choose another.")
         }
         let tables = try tables(database).filter { before[$0.name] == nil }
-        let dependents = try Statement(
+        let dependents = try PreparedStatement(
             database, "SELECT name, tbl_name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL")
         while try dependents.step() {
             let (name, table) = (dependents.string(0), dependents.string(1))
@@ -101,7 +101,7 @@ extension ProjectionTables {
         for (number, table) in tables.enumerated() where table.isPlain {
             for operation in ["INSERT", "UPDATE", "DELETE"] {
                 let name = "storage_guard_\(projection.name)_\(number)_\(operation.lowercased())"
-                try Statement(database, guarding(table.name, operation, name, projection.name)).execute()
+                try PreparedStatement(database, guarding(table.name, operation, name, projection.name)).execute()
             }
         }
         db.clearSchemaCache()
@@ -123,7 +123,7 @@ extension ProjectionTables {
 
     /// The tables of the file in the order in which they can be dropped: virtual ones first, because they take others along.
     private static func tables(_ database: OpaquePointer) throws -> [(name: String, isPlain: Bool)] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT name, type FROM pragma_table_list
@@ -143,8 +143,8 @@ extension ProjectionTables {
     /// Takes them out of a file whose guards are open.
     func drop(from database: OpaquePointer) throws {
         // Tables may refer to each other in any order.
-        try Statement(database, "PRAGMA defer_foreign_keys = ON").execute()
-        let kinds = try Statement(database, "SELECT type FROM sqlite_schema WHERE name = ?1")
+        try PreparedStatement(database, "PRAGMA defer_foreign_keys = ON").execute()
+        let kinds = try PreparedStatement(database, "SELECT type FROM sqlite_schema WHERE name = ?1")
         let order = tables + objects.keys.filter { !tables.contains($0) }.sorted()
         for name in order {
             kinds.bind(text: name, at: 1)
@@ -152,7 +152,7 @@ extension ProjectionTables {
             kinds.reset()
             // What hung on a table has gone with it.
             guard let kind, ["table", "view", "index", "trigger"].contains(kind) else { continue }
-            try Statement(database, "DROP \(kind.uppercased()) \(quoted(name))").execute()
+            try PreparedStatement(database, "DROP \(kind.uppercased()) \(quoted(name))").execute()
         }
     }
 }

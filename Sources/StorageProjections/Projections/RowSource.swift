@@ -7,7 +7,7 @@ protocol RowSource: AnyObject {
     /// The entities as they are now.
     var catalog: Catalog { get }
     /// A prepared statement that is kept for the next time.
-    func statement(_ sql: String) throws -> Statement
+    func statement(_ sql: String) throws -> PreparedStatement
 }
 
 extension LogWriter: RowSource {}
@@ -18,16 +18,16 @@ extension LogWriter: RowSource {}
 final class ReadSource: RowSource {
     let database: OpaquePointer
     let catalog: Catalog
-    private var statements: [String: Statement] = [:]
+    private var statements: [String: PreparedStatement] = [:]
 
     init(_ database: OpaquePointer, catalog: Catalog) {
         self.database = database
         self.catalog = catalog
     }
 
-    func statement(_ sql: String) throws -> Statement {
+    func statement(_ sql: String) throws -> PreparedStatement {
         if let known = statements[sql] { return known }
-        let statement = try Statement(database, sql)
+        let statement = try PreparedStatement(database, sql)
         statements[sql] = statement
         return statement
     }

@@ -12,7 +12,7 @@ extension UserProjections {
 
     /// Lays events aside whose row waits already, so that each row's events keep their order.
     func park(_ events: [RowEvent], _ slot: Slot, _ writer: LogWriter) throws -> [RowEvent] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             writer.database,
             """
             SELECT position FROM storage_dead_letter WHERE projection = ?1 AND entity = ?2 AND key = ?3 AND position < ?4

@@ -2,7 +2,7 @@ public import StorageCore
 
 extension EntityQuery {
     /// Only rows for which a condition is true that is there already.
-    public func `where`(_ condition: RowPredicate) -> Self { `where` { _ in condition } }
+    public func `where`(_ condition: RowPredicate) -> Self { filter(condition) }
 
     /// Only rows for which a condition is true that names its columns by hand:
     /// `.where { Column<String>("home_city") == "Kyiv" }`.

@@ -16,8 +16,16 @@ extension EntityQuery {
 
     /// Only rows for which the condition is true; several calls must all be.
     public func `where`(_ condition: (ColumnRef<Entity>) -> RowPredicate) -> Self {
-        let condition = condition(ColumnRef())
-        return with { $0.rows.predicate = $0.rows.predicate.map { $0 && condition } ?? condition }
+        filter(condition(ColumnRef()))
+    }
+
+    /// Only rows for which a condition is true; several calls must all be, those of `where` among them.
+    ///
+    /// ```swift
+    /// Task.all().filter(Task.Columns.isCompleted == true)
+    /// ```
+    public func filter(_ condition: RowPredicate) -> Self {
+        with { $0.rows.predicate = $0.rows.predicate.map { $0 && condition } ?? condition }
     }
 
     /// Sorted by a column; by further ones where those before are equal, and by the key in the end.
@@ -32,6 +40,12 @@ extension EntityQuery {
     ) -> Self {
         let name = Entity.Record.columns[keyPath: column].name
         return with { $0.rows.orderings.append(RowOrdering(name, order, collation: collation)) }
+    }
+
+    /// Sorted by a column that `@StorageEntity` gave a case: `.order(by: .createdAt, .descending)`. Several calls sort as
+    /// those of `orderBy` do. The columns of embedded properties have no cases; `orderBy` takes them.
+    public func order(by column: Entity.Record.ColumnName, _ order: RowOrder = .ascending) -> Self {
+        orderBy(column.rawValue, order)
     }
 
     /// At most this many rows.

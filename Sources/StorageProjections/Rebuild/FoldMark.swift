@@ -44,19 +44,21 @@ struct FoldMark: Equatable {
     static func isOwn(_ table: String) -> Bool { table == self.table }
 
     static func load(_ database: OpaquePointer) throws -> FoldMark? {
-        guard try Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = '\(table)'").step() else { return nil }
-        let select = try Statement(database, "SELECT rules, position, number, time FROM \(table)")
+        guard try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = '\(table)'").step() else {
+            return nil
+        }
+        let select = try PreparedStatement(database, "SELECT rules, position, number, time FROM \(table)")
         guard try select.step() else { return nil }
         return FoldMark(
             rules: select.string(0), position: select.integer(1), commit: select.integer(2), time: select.integer(3))
     }
 
     func save(_ database: OpaquePointer) throws {
-        try Statement(
+        try PreparedStatement(
             database,
             "CREATE TABLE IF NOT EXISTS \(Self.table)(id INTEGER PRIMARY KEY, rules, position, number, time)"
         ).execute()
-        let insert = try Statement(database, "INSERT OR REPLACE INTO \(Self.table) VALUES (1, ?1, ?2, ?3, ?4)")
+        let insert = try PreparedStatement(database, "INSERT OR REPLACE INTO \(Self.table) VALUES (1, ?1, ?2, ?3, ?4)")
         insert.bind(text: rules, at: 1)
         for (place, number) in [position, commit, time].enumerated() { insert.bind(number, at: Int32(place + 2)) }
         try insert.execute()

@@ -50,7 +50,7 @@ final class FoldedProjection: Sendable {
     private static let step: Int64 = 10_000
 
     private static func numbersRows(_ database: OpaquePointer) throws -> Bool {
-        try Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").step()
+        try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").step()
     }
 
     /// Holds the tables of the same names against these, apart from virtual ones.
@@ -64,7 +64,9 @@ final class FoldedProjection: Sendable {
                 let names = table.key + table.columns.filter { !table.key.contains($0) }
                 let sql = RowComparison.select(quoted(table.name), names.map(quoted), keys: table.key.count)
                 let comparison = RowComparison(keyCount: table.key.count, names: names)
-                report.rows[table.name] = try comparison.run(Statement(made, sql), Statement(source, sql)) { found in
+                report.rows[table.name] = try comparison.run(
+                    PreparedStatement(made, sql), PreparedStatement(source, sql)
+                ) { found in
                     report.add(RebuildReport.Difference(table.name, found))
                     return true
                 }
@@ -78,12 +80,12 @@ final class FoldedProjection: Sendable {
         storage_set_triggers_enabled(database, 0)
         defer { storage_set_triggers_enabled(database, 1) }
         // Tables may refer to each other in any order.
-        try Statement(database, "PRAGMA defer_foreign_keys = ON").execute()
+        try PreparedStatement(database, "PRAGMA defer_foreign_keys = ON").execute()
         try self.database.writeWithoutTransaction { db in
             guard let source = db.sqliteConnection else { throw StorageError.closed() }
             let copy = TableCopy(from: source, to: database)
             // All before any is filled: emptying one may empty those that refer to it.
-            for table in tables { try Statement(database, "DELETE FROM \(quoted(table.name))").execute() }
+            for table in tables { try PreparedStatement(database, "DELETE FROM \(quoted(table.name))").execute() }
             for table in tables {
                 // Other tables may hold the numbers of rows, also where no column does.
                 try copy.run(table.name, columns: [table.rowid].compactMap { $0 } + table.columns)

@@ -11,7 +11,7 @@ enum KeptTable {
     static func name(ofProjected table: String) -> String { prefix + infix + table }
 
     static func all(_ database: OpaquePointer) throws -> [String] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '\(prefix)*' ORDER BY name")
         var names: [String] = []
         while try select.step() { names.append(select.string(0)) }
@@ -40,6 +40,6 @@ enum KeptTable {
 
     /// A copy: the table itself would go on taking part in foreign keys.
     static func keep(_ table: String, as name: String, _ database: OpaquePointer) throws {
-        try Statement(database, "CREATE TABLE \(quoted(name)) AS SELECT * FROM \(quoted(table))").execute()
+        try PreparedStatement(database, "CREATE TABLE \(quoted(name)) AS SELECT * FROM \(quoted(table))").execute()
     }
 }

@@ -78,9 +78,6 @@ package struct Rebuild: Sendable {
             } catch is ShadowTables.Outdated {
                 // A migration came in between: what it left in place is gone on with.
                 continue
-            } catch {
-                // Cancelling also interrupts what SQLite is reading.
-                throw Task.isCancelled ? CancellationError() : error
             }
         }
     }
@@ -322,8 +319,8 @@ extension Rebuild {
             let names = columns.map { quoted($0.stored) }
             let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
             let rows = try comparison.run(
-                Statement(connection, Verifier.select(shadow.table, names, keys: entity.key.count)),
-                Statement(connection, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
+                PreparedStatement(connection, Verifier.select(shadow.table, names, keys: entity.key.count)),
+                PreparedStatement(connection, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
             ) { difference in
                 found.add(RebuildReport.Difference(entity.name, difference))
                 return true

@@ -22,7 +22,7 @@ package struct RebuildPlan: Sendable {
         head = try LogHead.load(database).position
         let entities = names.isEmpty ? catalog.live : names.compactMap(catalog.entity(named:))
         tables = try entities.map { entity in
-            let count = try Statement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+            let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
             return Table(
                 name: entity.name, rows: try count.step() ? count.integer(0) : 0,
                 resumesAt: shadows.first { $0.entity == entity.id }?.position ?? 0)

@@ -22,7 +22,7 @@ struct Shadow {
     static func name(_ entity: UInt32) -> String { "storage_shadow_\(entity)" }
 
     static func load(_ database: OpaquePointer) throws -> [Shadow] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT entity, position, definition, loose FROM storage_shadow ORDER BY entity")
         var shadows: [Shadow] = []
         while try select.step() {

@@ -49,7 +49,7 @@ struct ShadowTables {
     }
 
     private func hasForeignKeys(_ entity: CatalogEntity) throws -> Bool {
-        let select = try Statement(writer.database, "SELECT 1 FROM pragma_foreign_key_list(?1)")
+        let select = try PreparedStatement(writer.database, "SELECT 1 FROM pragma_foreign_key_list(?1)")
         select.bind(text: entity.stored, at: 1)
         return try select.step()
     }
@@ -83,13 +83,13 @@ struct ShadowTables {
         try writer.maintenance(db) {
             for shadow in try Shadow.load(writer.database) { try drop(shadow.entity) }
             for table in try KeptTable.all(writer.database) {
-                try Statement(writer.database, "DROP TABLE \(quoted(table))").execute()
+                try PreparedStatement(writer.database, "DROP TABLE \(quoted(table))").execute()
             }
         }
     }
 
     private func drop(_ entity: UInt32) throws {
-        try Statement(writer.database, "DROP TABLE IF EXISTS \(Shadow.table(entity))").execute()
+        try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(Shadow.table(entity))").execute()
         try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity))
         try writer.statement("DELETE FROM storage_shadow_tombstone WHERE entity = ?1").run(Int64(entity))
     }
@@ -102,7 +102,7 @@ struct ShadowTables {
             }
             let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
             let list = (columns + ["_position", "PRIMARY KEY (\(key))"]).joined(separator: ", ")
-            try Statement(writer.database, "CREATE TABLE \(Shadow.table(entity.id)) (\(list))").execute()
+            try PreparedStatement(writer.database, "CREATE TABLE \(Shadow.table(entity.id)) (\(list))").execute()
         } else {
             try makeStrict(entity, named: Shadow.table(entity.id))
         }
@@ -116,7 +116,7 @@ struct ShadowTables {
         guard let sql = TableSQL.renaming(entity.definitions.table, to: name) else {
             throw StorageError.corruptLog("the definition of \"\(entity.name)\" can't be read")
         }
-        try Statement(writer.database, sql).execute()
+        try PreparedStatement(writer.database, sql).execute()
     }
 
     // MARK: Following the log
@@ -196,7 +196,7 @@ struct ShadowTables {
     /// much smaller one would give up pages that are written once more, whereupon SQLite reads all that it has written
     /// behind them again.
     private func passing<Result>(_ body: () throws -> Result) throws -> Result {
-        let current = try Statement(writer.database, "PRAGMA cache_size")
+        let current = try PreparedStatement(writer.database, "PRAGMA cache_size")
         let size = try current.step() ? current.integer(0) : 0
         current.reset()
         try pragma("cache_size = -8000")
@@ -268,19 +268,19 @@ struct ShadowTables {
         return rows
     }
 
-    private func pragma(_ text: String) throws { try Statement(writer.database, "PRAGMA \(text)").execute() }
+    private func pragma(_ text: String) throws { try PreparedStatement(writer.database, "PRAGMA \(text)").execute() }
 
     private func install(_ shadow: Shadow, as entity: CatalogEntity, keepsOld: Bool) throws -> Int {
         let table = quoted(entity.stored)
         let fresh = try strict(shadow, entity)
-        let count = try Statement(writer.database, "SELECT count(*) FROM \(fresh)")
+        let count = try PreparedStatement(writer.database, "SELECT count(*) FROM \(fresh)")
         let rows = try count.step() ? Int(count.integer(0)) : 0
         count.reset()
         if keepsOld { try KeptTable.keep(entity.stored, as: KeptTable.name(of: entity), writer.database) }
         // Its indexes and triggers go with it; those that the log knows come with the new one.
-        try Statement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
-        try Statement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
-        for sql in entity.definitions.rest { try Statement(writer.database, sql).execute() }
+        try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
+        try PreparedStatement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()
+        for sql in entity.definitions.rest { try PreparedStatement(writer.database, sql).execute() }
         try takeTombstones(entity.id)
         try writer.statement("DELETE FROM storage_shadow WHERE entity = ?1").run(Int64(entity.id))
         return rows
@@ -292,9 +292,11 @@ struct ShadowTables {
         let name = quoted("storage_strict_\(entity.id)")
         try makeStrict(entity, named: name)
         let list = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
-        try Statement(writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)")
-            .execute()
-        try Statement(writer.database, "DROP TABLE \(shadow.table)").execute()
+        try PreparedStatement(
+            writer.database, "INSERT OR ABORT INTO \(name)(\(list)) SELECT \(list) FROM \(shadow.table)"
+        )
+        .execute()
+        try PreparedStatement(writer.database, "DROP TABLE \(shadow.table)").execute()
         return name
     }
 

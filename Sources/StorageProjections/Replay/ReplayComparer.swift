@@ -155,8 +155,8 @@ extension ReplayComparer {
             let comparison = RowComparison(keyCount: key.count, names: names)
             try sides[0].connected { left in
                 try sides[1].connected { right in
-                    let (old, new) = (try Statement(left, sql), try Statement(right, sql))
-                    try comparison.merge(old, new) { order in
+                    let (old, new) = (try PreparedStatement(left, sql), try PreparedStatement(right, sql))
+                    try comparison.merge(old, with: new) { order in
                         guard let row = comparison.difference(order, old, new, table.name) else { return true }
                         count += 1
                         if found.count < limit { found.append(row) }
@@ -171,14 +171,16 @@ extension ReplayComparer {
 
 extension RowComparison {
     /// What differs where both statements stand; nil where nothing does.
-    fileprivate func difference(_ order: Int, _ old: Statement, _ new: Statement, _ table: String) -> RowDifference? {
-        func fields(_ statement: Statement, _ places: some Sequence<Int>) -> [StorageEvent.Field] {
+    fileprivate func difference(_ order: Int, _ old: PreparedStatement, _ new: PreparedStatement, _ table: String)
+        -> RowDifference?
+    {
+        func fields(_ statement: PreparedStatement, _ places: some Sequence<Int>) -> [StorageEvent.Field] {
             places.map { StorageEvent.Field(column: names[$0], value: statement.row.value(at: Int32($0))) }
         }
         let others = keyCount..<names.count
         switch order {
         case 0:
-            let changed = others.filter { !same(old, new, Int32($0)) }
+            let changed = others.filter { !same(old, new, in: Int32($0)) }
             guard !changed.isEmpty else { return nil }
             return RowDifference(
                 operation: .update, table: table, key: fields(old, 0..<keyCount), old: fields(old, changed),

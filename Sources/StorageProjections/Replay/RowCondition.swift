@@ -13,7 +13,7 @@ package import StorageLog
 package final class RowCondition {
     package let text: String
     private let scratch: ScratchTables
-    private var statements: [UInt32: Statement?] = [:]
+    private var statements: [UInt32: PreparedStatement?] = [:]
     private static let eventColumns = ["op", "position", "commit", "time", "actor", "app", "reason"]
 
     /// - Parameter entities: Those whose events will come.
@@ -52,14 +52,16 @@ package final class RowCondition {
         return sqlite3_column_int(statement.pointer, 0) != 0
     }
 
-    private func statement(for entity: CatalogEntity) throws -> Statement? {
+    private func statement(for entity: CatalogEntity) throws -> PreparedStatement? {
         if let known = statements[entity.id] { return known }
         let made = try? Self.prepare(text, entity, scratch)
         statements[entity.id] = .some(made)
         return made
     }
 
-    private static func prepare(_ text: String, _ entity: CatalogEntity, _ scratch: ScratchTables) throws -> Statement {
+    private static func prepare(_ text: String, _ entity: CatalogEntity, _ scratch: ScratchTables) throws
+        -> PreparedStatement
+    {
         var names: Set<ExactText> = []
         var count = 0
         // A name that is taken already gets one that nobody writes, so that its parameter stays in its place.
@@ -72,7 +74,7 @@ package final class RowCondition {
         var columns = eventColumns.map { column($0, hidden: taken.contains($0.folded)) }
         for live in entity.live { columns += ["old_\(live.name)", "new_\(live.name)", live.name].map { column($0) } }
         do {
-            return try Statement(
+            return try PreparedStatement(
                 scratch.database, "SELECT (\(text)\n) IS TRUE FROM (SELECT \(columns.joined(separator: ", ")))")
         } catch is StorageError {
             // What stands around the condition is of no use to whom wrote it.

@@ -234,7 +234,7 @@ package final class ScratchProjection {
     }
 
     private static func tables(_ database: OpaquePointer) throws -> [Table] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT name, type, wr FROM pragma_table_list
@@ -245,7 +245,7 @@ package final class ScratchProjection {
         while try select.step() {
             let name = select.string(0)
             if FoldMark.isOwn(name) { continue }
-            let info = try Statement(database, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")
+            let info = try PreparedStatement(database, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")
             info.bind(text: name, at: 1)
             var columns: [String] = []
             var keys: [(place: Int64, name: String)] = []

@@ -52,7 +52,7 @@ final class TableDigest {
         sum = 0
         for watched in tables.values {
             let names = watched.table.columns.map(quoted).joined(separator: ", ")
-            let select = try Statement(database, "SELECT \(names) FROM \(quoted(watched.table.name))")
+            let select = try PreparedStatement(database, "SELECT \(names) FROM \(quoted(watched.table.name))")
             while try select.step() {
                 var hash = RowHash(seed: watched.seed)
                 for place in watched.places.indices {
@@ -65,7 +65,7 @@ final class TableDigest {
     }
 
     private func watched(_ table: Table, _ number: Int) throws -> Watched {
-        let select = try Statement(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")
+        let select = try PreparedStatement(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")
         select.bind(text: table.name, at: 1)
         var found: [(name: String, isReal: Bool)] = []
         while try select.step() {

@@ -47,9 +47,9 @@ package final class Restoration {
         let names = columns.map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
         let table = quoted(entity.stored)
-        let select = try StorageLog.Statement(source, "SELECT \(list) FROM \(table)\(Self.condition(entity, key))")
+        let select = try PreparedStatement(source, "SELECT \(list) FROM \(table)\(Self.condition(entity, key))")
         Self.bind(key, to: select)
-        let find = try StorageLog.Statement(
+        let find = try PreparedStatement(
             writer.database, "SELECT \(list) FROM \(table)\(Self.condition(entity, []))")
         let access = try RowAccess(entity, writer)
         let keyCount = entity.key.count
@@ -130,13 +130,13 @@ package final class Restoration {
         let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
         let condition = Self.condition(entity, key)
         // A row at a time, each found anew, because rows are deleted on the way.
-        let next = try StorageLog.Statement(
+        let next = try PreparedStatement(
             writer.database,
             """
             SELECT \(rowid), \(keys) FROM \(table)\(condition)\(condition.isEmpty ? " WHERE" : " AND") \(rowid) > ?
             ORDER BY \(rowid) LIMIT 1
             """)
-        let find = try StorageLog.Statement(source, "SELECT 1 FROM \(table)\(Self.condition(entity, []))")
+        let find = try PreparedStatement(source, "SELECT 1 FROM \(table)\(Self.condition(entity, []))")
         let access = try RowAccess(entity, writer)
         var last = Int64.min
         while true {
@@ -166,7 +166,7 @@ package final class Restoration {
         return " WHERE " + RowSelect.condition(of: entity)
     }
 
-    private static func bind(_ key: [ExactValue]?, to statement: StorageLog.Statement) {
+    private static func bind(_ key: [ExactValue]?, to statement: PreparedStatement) {
         for (place, value) in (key ?? []).enumerated() { value.bind(to: statement, at: Int32(place + 1)) }
     }
 }

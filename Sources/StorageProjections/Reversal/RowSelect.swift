@@ -6,7 +6,7 @@ internal import StorageLog
 /// Not `Sendable`: it belongs to its connection's thread.
 struct RowSelect {
     let columns: [CatalogColumn]
-    private let select: Statement
+    private let select: PreparedStatement
 
     init(_ entity: CatalogEntity, _ source: any RowSource) throws {
         columns = entity.live

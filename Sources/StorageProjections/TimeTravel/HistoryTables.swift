@@ -42,7 +42,7 @@ package struct HistoryTables {
         catalog = try Catalog.load(source)
         var tables: [Table] = []
         var taken: Set<ExactText> = []
-        let own = try Statement(source, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
+        let own = try PreparedStatement(source, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
         while try own.step() { taken.insert(own.string(0).folded) }
         func free(_ name: String) -> String {
             var name = name
@@ -98,11 +98,11 @@ package struct HistoryTables {
     /// The query, ready to run, beside the tables of history that it names.
     ///
     /// - Throws: What SQLite says of it; `misuse` where it isn't one query that only reads.
-    package func statement(for sql: String) throws -> Statement {
+    package func statement(for sql: String) throws -> PreparedStatement {
         var missing = tables
         while true {
             do {
-                return try Statement(query: sql, on: source)
+                return try PreparedStatement(query: sql, on: source)
             } catch let error as StorageError {
                 // SQLite knows best what a query names, so it is asked until it misses nothing that can be made.
                 guard let place = missing.firstIndex(where: { error.missingTable?.folded == $0.name.folded }) else {
@@ -116,9 +116,9 @@ package struct HistoryTables {
     private func make(_ table: Table) throws {
         // The first is the number of a commit, or the position of an event.
         let columns = table.columns.enumerated().map { $0 == 0 ? "\(quoted($1)) INTEGER PRIMARY KEY" : quoted($1) }
-        try Statement(source, "CREATE TABLE \(table.path)(\(columns.joined(separator: ", ")))").execute()
+        try PreparedStatement(source, "CREATE TABLE \(table.path)(\(columns.joined(separator: ", ")))").execute()
         let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
-        let insert = try Statement(source, "INSERT INTO \(table.path) VALUES (\(marks))")
+        let insert = try PreparedStatement(source, "INSERT INTO \(table.path) VALUES (\(marks))")
         try table.entity.map { try fill(table, of: $0, with: insert) } ?? fillCommits(table, with: insert)
     }
 
@@ -136,8 +136,8 @@ package struct HistoryTables {
 // MARK: Making
 
 extension HistoryTables {
-    private func fillCommits(_ table: Table, with insert: Statement) throws {
-        let extend = try Statement(
+    private func fillCommits(_ table: Table, with insert: PreparedStatement) throws {
+        let extend = try PreparedStatement(
             source, "UPDATE \(table.path) SET last = ?2, events = events + ?3 WHERE number = ?1")
         var last: Int64 = 0
         try forEachBatch({ _ in true }) { batch in
@@ -162,7 +162,7 @@ extension HistoryTables {
         }
     }
 
-    private func fill(_ table: Table, of entity: CatalogEntity, with insert: Statement) throws {
+    private func fill(_ table: Table, of entity: CatalogEntity, with insert: PreparedStatement) throws {
         let versions = table.kind == .history ? try Versions(table, entity, source) : nil
         try forEachBatch({ $0.entities.contains(entity.id) }) { batch in
             var commits = batch.commits[...]
@@ -186,7 +186,7 @@ extension HistoryTables {
         }
     }
 
-    fileprivate static func run(_ statement: Statement, _ values: [StorageValue]) throws {
+    fileprivate static func run(_ statement: PreparedStatement, _ values: [StorageValue]) throws {
         for (place, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
         try statement.execute()
     }
@@ -222,26 +222,26 @@ extension RowEvent {
 private final class Versions {
     let fold: Fold
     private let entity: CatalogEntity
-    private let select: Statement
-    private let close: Statement
+    private let select: PreparedStatement
+    private let close: PreparedStatement
     private let scratch: ScratchTables
 
     init(_ table: HistoryTables.Table, _ entity: CatalogEntity, _ source: OpaquePointer) throws {
         self.entity = entity
         scratch = try ScratchTables()
-        try Statement(scratch.database, "BEGIN").execute()
+        try PreparedStatement(scratch.database, "BEGIN").execute()
         let target = try scratch.target(for: entity)
         fold = Fold(scratch.database, targets: [target], checks: false)
         let columns = entity.live.map(ScratchTables.name).joined(separator: ", ")
         let keys = entity.key.map { "\(ScratchTables.name(of: $0)) IS ?" }.joined(separator: " AND ")
-        select = try Statement(
+        select = try PreparedStatement(
             scratch.database, "SELECT \(columns) FROM \(ScratchTables.table(of: entity)) WHERE \(keys)")
         let (position, until) = (quoted(table.columns[0]), quoted(table.columns[1]))
-        close = try Statement(
+        close = try PreparedStatement(
             source, "UPDATE \(table.path) SET \(until) = ?2 WHERE \(position) = ?1")
     }
 
-    func write(_ event: RowEvent, with insert: Statement) throws {
+    func write(_ event: RowEvent, with insert: PreparedStatement) throws {
         let values: [StorageValue]
         if event.operation == .delete {
             let old = event.before

@@ -104,7 +104,7 @@ private final class FirstRows {
 
     private let keyCount: Int
     private let lower: Int64
-    private let live: Statement
+    private let live: PreparedStatement
     private var hasLive: Bool
     private var liveKey: [ExactValue]?
     private var deleted: ArraySlice<[ExactValue]>
@@ -121,12 +121,12 @@ private final class FirstRows {
         let start = first == nil ? "" : " WHERE \(keys[0]) COLLATE BINARY >= ?1"
         let sql =
             "SELECT _position, \(keys.joined(separator: ", ")) FROM \(quoted(entity.stored))\(start) ORDER BY \(order)"
-        let plan = try Statement(database, "EXPLAIN QUERY PLAN \(sql)")
+        let plan = try PreparedStatement(database, "EXPLAIN QUERY PLAN \(sql)")
         while try plan.step() { if plan.string(3).contains("TEMP B-TREE") { return nil } }
-        live = try Statement(database, sql)
+        live = try PreparedStatement(database, sql)
         first?.bind(to: live, at: 1)
         hasLive = try live.step()
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             "SELECT key FROM storage_tombstone WHERE entity = ?1 AND position > ?2 LIMIT \(Self.tombstoneLimit + 1)")
         select.bind(Int64(entity.id), at: 1)

@@ -142,7 +142,7 @@ package final class NetDifference {
         private let difference: NetDifference
         private var table: Int
         private var mark: Mark?
-        private var rows: Statement?
+        private var rows: PreparedStatement?
 
         init(_ difference: NetDifference, after mark: Mark? = nil) {
             self.difference = difference
@@ -212,13 +212,13 @@ extension NetDifference {
         guard lower > 0, let (entity, columns) = lostColumns(of: place) else { return }
         let scratch = try ScratchTables()
         let fold = Fold(scratch.database, targets: [try scratch.target(for: entity)], checks: false)
-        try Statement(scratch.database, "BEGIN").execute()
+        try PreparedStatement(scratch.database, "BEGIN").execute()
         try LogReader(database).forEachBatch(in: 1...lower, where: fold.wants) { batch in
             try fold.apply(batch, in: 1...lower)
             return true
         }
         let names = (entity.key + columns).map(ScratchTables.name).joined(separator: ", ")
-        let select = try Statement(scratch.database, "SELECT \(names) FROM \(ScratchTables.table(of: entity))")
+        let select = try PreparedStatement(scratch.database, "SELECT \(names) FROM \(ScratchTables.table(of: entity))")
         while try select.step() {
             let key = entity.key.indices.map { ExactValue(select, column: Int32($0)) }
             let cells = columns.enumerated().map { index, column in

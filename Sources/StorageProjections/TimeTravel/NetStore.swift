@@ -46,10 +46,10 @@ final class NetStore {
     /// Moves what is in memory to the database.
     func flush() throws {
         guard !changes.isEmpty else { return }
-        try Statement(scratch.database, "BEGIN").execute()
+        try PreparedStatement(scratch.database, "BEGIN").execute()
         let byTable = Dictionary(grouping: changes) { $0.key.table }
         for (table, rows) in byTable.sorted(by: { $0.key < $1.key }) { try write(rows, to: table) }
-        try Statement(scratch.database, "COMMIT").execute()
+        try PreparedStatement(scratch.database, "COMMIT").execute()
         changes.removeAll()
         byteCount = 0
     }
@@ -58,14 +58,14 @@ final class NetStore {
         let keys = tables[table].key.indices.map { "k\($0)" }
         let isFirst = stored.insert(table).inserted
         if isFirst {
-            try Statement(
+            try PreparedStatement(
                 scratch.database,
                 "CREATE TABLE net\(table)(code BLOB PRIMARY KEY, \(keys.joined(separator: ", ")), change BLOB)"
             ).execute()
         }
-        let select = try Statement(scratch.database, "SELECT change FROM net\(table) WHERE code = ?1")
+        let select = try PreparedStatement(scratch.database, "SELECT change FROM net\(table) WHERE code = ?1")
         let marks = keys.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
-        let insert = try Statement(
+        let insert = try PreparedStatement(
             scratch.database,
             """
             INSERT INTO net\(table)(code, change, \(keys.joined(separator: ", "))) VALUES (?1, ?2, \(marks))
@@ -89,12 +89,12 @@ final class NetStore {
 
     /// The changed rows of a table in the order of their keys, those after a key where one is given; nil where there are
     /// none.
-    func rows(of table: Int, after key: [ExactValue]? = nil) throws -> Statement? {
+    func rows(of table: Int, after key: [ExactValue]? = nil) throws -> PreparedStatement? {
         guard stored.contains(table) else { return nil }
         let names = tables[table].key.indices.map { "k\($0)" }.joined(separator: ", ")
         let marks = (key ?? []).indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let condition = key == nil ? "" : " WHERE (\(names)) > (\(marks))"
-        let select = try Statement(
+        let select = try PreparedStatement(
             scratch.database, "SELECT change, \(names) FROM net\(table)\(condition) ORDER BY \(names), code")
         for (index, value) in (key ?? []).enumerated() { value.bind(to: select, at: Int32(index + 1)) }
         return select

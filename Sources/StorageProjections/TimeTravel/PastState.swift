@@ -44,7 +44,7 @@ package final class PastState: Sendable {
                 guard let text = StoreLayout.objects.first(where: { $0.name == name })?.sql else {
                     throw StorageError.corruptLog("\(name) has no table")
                 }
-                try Statement(target, text).execute()
+                try PreparedStatement(target, text).execute()
             }
             try TableCopy(from: source, to: target).run("storage_projection")
             // What reads the temporary database finds the names of its tables there.
@@ -107,9 +107,9 @@ package final class PastState: Sendable {
         guard !searchable.withLock({ $0.contains(entity.id) }),
             let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity.id })
         else { return }
-        try Statement(connection, index.sql(catalog)).execute()
+        try PreparedStatement(connection, index.sql(catalog)).execute()
         let name = quoted(index.table)
-        try Statement(connection, "INSERT INTO \(name)(\(name)) VALUES ('rebuild')").execute()
+        try PreparedStatement(connection, "INSERT INTO \(name)(\(name)) VALUES ('rebuild')").execute()
         searchable.withLock { _ = $0.insert(entity.id) }
     }
 
@@ -143,21 +143,21 @@ extension PastState {
         let entity = try withDeclaredDefaults(entity, source)
         // An attempt that failed may have left it.
         loose.withLock { _ = $0.remove(entity.id) }
-        try Statement(target, "BEGIN").execute()
+        try PreparedStatement(target, "BEGIN").execute()
         do {
             do {
                 try make(entity, like: source, in: target)
                 try fill(entity, in: target, from: source)
             } catch let error as StorageError where error.code == .conflict && !isLoose(entity) {
                 // A row of the past may break a constraint that its table got later.
-                try Statement(target, "DROP TABLE \(quoted(entity.stored))").execute()
+                try PreparedStatement(target, "DROP TABLE \(quoted(entity.stored))").execute()
                 try makeLoose(entity, in: target)
                 try fill(entity, in: target, from: source)
             }
-            try Statement(target, "COMMIT").execute()
+            try PreparedStatement(target, "COMMIT").execute()
         } catch {
             // The error that made it necessary is the one that matters.
-            try? Statement(target, "ROLLBACK").execute()
+            try? PreparedStatement(target, "ROLLBACK").execute()
             throw error
         }
         // GRDB remembers schemas that it hasn't made.
@@ -171,7 +171,7 @@ extension PastState {
         guard schema == .now, let past = then.entity(id: entity.id) else { return entity }
         var entity = entity
         let defaults = DefaultValues()
-        let select = try Statement(
+        let select = try PreparedStatement(
             source, "SELECT name, dflt_value, type FROM pragma_table_info(?1) WHERE dflt_value NOTNULL")
         select.bind(text: entity.stored, at: 1)
         while try select.step() {
@@ -188,11 +188,11 @@ extension PastState {
 
     /// An empty table with the very SQL of the live one, so that it compares and sorts like it.
     private func make(_ entity: CatalogEntity, like source: OpaquePointer, in target: OpaquePointer) throws {
-        let select = try Statement(
+        let select = try PreparedStatement(
             source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
         guard schema == .now, try select.step() else { return try makeLoose(entity, in: target) }
-        try Statement(target, select.string(0)).execute()
+        try PreparedStatement(target, select.string(0)).execute()
     }
 
     /// An empty table of the same columns without constraints. Its columns compare as those of the store do, and keep what
@@ -208,7 +208,7 @@ extension PastState {
                 + (isCollated ? " COLLATE \(quoted(column.collation))" : "") + fallback
         }
         let key = entity.key.map { "\(quoted($0.stored)) COLLATE BINARY" }.joined(separator: ", ")
-        try Statement(
+        try PreparedStatement(
             target,
             "CREATE TABLE \(quoted(entity.stored)) (\(columns.joined(separator: ", ")), _position, PRIMARY KEY (\(key)))"
         ).execute()
@@ -228,7 +228,7 @@ extension PastState {
     }
 
     private static func collations(_ database: OpaquePointer) throws -> Set<String> {
-        let select = try Statement(database, "SELECT upper(name) FROM pragma_collation_list")
+        let select = try PreparedStatement(database, "SELECT upper(name) FROM pragma_collation_list")
         var names: Set<String> = []
         while try select.step() { names.insert(select.string(0)) }
         return names
@@ -262,8 +262,10 @@ extension PastState {
         let olds = conversions.compactMap(\.old)
         let type = entity.isStrict && !isLoose(entity) ? " ANY" : ""
         for old in olds {
-            try Statement(target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(old.stored))\(type)")
-                .execute()
+            try PreparedStatement(
+                target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(old.stored))\(type)"
+            )
+            .execute()
         }
         var reading = entity
         reading.columns += olds
@@ -277,7 +279,7 @@ extension PastState {
     }
 
     private static func count(_ entity: CatalogEntity, in database: OpaquePointer) throws -> Int64 {
-        let count = try Statement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+        let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try count.step() ? count.integer(0) : 0
     }
 
@@ -348,7 +350,7 @@ extension PastState {
         if isConverted { return false }
         let isMoved = try database.writeWithoutTransaction { db in
             let connection = try Self.connection(db)
-            try Statement(connection, "BEGIN").execute()
+            try PreparedStatement(connection, "BEGIN").execute()
             do {
                 let fold = Fold(
                     connection, targets: entities.map(self.target), checks: false,
@@ -363,12 +365,12 @@ extension PastState {
                 // An index of other rows would answer wrong; it is made again when somebody searches.
                 let indexed = searchable.withLock { $0 }
                 for index in try FullTextIndex.load(connection) where indexed.contains(index.entity) {
-                    try Statement(connection, "DROP TABLE \(quoted(index.table))").execute()
+                    try PreparedStatement(connection, "DROP TABLE \(quoted(index.table))").execute()
                 }
-                try Statement(connection, "COMMIT").execute()
+                try PreparedStatement(connection, "COMMIT").execute()
             } catch {
                 // The error that made it necessary is the one that matters.
-                try? Statement(connection, "ROLLBACK").execute()
+                try? PreparedStatement(connection, "ROLLBACK").execute()
                 // A row of the past may break a constraint that its table got later: then the tables are made again.
                 if let error = error as? StorageError, error.code == .conflict { return false }
                 throw error
@@ -423,14 +425,14 @@ extension PastState {
     private func convert(_ conversion: Conversion, of entity: CatalogEntity, in target: OpaquePointer) throws {
         let table = quoted(entity.stored)
         guard let old = conversion.old.map({ quoted($0.stored) }) else {
-            let update = try Statement(
+            let update = try PreparedStatement(
                 target, "UPDATE OR ABORT \(table) SET \(quoted(conversion.column.stored)) = ?1")
             try update.writer.bind(conversion.steps.reduce(conversion.fallback) { try $1($0) }, at: 1)
             return try update.execute()
         }
         let rowid = entity.rowidName ?? "rowid"
-        let select = try Statement(target, "SELECT \(rowid), \(old) FROM \(table)")
-        let update = try Statement(
+        let select = try PreparedStatement(target, "SELECT \(rowid), \(old) FROM \(table)")
+        let update = try PreparedStatement(
             target, "UPDATE OR ABORT \(table) SET \(quoted(conversion.column.stored)) = ?1 WHERE \(rowid) = ?2")
         while try select.step() {
             let value = try conversion.steps.reduce(select.row.value(at: 1)) { try $1($0) }
@@ -439,6 +441,6 @@ extension PastState {
             try update.execute()
         }
         select.reset()
-        try Statement(target, "ALTER TABLE \(table) DROP COLUMN \(old)").execute()
+        try PreparedStatement(target, "ALTER TABLE \(table) DROP COLUMN \(old)").execute()
     }
 }

@@ -44,9 +44,9 @@ package struct ReferencedTables {
         defer { sqlite3_close_v2(database) }
         for table in tables {
             let columns = table.columns.map(quoted).joined(separator: ", ")
-            try Statement(database, "CREATE TABLE \(quoted(table.name))(\(columns))").execute()
+            try PreparedStatement(database, "CREATE TABLE \(quoted(table.name))(\(columns))").execute()
         }
-        for other in others { try? Statement(database, other).execute() }
+        for other in others { try? PreparedStatement(database, other).execute() }
         let seen = SeenTables()
         sqlite3_set_authorizer(
             database,
@@ -56,7 +56,7 @@ package struct ReferencedTables {
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(seen).toOpaque())
-        try withExtendedLifetime(seen) { _ = try Statement(query: sql, on: database) }
+        try withExtendedLifetime(seen) { _ = try PreparedStatement(query: sql, on: database) }
         sqlite3_set_authorizer(database, nil, nil)
         return seen.names
     }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-extension Statement {
+extension PreparedStatement {
     /// A query of somebody else's.
     ///
     /// - Throws: What SQLite says of it; `misuse` where it isn't one query that only reads.

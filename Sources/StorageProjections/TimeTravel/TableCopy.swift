@@ -15,7 +15,7 @@ struct TableCopy {
     /// - Parameter columns: Those that are copied; all where none is named.
     func run(_ table: String, columns: [String] = []) throws {
         let list = columns.isEmpty ? "*" : columns.map(quoted).joined(separator: ", ")
-        let select = try Statement(source, "SELECT \(list) FROM \(quoted(table))")
+        let select = try PreparedStatement(source, "SELECT \(list) FROM \(quoted(table))")
         let found = (0..<sqlite3_column_count(select.pointer)).map {
             String(cString: sqlite3_column_name(select.pointer, $0))
         }
@@ -28,13 +28,13 @@ struct TableCopy {
     /// The statement that takes what a row of `select` holds into the columns of `list`, or fails: whatever the schema says of
     /// conflicts, no row is replaced or passed over.
     static func insert(
-        _ select: Statement, into table: String, list: String, _ target: OpaquePointer
-    ) throws -> Statement {
+        _ select: PreparedStatement, into table: String, list: String, _ target: OpaquePointer
+    ) throws -> PreparedStatement {
         let marks = (0..<sqlite3_column_count(select.pointer)).map { _ in "?" }.joined(separator: ", ")
-        return try Statement(target, "INSERT OR ABORT INTO \(table)(\(list)) VALUES (\(marks))")
+        return try PreparedStatement(target, "INSERT OR ABORT INTO \(table)(\(list)) VALUES (\(marks))")
     }
 
-    static func copy(_ row: Statement, with insert: Statement) throws {
+    static func copy(_ row: PreparedStatement, with insert: PreparedStatement) throws {
         for column in 0..<sqlite3_column_count(row.pointer) {
             sqlite3_bind_value(insert.pointer, column + 1, sqlite3_column_value(row.pointer, column))
         }

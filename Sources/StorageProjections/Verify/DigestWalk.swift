@@ -7,10 +7,10 @@ struct DigestWalk {
     /// After a row that can't be read, the chain goes on behind the next digest.
     private var isResuming = false
 
-    init(_ database: OpaquePointer) throws { chain = DigestChain(store: try StoreLineage.load(database)) }
+    init(_ database: OpaquePointer) throws { chain = DigestChain(store: try StoreLineage.load(database).store) }
 
     /// - Parameter row: Position, last position, whether it is sealed, digest.
-    mutating func check(_ batch: EventBatch, _ row: Statement, _ report: inout VerifyReport) {
+    mutating func check(_ batch: EventBatch, row: PreparedStatement, report: inout VerifyReport) {
         chain.add(batch)
         let digest = Array(row.bytes(3))
         let isSealed = row.integer(2) != 0
@@ -22,7 +22,7 @@ struct DigestWalk {
         follow(digest)
     }
 
-    mutating func skip(_ row: Statement) {
+    mutating func skip(_ row: PreparedStatement) {
         isResuming = true
         follow(Array(row.bytes(3)))
     }

@@ -59,15 +59,15 @@ struct LogWalk {
     }
 
     /// Notes the idempotency keys of a row's commits.
-    func collectKeys(_ batch: EventBatch, _ remember: Statement, _ stretch: Statement) throws {
+    func collectKeys(_ batch: EventBatch, _ remember: PreparedStatement, _ extend: PreparedStatement) throws {
         for (index, part) in batch.commits.enumerated() {
             guard let key = part.info.metadata.idempotencyKey else { continue }
             let first = batch.header.first + Int64(part.events.lowerBound)
             let last = batch.header.first + Int64(part.events.upperBound) - 1
             if index == 0, batch.beginsInsideCommit {
-                stretch.bind(text: key, at: 1)
-                stretch.bind(last, at: 2)
-                try stretch.execute()
+                extend.bind(text: key, at: 1)
+                extend.bind(last, at: 2)
+                try extend.execute()
             } else {
                 remember.bind(text: key, at: 1)
                 remember.bind(part.info.number, at: 2)

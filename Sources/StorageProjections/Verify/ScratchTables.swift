@@ -19,7 +19,7 @@ package final class ScratchTables {
         self.database = database
         sqlite3_exec(
             database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000", nil, nil, nil)
-        try Statement(
+        try PreparedStatement(
             database,
             "CREATE TABLE tombstone(entity INTEGER, key BLOB, position INTEGER, PRIMARY KEY (entity, key)) WITHOUT ROWID"
         ).execute()
@@ -34,7 +34,7 @@ package final class ScratchTables {
         }
         let key = entity.key.map(Self.name).joined(separator: ", ")
         let all = (columns + ["_position", "PRIMARY KEY (\(key))"]).joined(separator: ", ")
-        try Statement(database, "CREATE TABLE \(Self.table(of: entity))(\(all))").execute()
+        try PreparedStatement(database, "CREATE TABLE \(Self.table(of: entity))(\(all))").execute()
         return Fold.Target(
             entity: entity, table: Self.table(of: entity), column: Self.name, tombstones: "tombstone")
     }

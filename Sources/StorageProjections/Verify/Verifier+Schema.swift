@@ -7,20 +7,20 @@ internal import StorageLog
 
 extension Verifier {
     mutating func checkFile() throws {
-        let check = try Statement(database, "PRAGMA integrity_check(20)")
+        let check = try PreparedStatement(database, "PRAGMA integrity_check(20)")
         while try check.step() {
             let message = check.string(0)
             if let error = StorageError.unreadPage(message) { throw error }
             if message != "ok" { report.add("file", message) }
         }
-        let foreign = try Statement(database, "PRAGMA foreign_key_check")
+        let foreign = try PreparedStatement(database, "PRAGMA foreign_key_check")
         if try foreign.step() { report.add("file", table: foreign.string(0), "a foreign key leads nowhere") }
     }
 
     mutating func checkSchema() throws {
         let expected = StoreLayout.objects
         var found: [String: String] = [:]
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'storage\\_%' ESCAPE '\\'")
         while try select.step() { found[select.string(0)] = select.string(1) }
         for (name, sql) in expected where found[name] != sql {
@@ -41,14 +41,14 @@ extension Verifier {
         }
         try checkAttached(to: Set(expected.map(\.name) + indexes), knowing: known)
         try guarded("schema") { try $0.checkCheckpoints(projections.map(\.name)) }
-        let meta = try Statement(database, "SELECT count(*) FROM storage_meta")
+        let meta = try PreparedStatement(database, "SELECT count(*) FROM storage_meta")
         if try meta.step(), meta.integer(0) != 1 { report.add("schema", "storage_meta has \(meta.integer(0)) rows") }
     }
 
     /// Triggers and indexes on the engine's tables, whatever they are called: a trigger there changes other tables with each
     /// commit, or before anything is recorded.
     private mutating func checkAttached(to tables: Set<String>, knowing known: Set<String>) throws {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             "SELECT type, name, tbl_name FROM sqlite_schema WHERE type IN ('trigger', 'index') AND sql IS NOT NULL ORDER BY name"
         )
@@ -62,7 +62,7 @@ extension Verifier {
     /// Every projection has come to a position that there is, and nothing is remembered of others.
     private mutating func checkCheckpoints(_ names: [String]) throws {
         let head = try LogHead.load(database).position
-        let select = try Statement(database, "SELECT projection, position FROM storage_checkpoint")
+        let select = try PreparedStatement(database, "SELECT projection, position FROM storage_checkpoint")
         var missing = Set(names)
         while try select.step() {
             let name = select.string(0)
@@ -72,7 +72,7 @@ extension Verifier {
             }
         }
         for name in missing.sorted() { report.add("projection", table: name, "has no checkpoint") }
-        let letters = try Statement(database, "SELECT projection, position FROM storage_dead_letter")
+        let letters = try PreparedStatement(database, "SELECT projection, position FROM storage_dead_letter")
         while try letters.step() {
             guard !names.contains(letters.string(0)) || !(1...max(head, 1)).contains(letters.integer(1)) else {
                 continue
@@ -88,7 +88,7 @@ extension Verifier {
     /// Rows that no event holds, so that only their form and their places can be checked.
     mutating func checkBookkeeping(_ catalog: Catalog) throws {
         let head = try LogHead.load(database).position
-        let epoch = try Statement(
+        let epoch = try PreparedStatement(
             database, "SELECT 1 FROM storage_meta WHERE typeof(writer_epoch) <> 'integer' OR writer_epoch < 0")
         if try epoch.step() { report.add("bookkeeping", "storage_meta has a writer_epoch that isn't a number") }
         try guarded("bookkeeping") { verifier in
@@ -114,7 +114,7 @@ extension Verifier {
     }
 
     private mutating func report(_ message: String, _ sql: String) throws {
-        let select = try Statement(database, sql)
+        let select = try PreparedStatement(database, sql)
         while try select.step(), !report.isTruncated {
             report.add("bookkeeping", message.replacing("%@", with: select.string(0)))
         }

@@ -13,8 +13,8 @@ package struct Verifier {
     private let progress: (_ position: Int64, _ head: Int64) -> Void
     var report = VerifyReport()
 
-    /// - Parameter end: What the log is held to beside the store, noted before the transaction began; nil where the file is all
-    ///   that there is.
+    /// - Parameter end: What is known beside the store of the log's end, noted before the transaction began; nil where the
+    ///   file is all that there is.
     package init(
         _ database: OpaquePointer, end: AcknowledgedEnd? = nil,
         progress: @escaping (Int64, Int64) -> Void = { _, _ in }
@@ -86,16 +86,19 @@ extension Verifier {
         let scratch = try ScratchTables()
         let entities = CatalogEntity.reserved + catalog.live
         let fold = Fold(scratch.database, targets: try entities.map(scratch.target), checks: true)
-        try Statement(scratch.database, "CREATE TABLE commit_key(key TEXT PRIMARY KEY, number, first, last, time)")
-            .execute()
-        let rememberKey = try Statement(
+        try PreparedStatement(
+            scratch.database, "CREATE TABLE commit_key(key TEXT PRIMARY KEY, number, first, last, time)"
+        )
+        .execute()
+        let rememberKey = try PreparedStatement(
             scratch.database, "INSERT OR IGNORE INTO commit_key VALUES (?1, ?2, ?3, ?4, ?5)")
-        let stretchKey = try Statement(scratch.database, "UPDATE commit_key SET last = ?2 WHERE key = ?1")
-        try Statement(scratch.database, "BEGIN").execute()
+        let extendKey = try PreparedStatement(scratch.database, "UPDATE commit_key SET last = ?2 WHERE key = ?1")
+        try PreparedStatement(scratch.database, "BEGIN").execute()
         var walk = LogWalk()
         let reader = LogReader(database)
         var digests = try DigestWalk(database)
-        let rows = try Statement(database, "SELECT position, last, sealed, digest FROM storage_log ORDER BY position")
+        let rows = try PreparedStatement(
+            database, "SELECT position, last, sealed, digest FROM storage_log ORDER BY position")
         let head = try readHead(reader)
         report.requested = head.position > 0 ? 1...head.position : nil
         while try rows.step() {
@@ -107,7 +110,7 @@ extension Verifier {
                 guard let batch = try reader.batch(containing: first), batch.header.first == first
                 else { throw StorageError.corruptLog("row @\(first) can't be read") }
                 walk.check(batch, &report)
-                digests.check(batch, rows, &report)
+                digests.check(batch, row: rows, report: &report)
                 // Events whose predecessors are lost can't be judged.
                 if report.notVerified.isEmpty {
                     // `report` can't be changed from two places at once, so the findings are collected first.
@@ -115,7 +118,7 @@ extension Verifier {
                     try fold.apply(batch) { found.append(($0, $1)) }
                     for (position, message) in found { report.add("event", position: position, message) }
                 }
-                try walk.collectKeys(batch, rememberKey, stretchKey)
+                try walk.collectKeys(batch, rememberKey, extendKey)
             } catch let error as StorageError where !error.isOfTheMachine {
                 report.add("log", position: first, error.message)
                 report.notVerified.append(end...last)
@@ -153,10 +156,10 @@ extension Verifier {
         let rest = entity.live.filter { $0.keyPlace == 0 }
         let columns = entity.key + rest
         let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
-        let expected = try Statement(
+        let expected = try PreparedStatement(
             scratch.database,
             Self.select(ScratchTables.table(of: entity), columns.map(ScratchTables.name), keys: entity.key.count))
-        let actual = try Statement(
+        let actual = try PreparedStatement(
             database, Self.select(quoted(entity.stored), columns.map { quoted($0.stored) }, keys: entity.key.count))
         report.rows += try comparison.run(expected, actual) { difference in
             switch difference {
@@ -191,13 +194,13 @@ extension Verifier {
     private mutating func compareTombstones(_ scratch: ScratchTables) throws {
         let comparison = RowComparison(keyCount: 2, names: ["entity", "key", "position"])
         let sql = "SELECT entity, key, position FROM %@ WHERE entity IN (%@) ORDER BY entity, key"
-        let known = try Statement(scratch.database, "SELECT DISTINCT entity FROM tombstone")
+        let known = try PreparedStatement(scratch.database, "SELECT DISTINCT entity FROM tombstone")
         var entities: [String] = []
         while try known.step() { entities.append(String(known.integer(0))) }
         // Entities that are dropped by now weren't folded; their tombstones stay for `history`.
         let list = entities.joined(separator: ", ")
-        let expected = try Statement(scratch.database, String(format: sql, "tombstone", list))
-        let actual = try Statement(database, String(format: sql, "storage_tombstone", list))
+        let expected = try PreparedStatement(scratch.database, String(format: sql, "tombstone", list))
+        let actual = try PreparedStatement(database, String(format: sql, "storage_tombstone", list))
         _ = try comparison.run(expected, actual) { difference in
             report.add("tombstone", "\(difference)")
             return !report.isTruncated
@@ -207,8 +210,8 @@ extension Verifier {
     private mutating func compareKeys(_ scratch: ScratchTables) throws {
         let comparison = RowComparison(keyCount: 1, names: ["key", "number", "first", "last", "time"])
         let sql = "SELECT key, number, first, last, time FROM %@ WHERE number > 0 ORDER BY key"
-        let expected = try Statement(scratch.database, String(format: sql, "commit_key"))
-        let actual = try Statement(database, String(format: sql, "storage_commit_key"))
+        let expected = try PreparedStatement(scratch.database, String(format: sql, "commit_key"))
+        let actual = try PreparedStatement(database, String(format: sql, "storage_commit_key"))
         _ = try comparison.run(expected, actual) { difference in
             report.add("commit-key", "\(difference)")
             return !report.isTruncated

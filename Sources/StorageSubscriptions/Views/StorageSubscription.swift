@@ -45,7 +45,7 @@ public class StorageSubscription {
     public func refresh() async {
         guard isActive else { return }
         if handle == nil {
-            // An opening may have told its value already without being at its end: that value isn't read again by it.
+            // An opening may have published its value and not be at its end yet: it doesn't read that value again.
             let isEnding = opening != nil && refreshCount > 0
             await open()
             guard isEnding else { return }

@@ -23,7 +23,7 @@ extension StoreDump {
             let key = entity.key
             let others = entity.live.filter { $0.keyPlace == 0 }
             let names = (key + others).map { quoted($0.stored) } + ["_position"]
-            let select = try Statement(
+            let select = try PreparedStatement(
                 database, "SELECT \(names.joined(separator: ", ")) FROM \(quoted(entity.stored))")
             var rows: [[Cell]: DumpedRow] = [:]
             while try select.step() {

@@ -33,6 +33,15 @@ nonisolated struct TypeRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case `class` = "class"
+        case `let` = "let"
+        case `in` = "in"
+        case `two words` = "two words"
+        case updatedAt
+    }
+
     var id: String
     var `class`: String
     var `let`: Int

@@ -34,6 +34,12 @@ public nonisolated struct UserRecord {
 
     public static let columns = Columns()
 
+    public enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case name
+        case updatedAt
+    }
+
     public var id: String
     public var name: String
     public var updatedAt: Foundation.Date

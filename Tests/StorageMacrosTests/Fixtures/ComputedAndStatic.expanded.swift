@@ -42,6 +42,14 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case first
+        case last
+        case age
+        case updatedAt
+    }
+
     var id: String
     var first: String
     var last: String

@@ -30,6 +30,11 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case updatedAt
+    }
+
     var id: String
     var updatedAt: Foundation.Date
 

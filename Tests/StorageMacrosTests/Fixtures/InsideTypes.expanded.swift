@@ -23,6 +23,11 @@ enum Shop {
 
             static let columns = Columns()
 
+            enum ColumnName: Swift.String, Swift.Sendable {
+                case id
+                case updatedAt
+            }
+
             var id: String
             var updatedAt: Foundation.Date
 
@@ -98,6 +103,11 @@ extension Shop.Back {
 
         fileprivate static let columns = Columns()
 
+        fileprivate enum ColumnName: Swift.String, Swift.Sendable {
+            case id
+            case updatedAt
+        }
+
         fileprivate var id: String
         fileprivate var updatedAt: Foundation.Date
 
@@ -171,6 +181,11 @@ public extension Shop {
         }
 
         public static let columns = Columns()
+
+        public enum ColumnName: Swift.String, Swift.Sendable {
+            case id
+            case updatedAt
+        }
 
         public var id: String
         public var updatedAt: Foundation.Date

@@ -42,6 +42,15 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case role
+        case past
+        case mood
+        case other
+        case updatedAt
+    }
+
     var id: User.Key
     var role: User.Role
     var past: [User.Role]?

@@ -37,6 +37,16 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case a
+        case b
+        case c
+        case d
+        case e
+        case updatedAt
+    }
+
     var id: String
     var a: Int?
     var b: Int?

@@ -34,6 +34,12 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case name
+        case updatedAt
+    }
+
     var id: String
     var name: String
     var updatedAt: Foundation.Date

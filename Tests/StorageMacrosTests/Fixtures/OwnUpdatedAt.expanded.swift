@@ -30,6 +30,12 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case updatedAt
+        case name
+    }
+
     var id: String
     var updatedAt: Date
     var name: String

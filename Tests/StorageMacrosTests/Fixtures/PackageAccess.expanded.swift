@@ -25,6 +25,12 @@ package nonisolated struct UserRecord {
 
     package static let columns = Columns()
 
+    package enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case name
+        case updatedAt
+    }
+
     package var id: String
     package var name: String
     package var updatedAt: Foundation.Date

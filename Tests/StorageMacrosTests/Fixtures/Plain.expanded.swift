@@ -28,6 +28,13 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case name
+        case age
+        case updatedAt
+    }
+
     var id: String
     var name: String
     var age: Int?

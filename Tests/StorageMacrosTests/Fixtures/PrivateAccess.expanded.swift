@@ -25,6 +25,12 @@ fileprivate nonisolated struct UserRecord {
 
     fileprivate static let columns = Columns()
 
+    fileprivate enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case name
+        case updatedAt
+    }
+
     fileprivate var id: String
     fileprivate var name: String
     fileprivate var updatedAt: Foundation.Date

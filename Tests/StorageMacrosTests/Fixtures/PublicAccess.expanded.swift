@@ -31,6 +31,14 @@ public nonisolated struct UserRecord {
 
     public static let columns = Columns()
 
+    public enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case name
+        case note
+        case secret
+        case updatedAt
+    }
+
     public var id: UUID
     public var name: String
     var note: String

@@ -3,3 +3,9 @@
 struct E {
     var id: String
 }
+struct Columns {
+    var id: String
+}
+struct ColumnName {
+    var id: String
+}

@@ -2,3 +2,13 @@
 struct E {
     var id: String
 }
+
+@StorageEntity
+struct Columns {
+    var id: String
+}
+
+@StorageEntity
+struct ColumnName {
+    var id: String
+}

@@ -37,6 +37,16 @@ nonisolated struct RowRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case row
+        case entity
+        case now
+        case container
+        case databaseTableName
+        case updatedAt
+    }
+
     var id: String
     var row: String
     var entity: String

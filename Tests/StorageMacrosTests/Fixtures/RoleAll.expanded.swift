@@ -52,6 +52,17 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case name
+        case tries
+        case role
+        case token
+        case settings
+        case teamId
+        case updatedAt
+    }
+
     static func foreignKey(of path: Swift.PartialKeyPath<User>) -> Swift.String? {
         if path == \User.posts {
             return "authorId"

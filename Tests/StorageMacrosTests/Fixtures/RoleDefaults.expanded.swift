@@ -40,6 +40,17 @@ nonisolated struct NoteRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case tags
+        case weights
+        case none
+        case made
+        case mixed
+        case mood
+        case updatedAt
+    }
+
     var id: String
     var tags: [String]
     var weights: [String: [Double]]

@@ -25,6 +25,11 @@ nonisolated struct ARecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case updatedAt
+    }
+
     var id: String
     var updatedAt: Foundation.Date
 

@@ -31,6 +31,11 @@ nonisolated struct TripRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case updatedAt
+    }
+
     var id: String
     var place: Place
     var time: Span

@@ -26,6 +26,12 @@ public nonisolated struct PostRecord {
 
     public static let columns = Columns()
 
+    public enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case authorId
+        case updatedAt
+    }
+
     public static func foreignKey(of path: Swift.PartialKeyPath<Post>) -> Swift.String? {
         if path == \Post.author {
             return "authorId"

@@ -32,6 +32,11 @@ struct Node {
 
         static let columns = Columns()
 
+        enum ColumnName: Swift.String, Swift.Sendable {
+            case id
+            case updatedAt
+        }
+
         var id: String
         var updatedAt: Foundation.Date
 
@@ -113,6 +118,14 @@ nonisolated struct NodeRecord {
     }
 
     static let columns = Columns()
+
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case parentId
+        case ownerId
+        case tags
+        case updatedAt
+    }
 
     static func foreignKey(of path: Swift.PartialKeyPath<Node>) -> Swift.String? {
         if path == \Node.parent {

@@ -37,6 +37,17 @@ nonisolated struct PointRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case x
+        case y
+        case width
+        case title
+        case a
+        case b
+        case updatedAt
+    }
+
     var id: Int
     var x: Double
     var y: Double

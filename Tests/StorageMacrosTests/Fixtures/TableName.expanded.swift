@@ -22,6 +22,11 @@ nonisolated struct UserRecord {
 
     static let columns = Columns()
 
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case updatedAt
+    }
+
     var id: String
     var updatedAt: Foundation.Date
 
@@ -92,6 +97,11 @@ nonisolated struct VisitorRecord {
     }
 
     static let columns = Columns()
+
+    enum ColumnName: Swift.String, Swift.Sendable {
+        case id
+        case updatedAt
+    }
 
     var id: String
     var updatedAt: Foundation.Date

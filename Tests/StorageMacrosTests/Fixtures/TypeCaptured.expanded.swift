@@ -4,5 +4,6 @@ struct Grid {
     var id: String
     var columns: [Columns]
     var element: E
+    var first: ColumnName?
     var fine: Layout.Columns
 }

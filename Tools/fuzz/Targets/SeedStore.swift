@@ -51,7 +51,11 @@ enum SeedStore {
             }
             try commit("UPDATE notes SET text = text || '!', score = NULL WHERE id < 6")
             try commit("ALTER TABLE notes ADD COLUMN extra TEXT DEFAULT 'none'; DELETE FROM places WHERE y > 7")
-            while try writer.sealWindow(db) {}
+            while let run = try writer.nextSealingRun(),
+                let merged = try SegmentMerge(run, from: writer.database, configuration)
+            {
+                try writer.exchange(merged, db)
+            }
         }
         return engine
     }

@@ -148,7 +148,7 @@ private final class PastQueries {
         state.add(views: views)
         try state.read(tables.names, searching: tables.searched, from: db) { past in
             guard let connection = past.sqliteConnection else { throw StorageError.closed() }
-            let result = QueryResult(try Statement(connection, sql), catalog: state.catalog)
+            let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
             while let row = try result.next() { try body(row) }
         }
     }

@@ -106,7 +106,7 @@ private struct PastCondition {
         }
         return try past.read(tables, from: db) { past in
             guard let connection = past.sqliteConnection else { throw StorageError.closed() }
-            let statement = try StorageLog.Statement(connection, sql)
+            let statement = try PreparedStatement(connection, sql)
             guard try statement.step() else { return false }
             switch statement.row.value(at: 0) {
             case .null, .integer(0): return false

@@ -48,7 +48,7 @@ struct SQLCommand: AsyncParsableCommand {
 
     private static func statement(
         for sql: String, _ connection: OpaquePointer, _ catalog: Catalog
-    ) throws -> StorageLog.Statement {
+    ) throws -> PreparedStatement {
         let tables = try HistoryTables(connection)
         do {
             return try tables.statement(for: sql)

@@ -63,20 +63,20 @@ struct StoreStats {
         head = store.head
         fileBytes = Self.size(of: path)
         walBytes = Self.size(of: path + "-wal")
-        let log = try Statement(
+        let log = try PreparedStatement(
             store.connection, "SELECT coalesce(sum(sealed != 0), 0), count(*), coalesce(sum(size), 0) FROM storage_log")
         if try log.step() {
             sealed = log.integer(0)
             unsealed = log.integer(1) - sealed
             rawBytes = log.integer(2)
         }
-        let pages = try Statement(
+        let pages = try PreparedStatement(
             store.connection,
             "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = 'storage_log' AND aggregate = TRUE")
         if try pages.step() { logBytes = pages.integer(0) }
         try countEvents(store, progress)
         for entity in store.catalog.live {
-            let rows = try Statement(store.connection, "SELECT count(*) FROM \(quoted(entity.stored))")
+            let rows = try PreparedStatement(store.connection, "SELECT count(*) FROM \(quoted(entity.stored))")
             guard try rows.step() else { continue }
             entities[entity.name, default: Entity()].rows += rows.integer(0)
             entities[entity.name]?.isDropped = false

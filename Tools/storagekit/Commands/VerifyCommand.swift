@@ -60,7 +60,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     /// Sealed rows of the log; nil if the damage is such that they can't be counted.
     private static func segmentCount(_ connection: OpaquePointer) -> Int64? {
-        guard let select = try? Statement(connection, "SELECT count(*) FROM storage_log WHERE sealed != 0"),
+        guard let select = try? PreparedStatement(connection, "SELECT count(*) FROM storage_log WHERE sealed != 0"),
             (try? select.step()) == true
         else { return nil }
         return select.integer(0)

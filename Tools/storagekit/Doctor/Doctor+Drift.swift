@@ -50,11 +50,11 @@ extension Doctor {
     private func sample(of entity: CatalogEntity) throws -> [SampledRow] {
         let rowid = entity.rowidName ?? "rowid"
         let table = quoted(entity.stored)
-        let bounds = try Statement(database, "SELECT min(\(rowid)), max(\(rowid)) FROM \(table)")
+        let bounds = try PreparedStatement(database, "SELECT min(\(rowid)), max(\(rowid)) FROM \(table)")
         guard try bounds.step(), !bounds.row.isNull(at: 0) else { return [] }
         let (first, last) = (bounds.integer(0), bounds.integer(1))
         let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
-        let select = try Statement(
+        let select = try PreparedStatement(
             database,
             """
             SELECT \(rowid), _position, \(columns.map { quoted($0.stored) }.joined(separator: ", ")) FROM \(table)
@@ -111,7 +111,8 @@ extension Doctor {
     private func lost(of entity: CatalogEntity, _ log: LogReader, _ head: Int64) throws -> Int {
         guard head > 0 else { return 0 }
         let conditions = entity.key.enumerated().map { "\(quoted($1.stored)) IS ?\($0 + 1)" }.joined(separator: " AND ")
-        let select = try Statement(database, "SELECT _position FROM \(quoted(entity.stored)) WHERE \(conditions)")
+        let select = try PreparedStatement(
+            database, "SELECT _position FROM \(quoted(entity.stored)) WHERE \(conditions)")
         var seen: Set<[UInt8]> = []
         var (lost, batches) = (0, 0)
         try log.forEachBatch(in: 1...head, descending: true, where: { $0.entities.contains(entity.id) }) { batch in

@@ -43,12 +43,12 @@ struct Doctor {
 
     /// The first cell of a query.
     func integer(_ sql: String) throws -> Int64 {
-        let select = try Statement(database, sql)
+        let select = try PreparedStatement(database, sql)
         return try select.step() ? select.integer(0) : 0
     }
 
     func text(_ sql: String) throws -> String {
-        let select = try Statement(database, sql)
+        let select = try PreparedStatement(database, sql)
         return try select.step() ? select.string(0) : ""
     }
 }
@@ -70,7 +70,7 @@ extension Doctor {
     }
 
     private func file() throws -> [Checkup] {
-        let check = try Statement(database, "PRAGMA quick_check(3)")
+        let check = try PreparedStatement(database, "PRAGMA quick_check(3)")
         var problems: [String] = []
         while try check.step() { problems.append(check.string(0)) }
         guard problems != ["ok"] else { return [.ok("file", "SQLite finds its pages in order")] }
@@ -82,7 +82,7 @@ extension Doctor {
     }
 
     private func references() throws -> [Checkup] {
-        let check = try Statement(
+        let check = try PreparedStatement(
             database, "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1 ORDER BY 1")
         var found: [Checkup] = []
         while try check.step() {
@@ -97,7 +97,7 @@ extension Doctor {
 
     private func schema() throws -> [Checkup] {
         var found: [Checkup] = []
-        let known = try Statement(database, "SELECT sql FROM sqlite_schema WHERE name = ?")
+        let known = try PreparedStatement(database, "SELECT sql FROM sqlite_schema WHERE name = ?")
         for (name, sql) in StoreLayout.objects {
             known.bind(text: name, at: 1)
             let isSame = try known.step() && known.string(0) == sql
@@ -131,7 +131,7 @@ extension Doctor {
 
 extension Doctor {
     private func positions() throws -> [Checkup] {
-        let gap = try Statement(
+        let gap = try PreparedStatement(
             database,
             """
             SELECT position, expected FROM (
@@ -159,7 +159,7 @@ extension Doctor {
     }
 
     private func clock() throws -> [Checkup] {
-        let back = try Statement(
+        let back = try PreparedStatement(
             database,
             """
             SELECT position FROM (
@@ -189,7 +189,7 @@ extension Doctor {
 
     /// Full windows that wait to be sealed; a tail that isn't full belongs to every store.
     private func tail() throws -> [Checkup] {
-        let select = try Statement(
+        let select = try PreparedStatement(
             database, "SELECT count(*), coalesce(sum(last - position + 1), 0) FROM storage_log WHERE sealed = 0")
         _ = try select.step()
         let (rows, events) = (select.integer(0), select.integer(1))

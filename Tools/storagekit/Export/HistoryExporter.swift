@@ -12,7 +12,7 @@ final class HistoryExporter {
     /// How the rows of one entity are read back and written.
     private struct Source {
         let entity: CatalogEntity
-        let select: Statement
+        let select: PreparedStatement
         /// The columns that `select` yields, and whether each is part of the row.
         let columns: [(column: CatalogColumn, isShown: Bool)]
     }
@@ -45,7 +45,7 @@ final class HistoryExporter {
         }
         let names = columns.map { ScratchTables.name(of: $0.0) }.joined(separator: ", ")
         let condition = entity.key.map { "\(ScratchTables.name(of: $0)) = ?" }.joined(separator: " AND ")
-        let select = try Statement(
+        let select = try PreparedStatement(
             scratch.database, "SELECT \(names) FROM \(ScratchTables.table(of: entity)) WHERE \(condition)")
         return Source(entity: entity, select: select, columns: columns)
     }
@@ -53,7 +53,7 @@ final class HistoryExporter {
     func run(_ query: LogQuery, progress: (Int64, Int64) -> Void) throws {
         let head = try LogReader(database).head().position
         guard head > 0 else { return }
-        try Statement(scratch.database, "BEGIN").execute()
+        try PreparedStatement(scratch.database, "BEGIN").execute()
         try LogReader(database).forEachBatch(in: 1...head, where: fold.wants) { batch in
             let commits = batch.commits
             var current = 0

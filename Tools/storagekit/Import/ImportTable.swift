@@ -28,9 +28,9 @@ final class ImportTable {
     /// Values that had to be kept as JSON because their column's kind is another, by column.
     private(set) var deviants: [String: Int] = [:]
 
-    private var insert: Statement?
-    private var update: Statement?
-    private var delete: Statement?
+    private var insert: PreparedStatement?
+    private var update: PreparedStatement?
+    private var delete: PreparedStatement?
     /// Texts that are put together for binding; kept until the statement has run.
     private var scratch: [[UInt8]] = []
 
@@ -132,7 +132,7 @@ extension ImportTable {
         }
     }
 
-    private func run(_ statement: Statement, _ operation: HistoryOperation) throws {
+    private func run(_ statement: PreparedStatement, _ operation: HistoryOperation) throws {
         do {
             try statement.execute()
         } catch let error as StorageError where error.code == .conflict && operation.kind == .insert {
@@ -235,7 +235,7 @@ extension ImportTable {
 // MARK: Values and statements
 
 extension ImportTable {
-    private func bind(_ value: JSONValue, to statement: Statement, column: Column, at index: Int32) {
+    private func bind(_ value: JSONValue, to statement: PreparedStatement, column: Column, at index: Int32) {
         switch (value, column.kind) {
         case (.null, _): statement.bindNull(at: index)
         case (.bool(let value), .boolean): statement.bind(value ? 1 : 0, at: index)
@@ -264,7 +264,7 @@ extension ImportTable {
         scratch[scratch.count - 1].withUnsafeBytes(bind)
     }
 
-    private func insertStatement() throws -> Statement {
+    private func insertStatement() throws -> PreparedStatement {
         if let insert { return insert }
         let names = columns.map { quoted($0.stored) } + ["_position", quoted(keyColumn)]
         let marks = names.map { _ in "?" }.joined(separator: ", ")
@@ -274,7 +274,7 @@ extension ImportTable {
         return statement
     }
 
-    private func updateStatement() throws -> Statement {
+    private func updateStatement() throws -> PreparedStatement {
         if let update { return update }
         let assignments = (columns.map { quoted($0.stored) } + ["_position"]).map { "\($0) = ?" }
         let statement = try writer.statement(

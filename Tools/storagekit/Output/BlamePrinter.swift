@@ -171,7 +171,7 @@ final class BlamePrinter {
     }
 
     private func count(_ entity: CatalogEntity) throws -> Int {
-        let select = try Statement(store.connection, "SELECT count(*) FROM \(quoted(entity.stored))")
+        let select = try PreparedStatement(store.connection, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try select.step() ? Int(select.integer(0)) : 0
     }
 

@@ -16,9 +16,9 @@ final class AnswerTable {
     private let keyNames: [String]?
     private var fields: [StorageEvent.Field] = []
     private var keyPlaces: [Int] = []
-    private var insert: Statement?
-    private var find: Statement?
-    private var take: Statement?
+    private var insert: PreparedStatement?
+    private var find: PreparedStatement?
+    private var take: PreparedStatement?
 
     /// - Parameter keyNames: The columns that make the key; the first one where nil.
     init(keyNames: [String]?) throws {
@@ -51,11 +51,11 @@ final class AnswerTable {
 
     func forEachLeft(_ body: ([StorageEvent.Field]) throws -> Void) throws {
         guard insert != nil else { return }
-        let select = try Statement(scratch.database, "SELECT rowid, * FROM answer ORDER BY rowid")
+        let select = try PreparedStatement(scratch.database, "SELECT rowid, * FROM answer ORDER BY rowid")
         while try select.step() { try body(held(select)) }
     }
 
-    private func held(_ statement: Statement) -> [StorageEvent.Field] {
+    private func held(_ statement: PreparedStatement) -> [StorageEvent.Field] {
         let row = statement.row
         return fields.enumerated().map { place, field in
             StorageEvent.Field(
@@ -69,13 +69,13 @@ final class AnswerTable {
         let columns = row.indices.map { "c\($0)" }
         let keys = keyPlaces.map { "c\($0)" }
         let database = scratch.database
-        try Statement(database, "CREATE TABLE answer(\(columns.joined(separator: ", ")))").execute()
-        try Statement(database, "CREATE INDEX answer_key ON answer(\(keys.joined(separator: ", ")))").execute()
+        try PreparedStatement(database, "CREATE TABLE answer(\(columns.joined(separator: ", ")))").execute()
+        try PreparedStatement(database, "CREATE INDEX answer_key ON answer(\(keys.joined(separator: ", ")))").execute()
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        insert = try Statement(database, "INSERT INTO answer VALUES (\(marks))")
+        insert = try PreparedStatement(database, "INSERT INTO answer VALUES (\(marks))")
         let condition = keys.map { "\($0) IS ?" }.joined(separator: " AND ")
-        find = try Statement(database, "SELECT rowid, * FROM answer WHERE \(condition) ORDER BY rowid LIMIT 1")
-        take = try Statement(database, "DELETE FROM answer WHERE rowid = ?")
+        find = try PreparedStatement(database, "SELECT rowid, * FROM answer WHERE \(condition) ORDER BY rowid LIMIT 1")
+        take = try PreparedStatement(database, "DELETE FROM answer WHERE rowid = ?")
     }
 
     private func places(in row: [StorageEvent.Field]) throws -> [Int] {

@@ -7,10 +7,10 @@ import StorageLog
 /// Values of columns that come from an entity's table keep the meaning that the catalog gives them.
 final class QueryResult {
     let columns: [String]
-    private let statement: Statement
+    private let statement: PreparedStatement
     private let kinds: [(type: String, coding: String)]
 
-    init(_ statement: Statement, catalog: Catalog) {
+    init(_ statement: PreparedStatement, catalog: Catalog) {
         self.statement = statement
         let count = sqlite3_column_count(statement.pointer)
         columns = Self.distinct((0..<count).map { String(cString: sqlite3_column_name(statement.pointer, $0)) })

@@ -144,7 +144,7 @@ final class ReplayPrompt {
         let output = output
         let ask = { (past: GRDB.Database) in
             guard let connection = past.sqliteConnection else { throw StorageError.closed() }
-            let result = QueryResult(try StorageLog.Statement(connection, sql), catalog: state.catalog)
+            let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
             let printer = QueryPrinter(output)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()
@@ -179,7 +179,7 @@ final class ReplayPrompt {
         }
         try folded.go(to: run.position)
         try folded.read { connection in
-            let result = QueryResult(try StorageLog.Statement(connection, sql), catalog: Catalog())
+            let result = QueryResult(try PreparedStatement(connection, sql), catalog: Catalog())
             let printer = QueryPrinter(output)
             while let row = try result.next() { try printer.write(row) }
             try printer.finish()

@@ -24,13 +24,13 @@ final class LogIndex {
     }
 
     private let reader: LogReader
-    private let select: Statement
+    private let select: PreparedStatement
     let head: LogHead
 
     init(_ reader: LogReader) throws {
         self.reader = reader
         head = try reader.head()
-        select = try Statement(
+        select = try PreparedStatement(
             reader.database,
             """
             SELECT position, last, first_commit, last_commit, first_time, last_time, length(body), size, sealed

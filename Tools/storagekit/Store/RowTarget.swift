@@ -104,7 +104,7 @@ extension StoreReader {
         let column = quoted(entity.key[0].stored)
         var found: [String] = []
         for (comparison, order) in [("<", "DESC"), (">", "ASC")] {
-            let select = try Statement(
+            let select = try PreparedStatement(
                 connection,
                 """
                 SELECT \(column) FROM \(quoted(entity.stored)) WHERE \(column) \(comparison) ? ORDER BY 1 \(order) LIMIT 2

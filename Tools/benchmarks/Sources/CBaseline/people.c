@@ -120,6 +120,35 @@ bool cb_store_insert_people(cb_store *store, const cb_people *people) {
 
 // MARK: Reading
 
+/// A sum over all columns of the row that a statement stands on, so that each is read.
+static int64_t sum_of_person(sqlite3_stmt *statement) {
+    static const int text_columns[] = {0, 1, 2, 4};
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof text_columns / sizeof *text_columns; i++) {
+        const unsigned char *text = sqlite3_column_text(statement, text_columns[i]);
+        sum += (text ? text[0] : 0) + sqlite3_column_bytes(statement, text_columns[i]);
+    }
+    sum += sqlite3_column_int64(statement, 3) + sqlite3_column_int(statement, 5);
+    return sum + (int64_t)sqlite3_column_double(statement, 6) + sqlite3_column_int64(statement, 7);
+}
+
+bool cb_store_look_up_people(cb_store *store, const char *const *keys, size_t count, size_t *found) {
+    *found = 0;
+    sqlite3_stmt *statement = cb_store_prepare(
+        store, "SELECT id, name, email, age, city, active, score, updatedAt FROM person WHERE id = ?");
+    if (!statement) return false;
+    bool succeeded = true;
+    for (size_t i = 0; i < count && succeeded; i++) {
+        sqlite3_bind_text(statement, 1, keys[i], -1, SQLITE_STATIC);
+        int result = sqlite3_step(statement);
+        if (result == SQLITE_ROW && sum_of_person(statement) != 0) *found += 1;
+        succeeded = result == SQLITE_ROW || result == SQLITE_DONE || cb_store_fail(store, "look people up");
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    return succeeded;
+}
+
 bool cb_store_read_people(cb_store *store, size_t *count, int64_t *checksum) {
     *count = 0;
     *checksum = 0;
@@ -128,13 +157,7 @@ bool cb_store_read_people(cb_store *store, size_t *count, int64_t *checksum) {
     if (!statement) return false;
     int result;
     while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-        static const int text_columns[] = {0, 1, 2, 4};
-        for (size_t i = 0; i < sizeof text_columns / sizeof *text_columns; i++) {
-            const unsigned char *text = sqlite3_column_text(statement, text_columns[i]);
-            *checksum += (text ? text[0] : 0) + sqlite3_column_bytes(statement, text_columns[i]);
-        }
-        *checksum += sqlite3_column_int64(statement, 3) + sqlite3_column_int(statement, 5);
-        *checksum += (int64_t)sqlite3_column_double(statement, 6) + sqlite3_column_int64(statement, 7);
+        *checksum += sum_of_person(statement);
         *count += 1;
     }
     if (result != SQLITE_DONE) cb_store_fail(store, "read people");

@@ -63,6 +63,9 @@ bool cb_store_insert_people(cb_store *store, const cb_people *people);
 /// `count` receives the number of rows, `checksum` a sum over all columns.
 bool cb_store_read_people(cb_store *store, size_t *count, int64_t *checksum);
 
+/// Reads the rows with these keys, a statement each, and touches every column. `found` receives how many there are.
+bool cb_store_look_up_people(cb_store *store, const char *const _Nonnull *_Nonnull keys, size_t count, size_t *found);
+
 /// Creates the tables of a history, each with all the columns that appear anywhere in it.
 bool cb_store_create_history_tables(cb_store *store, const cb_history *history);
 

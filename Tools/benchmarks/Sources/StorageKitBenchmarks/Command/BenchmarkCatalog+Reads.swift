@@ -72,7 +72,7 @@ extension BenchmarkCatalog {
         ]
     }
 
-    private func peopleAndKeys() -> ([Person], [String]) {
+    func peopleAndKeys() -> ([Person], [String]) {
         var random = SplitMix64(seed: 11)
         let keys = (0..<workload.lookUps).map { _ in generator.key(Int(random.next() % UInt64(workload.savedRows))) }
         return (generator.people(workload.savedRows), keys)

@@ -12,6 +12,6 @@ struct BenchmarkCatalog {
             + [insertDocuments, search, searchWithSnippets] + histories.map(importHistory)
             + [rebuild, rebuildVersions, rebuildLarge] + histories.map(rebuildHistory)
             + [replay, logSize, rowHistory, open, peakMemory, asOf] + [toolOnLargeLog]
-            + histories.map(toolOnHistory) + live
+            + histories.map(toolOnHistory) + client + live
     }
 }

@@ -87,7 +87,7 @@ enum CContenders {
         ]
     }
 
-    private static func contender(_ name: String, run: @escaping (CStore) throws -> Void) -> Contender {
+    static func contender(_ name: String, run: @escaping (CStore) throws -> Void) -> Contender {
         Contender(
             name,
             prepare: { workspace in

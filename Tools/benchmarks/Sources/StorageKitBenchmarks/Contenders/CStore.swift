@@ -34,6 +34,14 @@ final class CStore {
         return count
     }
 
+    /// How many of the rows with these keys there are.
+    func lookUp(_ keys: [UnsafePointer<CChar>]) throws -> Int {
+        var found = 0
+        try check(
+            keys.withUnsafeBufferPointer { cb_store_look_up_people(pointer, $0.baseAddress!, keys.count, &found) })
+        return found
+    }
+
     func createTables(of history: CHistory) throws {
         try check(cb_store_create_history_tables(pointer, history.pointer))
     }

@@ -14,6 +14,8 @@ enum ContenderName {
     static let cUpsert = "C upsert"
     static let cBulkLoad = "C bulk load"
     static let cParseAndUpsert = "C parse and upsert"
+    static let clientOfGRDB = "SQLiteClient, GRDB"
+    static let clientOfNIO = "SQLiteClient, SwiftNIO"
     /// The same commits with nobody looking.
     static let unwatched = "StorageKit, no view"
     static let observation = "GRDB ValueObservation"

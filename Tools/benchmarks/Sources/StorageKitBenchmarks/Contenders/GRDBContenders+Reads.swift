@@ -93,7 +93,7 @@ extension GRDBContenders {
         ]
     }
 
-    private static func reader(
+    static func reader(
         _ name: String, _ people: [Person], finding rows: Int,
         run: @escaping @Sendable (DatabasePool) async throws -> Int
     ) -> Contender {

@@ -1,20 +1,6 @@
 internal import CSQLite
 internal import StorageCore
 
-/// What the bytes of a sealed row depend on besides its events: the rows before it.
-///
-/// Rows of ``Limits/baseGroup`` windows may be compressed against one another: that of window *i* of its group against that of
-/// window *i* without its lowest bit, as in a binary indexed tree (Fenwick, 1994). Content that lasts is close to each row that
-/// way, and three rows at the most have to be read before it.
-struct SealingContext {
-    /// The digests up to the row.
-    var chain: DigestChain
-    /// What the row is compressed against, if anything.
-    var base: SegmentBase?
-    /// Whether the base has to prove its worth first.
-    var mustGain = false
-}
-
 extension SealingContext {
     /// - Parameters:
     ///   - length: The positions of a window.
@@ -25,14 +11,14 @@ extension SealingContext {
         let window = (position - 1) / Int64(length)
         let index = window % Limits.baseGroup
         guard index > 0 else { return }
-        let previous = try Statement(
+        let previous = try PreparedStatement(
             database, "SELECT base FROM storage_log WHERE position < ? ORDER BY position DESC LIMIT 1")
         previous.bind(position, at: 1)
         mustGain = try !previous.step() || previous.integer(0) == 0
         // Two rows of a group try whether a base is worth it; the others do as the one before.
         guard !mustGain || index == 1 || index == Limits.baseGroup / 2 else { return }
         let start = (window - index + index & (index - 1)) * Int64(length) + 1
-        let find = try Statement(
+        let find = try PreparedStatement(
             database,
             """
             SELECT position, size FROM storage_log WHERE position BETWEEN ?1 AND ?2 AND sealed = 1

@@ -5,7 +5,7 @@ package import StorageCore
 /// A prepared statement that is stepped without going through GRDB: for the paths where every microsecond counts.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
-package final class Statement {
+package final class PreparedStatement {
     package let pointer: OpaquePointer
     private let database: OpaquePointer
 
@@ -90,7 +90,7 @@ package final class Statement {
     }
 }
 
-extension Statement {
+extension PreparedStatement {
     /// Whether a column of the current row holds exactly this value of an event.
     package func holds(_ value: storage_value, bytes: UnsafePointer<UInt8>, in column: Int32) -> Bool {
         let type = sqlite3_column_type(pointer, column)
@@ -145,6 +145,9 @@ extension StorageError {
                 .outOfMemory, "There is no memory\(context).",
                 remedy: "Close other programs, or do it in smaller parts.",
                 cause: cause)
+        case SQLITE_INTERRUPT:
+            return StorageError(
+                .interrupted, "A statement was interrupted\(context).", remedy: "Run it again.", cause: cause)
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return StorageError(
                 .corrupt, "The store's file is damaged\(context): \(message).",

@@ -9,7 +9,7 @@ extension DateText {
         guard let year = input.number(4), input.skip("-"), let month = input.number(2), input.skip("-"),
             let day = input.number(2), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
         else { return nil }
-        var whole = (days(year, month, day) - daysBefore2001) * secondsPerDay
+        var whole = (days(year: year, month: month, day: day) - daysBefore2001) * secondsPerDay
         guard !input.isAtEnd else { return Double(whole) }
         guard input.skip(" ") || input.skip("T"), let hour = input.number(2), input.skip(":"),
             let minute = input.number(2), hour < 24, minute < 60
@@ -44,7 +44,7 @@ extension DateText {
     }
 
     /// The day from the beginning of the year 0: `days_from_civil` of Howard Hinnant's algorithms (see ``civil(_:)``).
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    private static func days(year: Int, month: Int, day: Int) -> Int {
         let yearFromMarch = (month <= 2 ? year - 1 : year) + 400
         let (era, yearOfEra) = yearFromMarch.quotientAndRemainder(dividingBy: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import StorageLog
+@testable import StorageRecords
 
 /// The text of a date: exact, short, in order, and as SQLite has it.
 struct DateTextTests {

@@ -95,7 +95,7 @@ extension StorageError {
         notStorable(value, in: "parameter \(parameter)")
     }
 
-    static func notStorable(_ value: String, in place: String) -> StorageError {
+    package static func notStorable(_ value: String, in place: String) -> StorageError {
         StorageError(
             .invalidValue,
             "\(value) can't be stored in \(place): SQLite has no NaN and would keep NULL, and its dates have four digits of a year.",

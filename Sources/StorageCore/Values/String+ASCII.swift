@@ -1,0 +1,6 @@
+extension String {
+    /// Folded as SQLite folds names: only A to Z.
+    package var lowercasedASCII: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+}

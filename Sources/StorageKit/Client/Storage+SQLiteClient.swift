@@ -1,0 +1,50 @@
+#if SQLITE_ENGINE_GRDB
+    internal import GRDB
+    internal import StorageCore
+    internal import StorageLog
+    public import StorageSQLiteClient
+
+    extension Storage {
+        /// The store as an ``SQLiteClient``: what is written through it is a commit, captured like any other, with the task's
+        /// actor and correlation.
+        ///
+        /// ```swift
+        /// prepareDependencies { $0.sqliteClient = storage.sqliteClient }
+        /// ```
+        ///
+        /// What would go around the log is refused, as in ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``.
+        /// Observed are the tables of entities, also where another process writes them.
+        public var sqliteClient: SQLiteClient { sqliteClient() }
+
+        /// The store as an ``SQLiteClient`` whose commits say who made them.
+        ///
+        /// - Parameters:
+        ///   - actor: Who makes the changes; the task-local ``StorageContext/actor`` where nil.
+        ///   - reason: Why they are made.
+        public func sqliteClient(actor: String? = nil, reason: String? = nil) -> SQLiteClient {
+            .grdb(StoragePool(storage: self, actor: actor, reason: reason))
+        }
+    }
+
+    extension StoragePool: SQLiteDatabase {
+        /// Which of these entities' tables commits change, from now on, whoever makes them.
+        public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
+            let sink = SQLiteTableChanges.Sink()
+            // Where the log stands now, before the call returns: what is committed later is reported.
+            let start = try await storage.changes(since: .head, limit: 1).next
+            let names = Dictionary(tables.map { ($0.lowercasedASCII, $0) }, uniquingKeysWith: { first, _ in first })
+            let changes = storage.changes(since: start)
+            let task = Task {
+                do {
+                    for try await change in changes {
+                        sink.send(Set(change.events.compactMap { names[$0.table.lowercasedASCII] }))
+                    }
+                    sink.finish()
+                } catch {
+                    sink.finish(throwing: error)
+                }
+            }
+            return SQLiteTableChanges(sink) { task.cancel() }
+        }
+    }
+#endif

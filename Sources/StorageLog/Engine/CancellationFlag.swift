@@ -1,0 +1,8 @@
+internal import Synchronization
+
+/// Says once, across threads, that a task was cancelled.
+final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
+}

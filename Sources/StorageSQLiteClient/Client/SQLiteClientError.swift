@@ -1,0 +1,108 @@
+internal import CSQLite
+
+/// What ``SQLiteClient`` and its engines throw.
+///
+/// `code` is for decisions, `message` and `remedy` for people. New codes may appear in any version: always keep a `default`.
+public struct SQLiteClientError: Error, Sendable {
+    /// The kind of failure. An open set: compare with `==`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+        public init(_ description: String) { self.description = description }
+
+        /// A dependency that the call needs wasn't given.
+        public static let missingDependency = Code("missing-dependency")
+        /// The connection or pool is closed.
+        public static let closed = Code("closed")
+        /// SQLite doesn't take the text, or the arguments aren't as many as its placeholders.
+        public static let sql = Code("sql")
+        /// The row has no column of this name.
+        public static let column = Code("column")
+        /// A constraint of the schema refused the change.
+        public static let constraint = Code("constraint")
+        /// A reading body, or a connection for reading only, was asked to change something.
+        public static let readOnly = Code("read-only")
+        /// Another connection holds a lock for longer than the busy timeout.
+        public static let busy = Code("busy")
+        /// The task was cancelled, and the statement with it.
+        public static let cancelled = Code("cancelled")
+        /// The file isn't a database, or is damaged.
+        public static let corrupt = Code("corrupt")
+        /// The disk, or the file system, refused.
+        public static let inputOutput = Code("input-output")
+        /// The call itself makes no sense.
+        public static let misuse = Code("misuse")
+        /// Anything else that SQLite reports.
+        public static let database = Code("database")
+    }
+
+    public let code: Code
+    /// What happened, in one sentence.
+    public let message: String
+    /// What to do about it, in one sentence.
+    public let remedy: String
+    /// SQLite's extended result code, where SQLite reported it.
+    public let resultCode: Int32?
+    /// The error that caused this one.
+    public let cause: (any Error)?
+
+    public init(
+        _ code: Code, _ message: String, remedy: String, resultCode: Int32? = nil, cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+        self.resultCode = resultCode
+        self.cause = cause
+    }
+}
+
+extension SQLiteClientError: CustomStringConvertible {
+    public var description: String { "\(code): \(message) \(remedy)" }
+}
+
+extension SQLiteClientError {
+    package static func noColumn(_ name: String, among columns: [String]) -> SQLiteClientError {
+        SQLiteClientError(
+            .column, "The row has no column \"\(name)\": it has \(columns.joined(separator: ", ")).",
+            remedy: "Name the column in the query, or rename it there with AS.")
+    }
+
+    /// The error of an SQLite result code.
+    ///
+    /// - Parameters:
+    ///   - resultCode: Extended.
+    ///   - message: What SQLite says of it.
+    public static func sqlite(_ resultCode: Int32, _ message: String, sql: String?, cause: (any Error)? = nil)
+        -> SQLiteClientError
+    {
+        let context = sql.map { " while running `\($0.prefix(200))`" } ?? ""
+        let (code, remedy): (Code, String) =
+            switch resultCode & 0xFF {
+            case SQLITE_ERROR: (.sql, "Correct the statement, or make the table that it names.")
+            case SQLITE_BUSY, SQLITE_LOCKED:
+                (.busy, "Try again, raise the busy timeout, or end the transaction that holds the lock.")
+            case SQLITE_READONLY: (.readOnly, "Change the database in `write`.")
+            case SQLITE_INTERRUPT: (.cancelled, "Run it again in a task that isn't cancelled.")
+            case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN:
+                (.inputOutput, "Check the path, its permissions and the free space.")
+            case SQLITE_CORRUPT, SQLITE_NOTADB:
+                (.corrupt, "Restore a backup; `PRAGMA integrity_check` shows how far the damage goes.")
+            case SQLITE_CONSTRAINT: (.constraint, "Correct the row, or the schema.")
+            case SQLITE_MISUSE, SQLITE_RANGE: (.sql, "Give as many arguments as the statement has placeholders.")
+            default: (.database, "Correct the statement or the schema.")
+            }
+        return SQLiteClientError(
+            code, "SQLite refused\(context): \(message).", remedy: remedy, resultCode: resultCode, cause: cause)
+    }
+}
+
+extension SQLiteClientError {
+    /// - Parameters:
+    ///   - given: How many arguments there were.
+    ///   - wanted: How many placeholders the statement has.
+    package static func wrongCount(_ given: Int, of wanted: Int, sql: String) -> SQLiteClientError {
+        SQLiteClientError(
+            .sql, "`\(sql.prefix(200))` has \(wanted) placeholders and was given \(given) arguments.",
+            remedy: "Give as many arguments as the statement has placeholders; statements in a row take none.")
+    }
+}

@@ -1,0 +1,79 @@
+public import Observation
+internal import Synchronization
+
+/// What a fetch has found, kept up to date while somebody holds this: the projected value of ``FetchAll``, ``FetchOne`` and
+/// ``Fetch``.
+///
+/// Isolation: `Sendable`, its state behind a mutex. It is observable by SwiftUI and by `withObservationTracking`.
+public final class FetchState<Value: Sendable>: Sendable, Observable {
+    private struct State {
+        var value: Value
+        var error: (any Error)?
+        var isLoading = true
+        var task: Task<Void, Never>?
+    }
+
+    private let state: Mutex<State>
+    private let registrar = ObservationRegistrar()
+    private let body: @Sendable (SQLiteTransaction) throws -> Value
+    private let client: SQLiteClient
+
+    init(
+        _ value: Value, client: SQLiteClient?, _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
+    ) {
+        state = Mutex(State(value: value))
+        self.body = body
+        @Dependency(\.sqliteClient) var usual
+        self.client = client ?? usual
+        let task = Task { [weak self, client = self.client] in
+            await client.follow(body) { [weak self] in self?.take($0) }
+        }
+        state.withLock { $0.task = task }
+    }
+
+    deinit { state.withLock { $0.task }?.cancel() }
+
+    /// What was found last; the initial value before that.
+    public var value: Value {
+        registrar.access(self, keyPath: \.value)
+        return state.withLock { $0.value }
+    }
+
+    /// Why the value isn't up to date; nil where it is.
+    public var loadError: (any Error)? {
+        registrar.access(self, keyPath: \.loadError)
+        return state.withLock { $0.error }
+    }
+
+    /// Whether nothing was found yet and there is no error.
+    public var isLoading: Bool {
+        registrar.access(self, keyPath: \.isLoading)
+        return state.withLock { $0.isLoading }
+    }
+
+    /// Reads now, and returns when the value is there.
+    ///
+    /// - Throws: What the fetch throws; the value stays as it was.
+    public func load() async throws {
+        do { take(.success(try await client.read(body))) } catch {
+            take(.failure(error))
+            throw error
+        }
+    }
+
+    private func take(_ result: Result<Value, any Error>) {
+        registrar.willSet(self, keyPath: \.value)
+        registrar.willSet(self, keyPath: \.loadError)
+        registrar.willSet(self, keyPath: \.isLoading)
+        state.withLock {
+            switch result {
+            case .success(let value): ($0.value, $0.error) = (value, nil)
+            case .failure(let error): $0.error = error
+            }
+            $0.isLoading = false
+        }
+        registrar.didSet(self, keyPath: \.value)
+        registrar.didSet(self, keyPath: \.loadError)
+        registrar.didSet(self, keyPath: \.isLoading)
+    }
+}

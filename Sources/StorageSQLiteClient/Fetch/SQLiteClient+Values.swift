@@ -1,0 +1,130 @@
+internal import StorageCore
+
+extension SQLiteClient {
+    /// What a reading body finds: now, and after each commit that changes a table it has read.
+    ///
+    /// ```swift
+    /// for await count in client.values({ db in try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0 }) {
+    ///     show(count)
+    /// }
+    /// ```
+    ///
+    /// The tables are those that the body's statements read, looked at each time it runs; a body that reads through
+    /// `db.database` runs after each commit. A slow reader is given the last value only. An error doesn't end the stream:
+    /// the body runs again after a second at the most.
+    ///
+    /// - Parameter onError: Called with why there is no new value.
+    public func values<Value: Sendable>(
+        onError: @escaping @Sendable (any Error) -> Void = { _ in },
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
+    ) -> AsyncStream<Value> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let task = Task {
+                await follow(body) { result in
+                    switch result {
+                    case .success(let value): continuation.yield(value)
+                    case .failure(let error): onError(error)
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// Runs a reading body now and after each change of what it reads, until the task is cancelled or the database is closed.
+    func follow<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value,
+        _ tell: @Sendable (Result<Value, any Error>) -> Void
+    ) async {
+        var delay = RetryDelay()
+        while !Task.isCancelled {
+            do {
+                let changes = try await following(body, tell) { delay = RetryDelay() }
+                // The database was closed, or a body needs other tables than it did.
+                if changes == .ended { return }
+            } catch is CancellationError {
+                return
+            } catch {
+                if Task.isCancelled { return }
+                tell(.failure(error))
+                if (error as? SQLiteClientError)?.code == .closed { return }
+                if (error as? StorageError)?.code == .closed { return }
+                // Not for long: nobody listens to the tables meanwhile.
+                try? await Task.sleep(for: .seconds(min(delay.next(), 1)))
+            }
+        }
+    }
+
+    private enum FollowingEnd {
+        case ended
+        case otherTables
+    }
+
+    /// Follows the tables that the body reads at first.
+    private func following<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value,
+        _ tell: @Sendable (Result<Value, any Error>) -> Void, _ succeeded: () -> Void
+    ) async throws -> FollowingEnd {
+        // Which tables it reads is known when it has run; what is committed before they are observed shows in the second run.
+        let (_, tables) = try await tracked(body)
+        let changes = try await observing(tables)
+        let (value, read) = try await tracked(body)
+        tell(.success(value))
+        succeeded()
+        guard read.isSubset(of: tables) else { return .otherTables }
+        for try await _ in changes {
+            let (value, read) = try await tracked(body)
+            tell(.success(value))
+            guard read.isSubset(of: tables) else { return .otherTables }
+        }
+        return .ended
+    }
+
+    private func tracked<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
+    ) async throws -> (Value, Set<String>) {
+        try await read { db in
+            let tracking = TrackingConnection(db.connection)
+            let value = try body(SQLiteTransaction(tracking))
+            return (value, try tracking.tables())
+        }
+    }
+}
+
+/// A connection that notes which tables its statements read.
+///
+/// Not `Sendable`: it belongs to one run of a body.
+final class TrackingConnection: SQLiteEngineConnection {
+    /// The engine's own side.
+    let connection: any SQLiteEngineConnection
+    private var noted: Set<String> = []
+    private var statements: Set<String> = []
+    /// Whether something was read past this connection.
+    private var isPassed = false
+
+    init(_ connection: any SQLiteEngineConnection) { self.connection = connection }
+
+    var changes: Int { connection.changes }
+    var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
+
+    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws {
+        statements.insert(sql)
+        try connection.run(sql, arguments, body)
+    }
+
+    func tables(readBy sql: String?) throws -> Set<String> { try connection.tables(readBy: sql) }
+
+    func note(_ tables: Set<String>) { noted.formUnion(tables) }
+
+    /// The engine's own side, for those who read past this one.
+    func passed() -> any SQLiteEngineConnection {
+        isPassed = true
+        return connection
+    }
+
+    func tables() throws -> Set<String> {
+        if isPassed { return try connection.tables(readBy: nil) }
+        return try statements.reduce(into: noted) { $0.formUnion(try connection.tables(readBy: $1)) }
+    }
+}

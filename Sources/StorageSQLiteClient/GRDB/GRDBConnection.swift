@@ -1,0 +1,117 @@
+#if SQLITE_ENGINE_GRDB
+    internal import CSQLite
+    public import GRDB
+    internal import StorageCore
+    internal import StorageRecords
+
+    /// GRDB's connection as ``SQLiteTransaction`` needs it. Statements are GRDB's, so that its observations see them.
+    struct GRDBConnection: SQLiteEngineConnection {
+        let database: Database
+
+        var changes: Int { database.changesCount }
+        var lastInsertedRowID: Int64 { database.lastInsertedRowID }
+
+        func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws {
+            do {
+                if arguments.isEmpty {
+                    let statements = try database.allStatements(sql: sql)
+                    while let statement = try statements.next() { try run(statement, arguments, body) }
+                } else {
+                    try run(try database.cachedStatement(sql: sql), arguments, body)
+                }
+            } catch let error as DatabaseError {
+                throw SQLiteClientError(error, sql: sql)
+            }
+        }
+
+        private func run(
+            _ statement: GRDB.Statement, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool
+        ) throws {
+            try check(statement, arguments)
+            let arguments = try bound(arguments)
+            guard statement.columnCount > 0 else { return try statement.execute(arguments: arguments) }
+            let layout = SQLiteRowLayout(names: statement.columnNames)
+            let rows = try Row.fetchCursor(statement, arguments: arguments)
+            while try rows.next() != nil {
+                guard try body(SQLiteRow(RowReader(statement: statement.sqliteStatement), layout: layout)) else {
+                    break
+                }
+            }
+        }
+
+        func tables(readBy sql: String?) throws -> Set<String> {
+            do {
+                guard let sql else { return Set(try allTables()) }
+                let statements = try database.allStatements(sql: sql)
+                var region = DatabaseRegion()
+                while let statement = try statements.next() { region.formUnion(statement.databaseRegion) }
+                return try tables(in: region)
+            } catch let error as DatabaseError {
+                throw SQLiteClientError(error, sql: sql)
+            }
+        }
+
+        /// The tables that a region of GRDB's observations touches.
+        func tables(in region: DatabaseRegion) throws -> Set<String> {
+            Set(try allTables().filter { region.isModified(byEventsOfKind: .insert(tableName: $0)) })
+        }
+
+        private func allTables() throws -> [String] {
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+                    """)
+        }
+
+        private func check(_ statement: GRDB.Statement, _ arguments: [StorageValue]) throws {
+            let count = Int(sqlite3_bind_parameter_count(statement.sqliteStatement))
+            guard count == arguments.count else {
+                throw SQLiteClientError.wrongCount(arguments.count, of: count, sql: statement.sql)
+            }
+        }
+
+        /// - Throws: `invalidValue` for NaN, which SQLite would turn into NULL.
+        private func bound(_ arguments: [StorageValue]) throws -> StatementArguments {
+            StatementArguments(
+                try arguments.enumerated().map { index, value -> DatabaseValue in
+                    switch value {
+                    case .null: return .null
+                    case .integer(let value): return value.databaseValue
+                    case .real(let value):
+                        if value.isNaN { throw StorageError.notStorable("NaN", in: "parameter \(index + 1)") }
+                        return value.databaseValue
+                    case .text(let value): return value.databaseValue
+                    case .blob(let value): return value.databaseValue
+                    }
+                })
+        }
+    }
+
+    extension SQLiteTransaction {
+        /// The transaction of a connection of GRDB.
+        public init(_ database: Database) { self.init(GRDBConnection(database: database)) }
+
+        /// The connection as GRDB's own, for its records and requests.
+        ///
+        /// - Throws: ``SQLiteClientError`` with `misuse` where another engine runs the body.
+        public var database: Database {
+            get throws {
+                let engine = (connection as? TrackingConnection)?.passed() ?? connection
+                guard let connection = engine as? GRDBConnection else {
+                    throw SQLiteClientError(
+                        .misuse, "This transaction isn't one of GRDB.",
+                        remedy: "Use its own methods, or a client that `SQLiteClient.grdb(_:)` has made.")
+                }
+                return connection.database
+            }
+        }
+    }
+
+    extension SQLiteClientError {
+        init(_ error: DatabaseError, sql: String?) {
+            self = .sqlite(
+                error.extendedResultCode.rawValue, error.message ?? "no message", sql: sql ?? error.sql, cause: error)
+        }
+    }
+#endif

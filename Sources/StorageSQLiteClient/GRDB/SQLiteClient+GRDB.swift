@@ -1,0 +1,44 @@
+#if SQLITE_ENGINE_GRDB
+    internal import GRDB
+
+    extension SQLiteClient {
+        /// The client of `\.defaultDatabase`, whatever that is at each call.
+        public static var grdb: SQLiteClient {
+            .grdb {
+                @Dependency(\.defaultDatabase) var database
+                return database
+            }
+        }
+
+        /// The client of a queue or pool of GRDB, or of a store.
+        ///
+        /// A queue or pool keeps its own settings; see its configuration for durability and busy handling.
+        public static func grdb(_ database: any SQLiteDatabase) -> SQLiteClient { .grdb { database } }
+
+        /// The client of a database in memory of its own, which lives as long as the client.
+        public static func inMemory() -> SQLiteClient {
+            do { return .grdb(try DatabaseQueue()) } catch {
+                return .unimplemented(
+                    "A database in memory can't be opened: \(error).", remedy: "Close other programs, and try again.")
+            }
+        }
+
+        private static func grdb(_ database: @escaping @Sendable () -> any SQLiteDatabase) -> SQLiteClient {
+            SQLiteClient(
+                read: { body in
+                    try await typed { try await database().read { try body(SQLiteTransaction($0)) } }
+                },
+                write: { body in
+                    try await typed { try await database().write { try body(SQLiteTransaction($0)) } }
+                },
+                observeTables: { tables in try await typed { try await database().observeTables(tables) } })
+        }
+
+        /// Errors of GRDB's own, such as a lock that wasn't given, as those of the client.
+        private static func typed<Result>(_ body: () async throws -> Result) async throws -> Result {
+            do { return try await body() } catch let error as DatabaseError {
+                throw SQLiteClientError(error, sql: nil)
+            }
+        }
+    }
+#endif

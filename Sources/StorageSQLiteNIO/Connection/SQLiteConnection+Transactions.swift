@@ -1,0 +1,88 @@
+#if SQLITE_ENGINE_SQLITENIO
+    public import StorageSQLiteClient
+
+    /// What a transaction may do.
+    public enum SQLiteTransactionKind: Hashable, Sendable {
+        /// Reads one state of the database. Changing something throws `read-only`.
+        case read
+        /// Reads and writes, while no other connection writes.
+        case write
+    }
+
+    extension SQLiteConnection {
+        /// Runs statements as one transaction, which is rolled back where the body throws or its task is cancelled.
+        ///
+        /// ```swift
+        /// try await connection.transaction { connection in
+        ///     let id = try await connection.query("SELECT max(id) FROM users", as: Int64?.self)
+        ///     try await connection.execute("INSERT INTO log (user) VALUES (?)", [id[0]])
+        /// }
+        /// ```
+        ///
+        /// Others wait until the body returns. Inside of a transaction's body this is a savepoint: what it did is undone
+        /// where it throws, and the rest stays.
+        ///
+        /// - Parameters:
+        ///   - kind: Of a savepoint, that of its transaction counts.
+        ///   - body: Uses the connection that it is given, until it returns. The one outside would wait for it, so it
+        ///     throws `misuse`.
+        /// - Throws: What the body throws; ``SQLiteClientError``: `busy`, `cancelled`, `closed`, `constraint` of the commit.
+        @discardableResult
+        public func transaction<Result>(
+            _ kind: SQLiteTransactionKind = .write, isolation: isolated (any Actor)? = #isolation,
+            _ body: (SQLiteConnection) async throws -> Result
+        ) async throws -> Result {
+            try await scope.enter()
+            defer { scope.leave() }
+            let transaction = transaction(kind)
+            try await engine.begin(transaction)
+            let inside = SQLiteConnection(engine, bodyScope(transaction.policy), lookout)
+            do {
+                let result = try await Scope.$entered.withValue(Scope.entered + [inside.scope]) {
+                    try await body(inside)
+                }
+                await inside.end()
+                if Task.isCancelled { throw SQLiteClientError.cancelled }
+                try await engine.commit(transaction)
+                return result
+            } catch {
+                await inside.end()
+                await engine.undo(transaction)
+                throw error
+            }
+        }
+
+        /// Runs a transaction whose body doesn't wait for anything but SQLite, on a thread of the pool.
+        ///
+        /// It is faster than ``transaction(_:isolation:_:)``: the body doesn't change threads between its statements.
+        ///
+        /// - Throws: As ``transaction(_:isolation:_:)``.
+        @discardableResult
+        public func withTransaction<Result: Sendable>(
+            _ kind: SQLiteTransactionKind = .write, _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
+        ) async throws -> Result {
+            try await scope.enter()
+            defer { scope.leave() }
+            let transaction = transaction(kind)
+            return try await engine.run(transaction) { try EngineConnection.run(on: $0, transaction.policy, body) }
+        }
+
+        private func transaction(_ kind: SQLiteTransactionKind) -> ConnectionEngine.Transaction {
+            guard scope.isConnection else { return .savepoint(policy) }
+            switch kind {
+            case .read: return .reading
+            case .write: return .writing
+            }
+        }
+
+        private func bodyScope(_ policy: Database.Policy) -> Scope {
+            Scope(
+                .body(of: scope, policy), pool: scope.pool, maximumWaiters: engine.configuration.maximumWaiters)
+        }
+
+        /// The body is over: what it left running is waited for, what it left open is closed.
+        private func end() async {
+            await scope.end(waitersMayFinish: false) { await engine.closeCursor($0) }
+        }
+    }
+#endif

@@ -1,0 +1,89 @@
+#if SQLITE_ENGINE_SQLITENIO
+    public import NIOPosix
+    internal import StorageSQLiteClient
+
+    /// A connection to an SQLite database, for programs that live on SwiftNIO's event loops.
+    ///
+    /// ```swift
+    /// let connection = try await SQLiteConnection.open(storage: .memory)
+    /// try await connection.execute("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+    /// try await connection.execute("INSERT INTO users (name) VALUES (?)", ["Ada"])
+    /// let names = try await connection.query("SELECT name FROM users").map { try $0.value(String.self, "name") }
+    /// try await connection.close()
+    /// ```
+    ///
+    /// - Every call of SQLite runs on a thread of an `NIOThreadPool`, one at a time. No thread waits for another
+    ///   connection's lock, and none of an event loop ever runs SQLite.
+    /// - Calls are served in the order in which they come. While a transaction's body runs, or a stream of rows is open,
+    ///   calls of others wait. A call that would wait for its own caller throws `misuse`.
+    /// - Cancelling the task interrupts its statement, and no other. It throws `cancelled`.
+    /// - The file of a StorageKit store is only read. Nothing beside it is made or changed.
+    /// - A connection that nobody holds any more closes itself.
+    ///
+    /// What transactions give to their bodies is a `SQLiteConnection`, too: the same one, inside of the transaction.
+    public final class SQLiteConnection: Sendable {
+        /// Where the database is.
+        public enum Storage: Hashable, Sendable {
+            /// In memory, for this connection alone.
+            case memory
+            /// In a file, which is made where it isn't there.
+            case file(path: String)
+        }
+
+        let engine: ConnectionEngine
+        let scope: Scope
+        let lookout: Lookout
+
+        init(_ engine: ConnectionEngine, _ scope: Scope, _ lookout: Lookout) {
+            self.engine = engine
+            self.scope = scope
+            self.lookout = lookout
+        }
+
+        /// Opens a connection.
+        ///
+        /// - Parameter threadPool: Where SQLite runs. It must be running until the connection is closed.
+        /// - Throws: ``SQLiteClientError``: `input-output` where the file can't be opened, `corrupt` where it isn't a
+        ///   database, `busy`.
+        public static func open(
+            storage: Storage = .memory, configuration: SQLiteConnectionConfiguration = .init(),
+            threadPool: NIOThreadPool = .singleton
+        ) async throws -> SQLiteConnection {
+            try await open(storage, configuration, EngineThread(threadPool))
+        }
+
+        static func open(
+            _ storage: Storage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread,
+            pool: ObjectIdentifier? = nil
+        ) async throws -> SQLiteConnection {
+            let engine = ConnectionEngine(storage, configuration, thread)
+            try await engine.open()
+            let (version, store) = try await engine.runToTheEnd { (try $0.dataVersion(), $0.store?.path) }
+            let scope = Scope(.connection, pool: pool, maximumWaiters: configuration.maximumWaiters)
+            return SQLiteConnection(engine, scope, Lookout(engine, scope, version: version, storePath: store))
+        }
+
+        /// Closes the connection after all calls that were made before. Streams of rows end with an error. Calls from now
+        /// on throw `closed`; closing again does nothing.
+        ///
+        /// - Throws: `misuse` inside of a transaction's body.
+        public func close() async throws {
+            guard scope.isConnection else {
+                throw SQLiteClientError(
+                    .misuse, "A transaction's body closes the connection.", remedy: "Close it after the transaction.")
+            }
+            try scope.checkMayEnd()
+            await scope.end(waitersMayFinish: true) { await engine.closeCursor($0) }
+            lookout.end()
+            await engine.close()
+        }
+
+        /// What statements may do here.
+        var policy: Database.Policy {
+            switch scope.kind {
+            case .connection: .alone
+            case .body(_, let policy): policy
+            }
+        }
+    }
+#endif

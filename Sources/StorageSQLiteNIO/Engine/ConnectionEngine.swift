@@ -1,0 +1,261 @@
+#if SQLITE_ENGINE_SQLITENIO
+    internal import StorageSQLiteClient
+    internal import Synchronization
+
+    /// One open connection: sends jobs to the thread pool, waits where SQLite is busy, and begins and ends transactions.
+    ///
+    /// Who calls it has the turn of the scope that the work belongs to; so jobs come one at a time.
+    ///
+    /// Isolation: `Sendable`, immutable but for what it names.
+    final class ConnectionEngine: Sendable {
+        private let database: Database
+        private let thread: EngineThread
+        let configuration: SQLiteConnectionConfiguration
+        let storage: SQLiteConnection.Storage
+        let observation: TableObservation
+        private let nextNumber = Atomic<Int>(0)
+
+        init(
+            _ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread
+        ) {
+            let observation = TableObservation()
+            self.storage = storage
+            self.configuration = configuration
+            self.thread = thread
+            self.observation = observation
+            database = Database(storage, configuration) { observation.publish($0) }
+        }
+
+        /// Closes what nobody has closed. Who runs a job holds the engine, so none is under way.
+        deinit {
+            guard observation.isOpen else { return }
+            let database = database
+            thread.runInAnyCase { database.close() }
+            observation.end()
+        }
+
+        /// A number that no other stream of this connection has.
+        func makeNumber() -> Int { nextNumber.wrappingAdd(1, ordering: .relaxed).newValue }
+
+        func open() async throws {
+            let database = database
+            try await waitingWhileBusy { try await self.thread.run { try database.open() } }
+        }
+
+        /// Closes the connection once nobody uses it any more.
+        func close() async {
+            let database = database
+            await thread.runInAnyCase { database.close() }
+            observation.end()
+        }
+
+    }
+
+    // MARK: Jobs
+
+    extension ConnectionEngine {
+        /// Runs a job, which the cancellation of the task interrupts.
+        func run<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+            let job = Job()
+            let database = database
+            return try await withTaskCancellationHandler {
+                try await thread.run { try database.run(job, body) }
+            } onCancel: {
+                job.cancel()
+            }
+        }
+
+        /// Runs a job that has to be done, however the task fares.
+        func runToTheEnd<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws
+            -> Result
+        {
+            let database = database
+            return try await thread.run { try body(database) }
+        }
+
+        /// Asks again while another connection holds a lock, as long as the busy timeout. It waits outside of the thread
+        /// pool: who holds the lock may need the same threads to let go of it.
+        func waitingWhileBusy<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+            let deadline = ContinuousClock.now + configuration.busyTimeout
+            var delay = Duration.milliseconds(1)
+            while true {
+                do { return try await body() } catch let error as SQLiteClientError where error.isWorthWaiting {
+                    guard ContinuousClock.now + delay <= deadline else { throw error }
+                    do { try await Task.sleep(for: delay) } catch { throw SQLiteClientError.cancelled }
+                    delay = min(delay * 2, .milliseconds(25))
+                }
+            }
+        }
+
+        /// Runs statements that are a transaction of their own.
+        func runAlone<Result: Sendable>(
+            _ script: Script, _ body: @escaping @Sendable (Database) throws -> Result
+        ) async throws -> Result {
+            // The inner result isn't waited for: a script goes on at the statement that was busy, which can't be in a
+            // transaction that was rolled back.
+            let result = try await waitingWhileBusy {
+                try await self.run { database -> Swift.Result<Result, any Error> in
+                    try database.refresh()
+                    let result = Swift.Result { try body(database) }
+                    if database.isDisturbed {
+                        script.rewind()
+                        throw SQLiteClientError.disturbed(resultCode: 5)
+                    }
+                    guard try database.isInTransaction else { return .success(try result.get()) }
+                    // No transaction stays open that the statements of others would get into.
+                    try database.execute("ROLLBACK", .none, .owner)
+                    return result.flatMap { _ in .failure(SQLiteClientError.leftTransactionOpen) }
+                }
+            }
+            return try result.get()
+        }
+
+        /// Ends a stream of rows without waiting, then calls back.
+        func closeCursorSoon(_ number: Int, _ then: @escaping @Sendable () -> Void) {
+            let database = database
+            thread.runInAnyCase {
+                database.closeCursor(number)
+                then()
+            }
+        }
+
+        func closeCursor(_ number: Int) async {
+            let database = database
+            await thread.runInAnyCase { database.closeCursor(number) }
+        }
+    }
+
+    // MARK: Transactions
+
+    extension ConnectionEngine {
+        /// How a transaction, or a part of one that is undone by itself, begins and ends.
+        enum Transaction: Sendable {
+            case reading
+            case writing
+            /// Savepoints nest, so one name does.
+            case savepoint(Database.Policy)
+
+            /// What the statements of its body may do.
+            var policy: Database.Policy {
+                switch self {
+                case .reading: .inReading
+                case .writing: .inWriting
+                case .savepoint(let policy): policy
+                }
+            }
+
+            fileprivate func begin(_ database: Database) throws {
+                switch self {
+                case .reading:
+                    try database.refresh()
+                    do {
+                        try database.execute("BEGIN", .none, .owner)
+                        // SQLite begins to read with the first statement that does.
+                        try database.execute("SELECT 1 FROM sqlite_schema LIMIT 1", .none, .owner)
+                    } catch {
+                        Self.undo(self, database)
+                        throw error
+                    }
+                case .writing:
+                    if let store = database.store {
+                        throw SQLiteClientError.store(store.path, nil, "a writing transaction")
+                    }
+                    // SQLite would begin a transaction that reads.
+                    if try database.isReadOnly { throw SQLiteClientError.connectionOnlyReads }
+                    try database.execute("BEGIN IMMEDIATE", .none, .owner)
+                case .savepoint(let policy): try database.execute("SAVEPOINT storage_nio", .none, policy)
+                }
+            }
+
+            fileprivate func commit(_ database: Database) throws {
+                guard try database.isInTransaction else { throw SQLiteClientError.transactionIsOver }
+                switch self {
+                case .reading:
+                    if database.isDisturbed { throw SQLiteClientError.disturbed(resultCode: nil) }
+                    try database.execute("COMMIT", .none, .owner)
+                case .writing: try database.execute("COMMIT", .none, .owner)
+                case .savepoint(let policy): try database.execute("RELEASE storage_nio", .none, policy)
+                }
+            }
+
+            /// Errors are ignored: SQLite has ended the transaction already, or closing the connection will.
+            fileprivate static func undo(_ transaction: Transaction, _ database: Database) {
+                guard (try? database.isInTransaction) == true else { return }
+                switch transaction {
+                case .reading, .writing: _ = try? database.execute("ROLLBACK", .none, .owner)
+                case .savepoint(let policy):
+                    _ = try? database.execute("ROLLBACK TO storage_nio; RELEASE storage_nio", .none, policy)
+                }
+            }
+        }
+
+        func begin(_ transaction: Transaction) async throws {
+            try await waitingWhileBusy { try await self.run { try transaction.begin($0) } }
+        }
+
+        /// Commits. A cancellation that comes meanwhile is too late.
+        func commit(_ transaction: Transaction) async throws {
+            try await waitingWhileBusy { try await self.runToTheEnd { try transaction.commit($0) } }
+        }
+
+        /// Undoes it; nothing can be done where that fails.
+        func undo(_ transaction: Transaction) async {
+            _ = try? await runToTheEnd { Transaction.undo(transaction, $0) }
+        }
+
+        private enum Outcome<Result: Sendable>: Sendable {
+            case done(Result)
+            /// All is done but the commit, for which somebody who reads has to go first.
+            case commitIsBusy(Result)
+            /// Not thrown, because the body doesn't run again, whatever its error is.
+            case failed(any Error)
+        }
+
+        /// Runs a whole transaction in one job: its body never waits for anything but SQLite.
+        func run<Result: Sendable>(
+            _ transaction: Transaction, _ body: @escaping @Sendable (Database) throws -> Result
+        ) async throws -> Result {
+            let timeout = configuration.busyTimeout
+            let outcome = try await waitingWhileBusy {
+                try await self.run { database in
+                    try transaction.begin(database)
+                    return Self.finish(transaction, database, timeout, body)
+                }
+            }
+            switch outcome {
+            case .done(let result): return result
+            case .failed(let error): throw error
+            case .commitIsBusy(let result):
+                do { try await commit(transaction) } catch {
+                    await undo(transaction)
+                    throw error
+                }
+                return result
+            }
+        }
+
+        private static func finish<Result: Sendable>(
+            _ transaction: Transaction, _ database: Database, _ timeout: Duration, _ body: (Database) throws -> Result
+        ) -> Outcome<Result> {
+            do {
+                let result: Result
+                do {
+                    try database.setBlockingBusyTimeout(timeout)
+                    defer { try? database.setBlockingBusyTimeout(.zero) }
+                    result = try body(database)
+                }
+                // From here on no cancellation interrupts: neither the commit nor the undoing.
+                guard database.endJob() else { throw SQLiteClientError.cancelled }
+                do { try transaction.commit(database) } catch let error as SQLiteClientError where error.isWorthWaiting
+                {
+                    return .commitIsBusy(result)
+                }
+                return .done(result)
+            } catch {
+                database.endJob()
+                Transaction.undo(transaction, database)
+                return .failed(error)
+            }
+        }
+    }
+#endif

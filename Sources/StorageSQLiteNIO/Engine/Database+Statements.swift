@@ -1,0 +1,112 @@
+#if SQLITE_ENGINE_SQLITENIO
+    internal import CSQLite
+    internal import StorageRecords
+    internal import StorageSQLiteClient
+
+    extension Database {
+        /// What a statement may do to the transaction that it runs in.
+        enum Policy {
+            /// It is a transaction of its own, or the script is.
+            case alone
+            /// A transaction is open, and only its owner ends it.
+            case inWriting
+            /// The same, and nothing is changed.
+            case inReading
+            /// The owner begins and ends transactions.
+            case owner
+        }
+
+        /// Runs a text of one statement, or of several without arguments.
+        ///
+        /// - Parameter onRow: Answers false to be given no more rows.
+        /// - Returns: How many rows the last statement changed.
+        @discardableResult
+        func execute(
+            _ sql: String, _ arguments: Arguments, _ policy: Policy, _ onRow: (SQLiteRow) throws -> Bool = { _ in true }
+        ) throws -> Int {
+            let script = Script(sql)
+            return try execute(script, arguments, policy, onRow)
+        }
+
+        /// Goes on with a script at the statement that it has come to. After `busy` that is the one which was busy.
+        func execute(
+            _ script: Script, _ arguments: Arguments, _ policy: Policy, _ onRow: (SQLiteRow) throws -> Bool
+        ) throws -> Int {
+            try checkText(script.text)
+            var wantsRows = true
+            while let statement = try next(of: script, arguments) {
+                defer { giveBack(statement, script) }
+                try check(statement, policy)
+                script.changes = try run(statement, arguments) { row in
+                    if wantsRows { wantsRows = try onRow(row) }
+                    return wantsRows
+                }
+                script.advance()
+            }
+            guard script.statementCount > 0 || arguments.count == 0 else { throw SQLiteClientError.noStatement }
+            return script.changes
+        }
+
+        private func run(_ statement: CompiledStatement, _ arguments: Arguments, _ onRow: (SQLiteRow) throws -> Bool)
+            throws -> Int
+        {
+            let run = try begin(statement, arguments)
+            do {
+                while try step(statement) {
+                    guard try onRow(SQLiteRow(statement.row, layout: statement.layout)) else { break }
+                }
+            } catch {
+                end(run, hasSucceeded: false)
+                throw error
+            }
+            return end(run, hasSucceeded: true)
+        }
+
+        /// A statement under way, with what was so before it.
+        struct Run {
+            let statement: CompiledStatement
+            let changes: Int64
+            let wasInTransaction: Bool
+        }
+
+        func begin(_ statement: CompiledStatement, _ arguments: Arguments) throws -> Run {
+            guard statement.parameterCount == arguments.count else {
+                throw SQLiteClientError.argumentCount(arguments.count, placeholders: statement.parameterCount)
+            }
+            do { try arguments.bind(to: statement.writer) } catch {
+                // A failure of binding that was noted for this thread must not meet the next statement; without a statement
+                // this clears it and does nothing else.
+                _ = storage_step(nil)
+                statement.reset()
+                throw error
+            }
+            return Run(
+                statement: statement, changes: sqlite3_total_changes64(try handle),
+                wasInTransaction: try isInTransaction)
+        }
+
+        func step(_ statement: CompiledStatement) throws -> Bool {
+            let code = watch.noting(into: &statement.effects) { storage_step(statement.pointer) }
+            switch code {
+            case SQLITE_ROW: return true
+            case SQLITE_DONE: return false
+            default: throw error(code, sql: sqlite3_sql(statement.pointer).map { String(cString: $0) })
+            }
+        }
+
+        /// Resets the statement, which ends a transaction of its own, and reports what is committed with it.
+        @discardableResult
+        func end(_ run: Run, hasSucceeded: Bool) -> Int {
+            run.statement.reset()
+            guard let handle = try? handle else { return 0 }
+            let hasChangedRows = sqlite3_total_changes64(handle) != run.changes
+            let committed = tracker.note(
+                .init(
+                    effects: run.statement.effects, hasChangedRows: hasChangedRows, hasSucceeded: hasSucceeded,
+                    wasInTransaction: run.wasInTransaction, isInTransaction: sqlite3_get_autocommit(handle) == 0))
+            if !committed.isEmpty { onCommit(committed) }
+            // SQLite goes on counting the rows of an earlier statement.
+            return hasChangedRows ? Int(sqlite3_changes64(handle)) : 0
+        }
+    }
+#endif

@@ -1,0 +1,154 @@
+#if SQLITE_ENGINE_SQLITENIO
+    internal import CSQLite
+    internal import StorageCore
+    internal import StorageRecords
+    internal import StorageSQLiteClient
+
+    /// An open connection as its jobs see it: SQLite's handle, prepared statements, open streams, and what the transaction
+    /// has changed.
+    ///
+    /// Sound as `@unchecked Sendable`: its members are only touched by jobs that ``ConnectionEngine`` sends to the thread
+    /// pool. They come from whoever holds the turn of the connection, so one runs at a time, and passing the turn on orders
+    /// them in memory.
+    final class Database: @unchecked Sendable {
+        private enum State {
+            case closed
+            case open(OpaquePointer, Opening.Target)
+        }
+
+        private let storage: SQLiteConnection.Storage
+        let configuration: SQLiteConnectionConfiguration
+        private var state = State.closed
+        let watch = StatementWatch()
+        var cache: LeastRecentlyUsed<ExactText, CompiledStatement>
+        var cursors: [Int: Cursor] = [:]
+        var tracker = ChangeTracker()
+        /// Told the tables that a commit has changed, right after it.
+        let onCommit: @Sendable (Set<String>) -> Void
+
+        /// Texts longer than this aren't kept with their statements.
+        static let longestCachedText = 64 << 10
+
+        init(
+            _ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration,
+            onCommit: @escaping @Sendable (Set<String>) -> Void
+        ) {
+            self.storage = storage
+            self.configuration = configuration
+            self.onCommit = onCommit
+            cache = LeastRecentlyUsed(capacity: configuration.statementCacheSize)
+        }
+
+        deinit { close() }
+    }
+
+    // MARK: Opening and closing
+
+    extension Database {
+        func open() throws {
+            let opening = try Opening(storage, configuration)
+            let handle = try opening.open()
+            // Where it was open before, it stays so if that fails.
+            close()
+            watch.install(on: handle)
+            state = .open(handle, opening.target)
+        }
+
+        func close() {
+            guard case .open(let handle, _) = state else { return }
+            cursors = [:]
+            cache.removeAll()
+            // Whatever transaction is open is undone.
+            sqlite3_close_v2(handle)
+            state = .closed
+        }
+
+        /// - Throws: `closed`.
+        var handle: OpaquePointer {
+            get throws(SQLiteClientError) {
+                guard case .open(let handle, _) = state else { throw .closed }
+                return handle
+            }
+        }
+
+        var store: StoreFile? {
+            if case .open(_, .store(let file)) = state { file } else { nil }
+        }
+
+        /// Opens a store again that was opened as nobody's while somebody has come to write to it, or the other way round.
+        ///
+        /// - Returns: Whether it was needed.
+        @discardableResult
+        func refresh() throws -> Bool {
+            guard let store, store.isOutdated, cursors.isEmpty, try !isInTransaction else { return false }
+            try open()
+            return true
+        }
+
+        /// Whether what was read may be half of one state of a store and half of another: a writer has come meanwhile.
+        var isDisturbed: Bool {
+            guard let store else { return false }
+            return store.access == .resting && store.isOutdated
+        }
+    }
+
+    // MARK: Jobs
+
+    extension Database {
+        /// Runs a job's work, which a cancellation may interrupt.
+        func run<Result>(_ job: Job, _ body: (Database) throws -> Result) throws -> Result {
+            let handle = try handle
+            try job.begin(on: handle)
+            watch.job = job
+            defer { endJob() }
+            return try body(self)
+        }
+
+        /// Whatever comes in the job from here on, a cancellation doesn't interrupt it.
+        ///
+        /// - Returns: Whether it wasn't cancelled.
+        @discardableResult
+        func endJob() -> Bool {
+            defer { watch.job = nil }
+            return watch.job?.end() ?? true
+        }
+
+        var isInTransaction: Bool {
+            get throws(SQLiteClientError) { try sqlite3_get_autocommit(handle) == 0 }
+        }
+
+        var isReadOnly: Bool {
+            get throws(SQLiteClientError) { try sqlite3_db_readonly(handle, "main") == 1 }
+        }
+
+        /// A number that is another one after a commit of somebody else.
+        func dataVersion() throws -> Int64 {
+            var version: Int64 = 0
+            try execute("PRAGMA data_version", .none, .alone) { row in
+                version = try row.reader.integer(at: 0)
+                return true
+            }
+            return version
+        }
+
+        /// How long SQLite itself waits for a lock, on the thread.
+        func setBlockingBusyTimeout(_ timeout: Duration) throws {
+            let (seconds, attoseconds) = timeout.components
+            let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+            sqlite3_busy_timeout(try handle, Int32(clamping: milliseconds))
+        }
+
+        var cachedStatementCount: Int { cache.count }
+        var openCursorCount: Int { cursors.count }
+        var lastInsertedRowID: Int64 { get throws { try sqlite3_last_insert_rowid(handle) } }
+
+        func error(_ code: Int32, sql: String?) -> SQLiteClientError {
+            guard case .open(let handle, let target) = state else { return .closed }
+            let message = String(cString: sqlite3_errmsg(handle))
+            if code & 0xFF == SQLITE_READONLY, case .store(let file) = target {
+                return .store(file.path, code, message)
+            }
+            return .sqlite(code, message, sql: sql)
+        }
+    }
+#endif

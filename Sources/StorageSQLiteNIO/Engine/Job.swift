@@ -1,0 +1,76 @@
+#if SQLITE_ENGINE_SQLITENIO
+    internal import CSQLite
+    internal import StorageSQLiteClient
+    internal import Synchronization
+
+    /// One piece of work on a connection's thread, which its task can cancel.
+    ///
+    /// `sqlite3_interrupt` goes to whatever statement runs on a connection, so it is only called while this job is the one that
+    /// runs: under the lock that the job takes to begin and to end. After the end nothing is interrupted any more. SQLite
+    /// forgets an interruption when the next statement begins and no other is under way, so one that came between two
+    /// statements of a job would be lost; the progress handler, which asks ``isCancelled``, stops the next one.
+    ///
+    /// Isolation: `Sendable`, its state behind a mutex.
+    final class Job: Sendable {
+        private enum State {
+            case waiting
+            case running(Interruptible)
+            case cancelled
+            case ended
+        }
+
+        /// Sound as `@unchecked Sendable`: it is only used to call `sqlite3_interrupt`, which is allowed on any thread
+        /// while the connection is open, which it is while a job runs.
+        private struct Interruptible: @unchecked Sendable { let database: OpaquePointer }
+
+        private let state = Mutex(State.waiting)
+
+        /// - Throws: `cancelled` where the task was cancelled before.
+        func begin(on database: OpaquePointer) throws(SQLiteClientError) {
+            let database = Interruptible(database: database)
+            let begins = state.withLock { state in
+                guard case .waiting = state else { return false }
+                state = .running(database)
+                return true
+            }
+            if !begins { throw .cancelled }
+        }
+
+        /// After this nothing is interrupted on behalf of this job.
+        ///
+        /// - Returns: Whether it wasn't cancelled.
+        @discardableResult
+        func end() -> Bool {
+            state.withLock { state in
+                if case .cancelled = state { return false }
+                state = .ended
+                return true
+            }
+        }
+
+        func cancel() {
+            state.withLock { state in
+                switch state {
+                case .waiting: state = .cancelled
+                case .running(let interruptible):
+                    state = .cancelled
+                    sqlite3_interrupt(interruptible.database)
+                case .cancelled, .ended: break
+                }
+            }
+        }
+
+        var isCancelled: Bool {
+            state.withLock { state in
+                if case .cancelled = state { true } else { false }
+            }
+        }
+    }
+
+    extension SQLiteClientError {
+        static var cancelled: SQLiteClientError {
+            SQLiteClientError(
+                .cancelled, "The task was cancelled.", remedy: "Run it again in a task that isn't cancelled.")
+        }
+    }
+#endif

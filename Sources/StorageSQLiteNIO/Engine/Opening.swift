@@ -1,0 +1,109 @@
+#if SQLITE_ENGINE_SQLITENIO
+    internal import CSQLite
+    internal import StorageSQLiteClient
+
+    /// How a database is opened, each time that it is.
+    struct Opening {
+        enum Target {
+            case memory
+            case file(String)
+            case store(StoreFile)
+        }
+
+        let target: Target
+        let configuration: SQLiteConnectionConfiguration
+
+        /// Decides how, by what the file is now.
+        ///
+        /// - Throws: `misuse` for a path that SQLite would understand as something else.
+        init(_ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration) throws {
+            self.configuration = configuration
+            switch storage {
+            case .memory: target = .memory
+            case .file(let path):
+                guard !path.isEmpty, !path.utf8.contains(0) else {
+                    throw SQLiteClientError(
+                        .misuse, "\"\(path)\" isn't the path of a file.", remedy: "Name a file, or open `.memory`.")
+                }
+                // SQLite gives names such as ":memory:" and "file:x" a meaning of their own.
+                let path = path.hasPrefix("/") ? path : "./" + path
+                target = try Self.isStore(path) ? .store(StoreFile(path)) : .file(path)
+            }
+        }
+
+        private static func isStore(_ path: String) throws -> Bool {
+            if StoreFile.isStore(path) { return true }
+            // Of a store whose first writer was killed the write-ahead log has the identity, not yet the file.
+            guard StoreFile.hasLog(path), !StoreFile.lacksIndex(path), !StoreFile.isEmptyOrMissing(path),
+                let database = try? open(path, SQLITE_OPEN_READONLY)
+            else { return false }
+            defer { sqlite3_close_v2(database) }
+            storage_disable_checkpoint_on_close(database)
+            return integer("PRAGMA application_id", database) == StoreFile.applicationID
+        }
+
+        private static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
+            var opened: OpaquePointer?
+            // No mutex of SQLite's: a connection's jobs run one at a time.
+            let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+            guard code == SQLITE_OK, let opened else {
+                let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+                sqlite3_close_v2(opened)
+                throw SQLiteClientError.sqlite(code, "\(message), \(name)", sql: nil)
+            }
+            sqlite3_extended_result_codes(opened, 1)
+            return opened
+        }
+
+        /// Opens it and sets it up.
+        func open() throws -> OpaquePointer {
+            let database: OpaquePointer
+            switch target {
+            case .memory: database = try Self.open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+            case .file(let path):
+                let flags =
+                    configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                database = try Self.open(path, flags)
+            case .store(let file):
+                // A writer that opens the store makes the one right after the other.
+                if file.access == .writeAheadLog, StoreFile.lacksIndex(file.path) {
+                    throw SQLiteClientError.noIndex(file.path)
+                }
+                database = try Self.open(file.uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            }
+            do {
+                try setUp(database)
+                return database
+            } catch {
+                sqlite3_close_v2(database)
+                throw error
+            }
+        }
+
+        private func setUp(_ database: OpaquePointer) throws {
+            storage_set_foreign_keys_enabled(database, configuration.enforcesForeignKeys ? 1 : 0)
+            if case .store = target { storage_disable_checkpoint_on_close(database) }
+            // Shows whether it is a database at all, and gives SQLite the schema.
+            try Self.run("SELECT count(*) FROM sqlite_schema", database)
+            guard case .file = target, !configuration.isReadOnly else { return }
+            try Self.run("PRAGMA synchronous = \(configuration.synchronous.rawValue)", database)
+            if configuration.journal == .writeAheadLog { try Self.run("PRAGMA journal_mode = WAL", database) }
+        }
+
+        private static func run(_ sql: String, _ database: OpaquePointer) throws {
+            let code = sqlite3_exec(database, sql, nil, nil, nil)
+            guard code == SQLITE_OK else {
+                throw SQLiteClientError.sqlite(code, String(cString: sqlite3_errmsg(database)), sql: sql)
+            }
+        }
+
+        private static func integer(_ sql: String, _ database: OpaquePointer) -> Int64? {
+            var statement: OpaquePointer?
+            defer { sqlite3_finalize(statement) }
+            guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK,
+                sqlite3_step(statement) == SQLITE_ROW
+            else { return nil }
+            return sqlite3_column_int64(statement, 0)
+        }
+    }
+#endif

@@ -1,0 +1,3 @@
+#if SQLITE_ENGINE_SQLITENIO
+    @_exported public import StorageSQLiteClient
+#endif

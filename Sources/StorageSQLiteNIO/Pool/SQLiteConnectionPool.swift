@@ -1,0 +1,154 @@
+#if SQLITE_ENGINE_SQLITENIO
+    public import NIOPosix
+    public import StorageSQLiteClient
+
+    /// Connections to one database: one that writes, and several that read beside it.
+    ///
+    /// ```swift
+    /// let pool = try await SQLiteConnectionPool.open(storage: .file(path: "app.sqlite"))
+    /// try await pool.write { db in try db.execute("INSERT INTO users (name) VALUES (?)", ["Ada"]) }
+    /// let rows = try await pool.read { connection in try await connection.query("SELECT * FROM users") }
+    /// try await pool.close()
+    /// ```
+    ///
+    /// - The file has a write-ahead log: readers and the writer don't wait for each other. A database in memory has one
+    ///   connection, which reads and writes in turn.
+    /// - Each body runs in one transaction: a reading one sees one state of the database, a writing one is all or nothing.
+    /// - Bodies wait for a connection in the order in which they come. A task that is cancelled leaves the line.
+    /// - Inside of a body the pool throws `misuse`, because the body could wait for itself: use the connection that it is
+    ///   given.
+    /// - The file of a StorageKit store is only read.
+    public final class SQLiteConnectionPool: Sendable {
+        /// Writes, and hears of commits. Reads, too, where there are no others.
+        let writer: SQLiteConnection
+        private let readers: Readers
+        private let configuration: SQLiteConnectionConfiguration
+        private let identity = Identity()
+
+        private enum Readers {
+            case writer
+            case own([SQLiteConnection], ResourceQueue<SQLiteConnection>)
+        }
+
+        /// By which bodies know the pool that they run in. The pool holds it, so no other has the same.
+        private final class Identity: Sendable {}
+
+        private init(
+            _ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread
+        )
+            async throws
+        {
+            var configuration = configuration
+            configuration.journal = .writeAheadLog
+            self.configuration = configuration
+            let pool = ObjectIdentifier(identity)
+            // First, since it makes the file and the write-ahead log.
+            writer = try await .open(storage, configuration, thread, pool: pool)
+            guard storage != .memory else {
+                readers = .writer
+                return
+            }
+            configuration.isReadOnly = true
+            var connections: [SQLiteConnection] = []
+            for _ in 0..<configuration.maximumReaders {
+                connections.append(try await .open(storage, configuration, thread, pool: pool))
+            }
+            readers = .own(
+                connections,
+                ResourceQueue(connections, maximumWaiters: configuration.maximumWaiters, closedError: .closed))
+        }
+
+        /// Opens the connections.
+        ///
+        /// - Parameters:
+        ///   - configuration: `maximumReaders` is the number of connections that read.
+        ///   - threadPool: Where SQLite runs. It must be running until the pool is closed.
+        /// - Throws: As ``SQLiteConnection/open(storage:configuration:threadPool:)``.
+        public static func open(
+            storage: SQLiteConnection.Storage, configuration: SQLiteConnectionConfiguration = .init(),
+            threadPool: NIOThreadPool = .singleton
+        ) async throws -> SQLiteConnectionPool {
+            try await SQLiteConnectionPool(storage, configuration, EngineThread(threadPool))
+        }
+
+        /// Waits until all bodies that were asked for before have run, then closes the connections. Calls from now on throw
+        /// `closed`; closing again does nothing.
+        ///
+        /// - Throws: `misuse` inside of a body.
+        public func close() async throws {
+            try checkNotInside()
+            if case .own(let connections, let queue) = readers {
+                await queue.close(waitersMayFinish: true)
+                for connection in connections { try await connection.close() }
+            }
+            // Last: it takes the write-ahead log back into the file.
+            try await writer.close()
+        }
+    }
+
+    // MARK: Reading and writing
+
+    extension SQLiteConnectionPool {
+        /// Runs a body that reads one state of the database.
+        ///
+        /// - Throws: What the body throws; ``SQLiteClientError``: `read-only` where it changes something, `busy` where too many
+        ///   wait, `cancelled`, `closed`, `misuse` inside of a body.
+        @discardableResult
+        public func read<Result>(
+            isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result
+        ) async throws -> Result {
+            try await withReader { try await $0.transaction(.read, body) }
+        }
+
+        /// Runs a body that reads one state of the database, on a thread of the pool.
+        ///
+        /// - Throws: As ``read(isolation:_:)``.
+        @discardableResult
+        public func read<Result: Sendable>(_ body: @escaping @Sendable (SQLiteTransaction) throws -> Result)
+            async throws
+            -> Result
+        {
+            try await withReader { try await $0.withTransaction(.read, body) }
+        }
+
+        /// Runs a body that reads and writes, while no other does. Its changes are undone where it throws or its task is
+        /// cancelled.
+        ///
+        /// - Throws: What the body throws; ``SQLiteClientError``: `read-only` where the pool only reads, `busy`,
+        ///   `cancelled`, `closed`, `constraint` of the commit, `misuse` inside of a body.
+        @discardableResult
+        public func write<Result>(
+            isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result
+        ) async throws -> Result {
+            try checkNotInside()
+            return try await writer.transaction(.write, body)
+        }
+
+        /// Runs a body that reads and writes, on a thread of the pool.
+        ///
+        /// - Throws: As ``write(isolation:_:)``.
+        @discardableResult
+        public func write<Result: Sendable>(_ body: @escaping @Sendable (SQLiteTransaction) throws -> Result)
+            async throws
+            -> Result
+        {
+            try checkNotInside()
+            return try await writer.withTransaction(.write, body)
+        }
+
+        /// Which of these tables commits have changed, from now on. See ``SQLiteConnection/observeTables(_:)``.
+        public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> { writer.observeTables(tables) }
+
+        private func checkNotInside() throws { try Scope.checkNotInside(pool: ObjectIdentifier(identity)) }
+
+        private func withReader<Result>(
+            isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result
+        ) async throws -> Result {
+            try checkNotInside()
+            guard case .own(_, let queue) = readers else { return try await body(writer) }
+            let reader = try await queue.borrow()
+            defer { queue.giveBack(reader) }
+            return try await body(reader)
+        }
+    }
+#endif

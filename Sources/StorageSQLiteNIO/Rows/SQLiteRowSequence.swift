@@ -1,0 +1,163 @@
+#if SQLITE_ENGINE_SQLITENIO
+    internal import StorageRecords
+    internal import StorageSQLiteClient
+
+    /// The rows that a query finds, read as they are asked for.
+    ///
+    /// SQLite is asked for the next batch when the last one is used up, so memory holds one batch, for a moment two
+    /// (`maximumRowsPerBatch`, `maximumBytesPerBatch`), however large the result is. Each iterator runs the query again.
+    ///
+    /// - The stream has the connection from its first row to its end: other tasks wait for it, and a call on the same
+    ///   connection by the task that reads the stream is refused with `misuse`, since it would wait for itself.
+    /// - It ends where the rows end, an error is thrown, the task is cancelled, or the iterator is let go of, as by leaving
+    ///   the loop. Closing the connection, or the end of the transaction that it belongs to, ends it with an error.
+    /// - The rows are those of one moment, when the first of them was read.
+    public struct SQLiteRowSequence<Element: Sendable>: AsyncSequence, Sendable {
+        public typealias Failure = any Error
+
+        let connection: SQLiteConnection
+        let sql: String
+        let arguments: Arguments
+        /// Runs on the thread that steps the statement.
+        let transform: @Sendable (SQLiteRow) throws -> Element
+
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
+
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            private enum State {
+                case unstarted
+                /// The statement stands behind the rows that are left.
+                case open(OpenStream)
+                case ended
+            }
+
+            private let sequence: SQLiteRowSequence
+            private var state = State.unstarted
+            private var batch: [Element] = []
+            /// The place of the next row in the batch.
+            private var place = 0
+
+            fileprivate init(sequence: SQLiteRowSequence) { self.sequence = sequence }
+
+            /// - Throws: ``SQLiteClientError``: `cancelled`, `closed`, `busy`, `sql`, or what decoding a row throws. After
+            ///   an error there are no more rows.
+            public mutating func next() async throws -> Element? {
+                while true {
+                    if Task.isCancelled { try cancel() }
+                    if place < batch.count {
+                        defer { place += 1 }
+                        return batch[place]
+                    }
+                    // Before the next batch is made.
+                    batch = []
+                    let transform = sequence.transform
+                    switch state {
+                    case .unstarted:
+                        let stream = OpenStream(sequence.connection)
+                        let (sql, arguments) = (sequence.sql, sequence.arguments)
+                        try await fetch(stream) { try await stream.begin(sql, arguments, transform) }
+                    case .open(let stream): try await fetch(stream) { try await stream.next(transform) }
+                    case .ended: return nil
+                    }
+                }
+            }
+
+            private mutating func fetch(
+                _ stream: OpenStream, _ body: () async throws -> (rows: [Element], isLast: Bool)
+            ) async throws {
+                state = .ended
+                let (rows, isLast) = try await body()
+                (batch, place) = (rows, 0)
+                if !isLast { state = .open(stream) }
+            }
+
+            /// Lets go of a stream that is open; one that has ended hands out what is left.
+            private mutating func cancel() throws {
+                guard case .open = state else { return }
+                (state, batch, place) = (.ended, [], 0)
+                throw SQLiteClientError.cancelled
+            }
+        }
+    }
+
+    /// A statement that a stream of rows reads from, and its claim on the connection. Letting go of it ends both.
+    ///
+    /// Isolation: `Sendable`, immutable; what happens to the claim is the scope's matter.
+    final class OpenStream: Sendable {
+        private let connection: SQLiteConnection
+        private let number: Int
+
+        init(_ connection: SQLiteConnection) {
+            self.connection = connection
+            number = connection.engine.makeNumber()
+        }
+
+        deinit {
+            let (scope, number) = (connection.scope, number)
+            guard scope.abandon(stream: number) else { return }
+            // The turn comes back after the statement is reset. The closure holds the scope, and the engine its database.
+            connection.engine.closeCursorSoon(number) { scope.streamEnded(number) }
+        }
+
+        typealias Batch<Element> = (rows: [Element], isLast: Bool)
+
+        func begin<Element: Sendable>(
+            _ sql: String, _ arguments: Arguments, _ transform: @escaping @Sendable (SQLiteRow) throws -> Element
+        ) async throws -> Batch<Element> {
+            try await connection.scope.enter(stream: number)
+            let (engine, number) = (connection.engine, number)
+            let policy = connection.policy
+            return try await settle {
+                try await engine.waitingWhileBusy {
+                    try await engine.run { database in
+                        if policy == .alone { try database.refresh() }
+                        try database.openCursor(number, sql, arguments, policy)
+                        let batch = try database.fetch(number, transform)
+                        return try Self.checked(batch, database, number, resultCode: 5)
+                    }
+                }
+            }
+        }
+
+        func next<Element: Sendable>(_ transform: @escaping @Sendable (SQLiteRow) throws -> Element) async throws
+            -> Batch<Element>
+        {
+            guard connection.scope.resume(stream: number) else { throw SQLiteClientError.streamIsOver }
+            let (engine, number) = (connection.engine, number)
+            return try await settle {
+                try await engine.run { database in
+                    try Self.checked(try database.fetch(number, transform), database, number, resultCode: nil)
+                }
+            }
+        }
+
+        /// Rows of a store that was disturbed meanwhile may be of two states.
+        private static func checked<Element>(
+            _ batch: Batch<Element>, _ database: Database, _ number: Int, resultCode: Int32?
+        ) throws -> Batch<Element> {
+            guard database.isDisturbed else { return batch }
+            database.closeCursor(number)
+            throw SQLiteClientError.disturbed(resultCode: resultCode)
+        }
+
+        /// Says what becomes of the turn after a batch.
+        private func settle<Element>(_ fetch: () async throws -> Batch<Element>) async throws -> Batch<Element> {
+            let (scope, engine) = (connection.scope, connection.engine)
+            do {
+                let batch = try await fetch()
+                if batch.isLast {
+                    scope.streamEnded(number)
+                } else if !scope.pause(stream: number) {
+                    await engine.closeCursor(number)
+                    scope.streamEnded(number)
+                }
+                return batch
+            } catch {
+                // A job that was cancelled before it ran leaves the statement as it was.
+                await engine.closeCursor(number)
+                scope.streamEnded(number)
+                throw error
+            }
+        }
+    }
+#endif

@@ -1,0 +1,184 @@
+#if SQLITE_ENGINE_SQLITENIO
+    internal import StorageSQLiteClient
+    internal import Synchronization
+
+    /// Who may use a connection: the connection itself, or the body of a transaction inside of it.
+    ///
+    /// A scope has one turn. A statement takes it, and a transaction's body for its whole length: inside the body there is
+    /// a scope of its own, so the statements of other tasks can't get into the transaction. A stream of rows has the turn
+    /// until it ends.
+    ///
+    /// - A body that calls a scope which waits for it would wait for ever. Each task knows the bodies that it runs in, so
+    ///   the call is refused. That holds for tasks that a body starts, too, as long as the body runs: it may wait for them.
+    /// - A scope that ends closes its streams, so that no forgotten one holds it open.
+    ///
+    /// Isolation: `Sendable`, its state behind mutexes.
+    final class Scope: Sendable {
+        enum Kind {
+            case connection
+            case body(of: Scope, Database.Policy)
+        }
+
+        /// A stream's claim on the turn.
+        private enum Stream {
+            case none
+            /// Between two batches. The task that took the last one can't use the scope otherwise.
+            case idle(Int, task: Int?)
+            case fetching(Int, task: Int?)
+            /// The scope ends; the stream goes with the batch that is being fetched.
+            case ending(Int)
+        }
+
+        /// The bodies that the current task, or the one that started it, runs in.
+        @TaskLocal static var entered: [Scope] = []
+
+        let kind: Kind
+        /// The pool that lends the connection to bodies. Inside of them calls to the pool are refused.
+        let pool: ObjectIdentifier?
+        private let turns: ResourceQueue<Void>
+        private let stream = Mutex(Stream.none)
+
+        init(_ kind: Kind, pool: ObjectIdentifier? = nil, maximumWaiters: Int) {
+            self.kind = kind
+            self.pool = pool
+            let error: SQLiteClientError =
+                switch kind {
+                case .connection: .closed
+                case .body: .bodyIsOver
+                }
+            turns = ResourceQueue([()], maximumWaiters: maximumWaiters, closedError: error)
+        }
+
+        /// A scope that nobody may use: every call throws this error.
+        init(refusing error: SQLiteClientError) {
+            kind = .connection
+            pool = nil
+            turns = ResourceQueue([()], maximumWaiters: 0, closedError: error)
+            turns.beginClosing(waitersMayFinish: false)
+        }
+
+        var isOpen: Bool { turns.isOpen }
+        var waiterCount: Int { turns.waiterCount }
+
+        var isConnection: Bool {
+            if case .connection = kind { true } else { false }
+        }
+
+        private var parent: Scope? {
+            if case .body(let parent, _) = kind { parent } else { nil }
+        }
+
+        /// - Throws: `misuse` where the current task runs in a body that was lent a connection by this pool.
+        static func checkNotInside(pool: ObjectIdentifier) throws(SQLiteClientError) {
+            if entered.contains(where: { $0.pool == pool && $0.isOpen }) { throw .deadlock }
+        }
+
+        /// - Throws: `misuse` where this would wait for the task that calls.
+        private func checkNotInTheWay() throws(SQLiteClientError) {
+            if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
+            guard let current = Self.currentTask else { return }
+            let isOwnStream = stream.withLock { stream in
+                switch stream {
+                case .idle(_, let task), .fetching(_, let task): task == current
+                case .none, .ending: false
+                }
+            }
+            if isOwnStream { throw .streamInTheWay }
+        }
+
+        private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+    }
+
+    // MARK: Turns
+
+    extension Scope {
+        /// Waits for the turn. ``leave()`` must follow.
+        func enter() async throws {
+            try checkNotInTheWay()
+            try await turns.borrow()
+        }
+
+        func leave() { turns.giveBack(()) }
+
+        /// Ends the scope: waits for whoever has the turn, but a stream that is idle is ended by the closure.
+        func end(waitersMayFinish: Bool, _ endStream: (Int) async -> Void) async {
+            // First, so that a stream that pauses from here on ends by itself.
+            turns.beginClosing(waitersMayFinish: waitersMayFinish)
+            let idle = stream.withLock { stream -> Int? in
+                switch stream {
+                case .idle(let number, _):
+                    stream = .ending(number)
+                    return number
+                case .fetching(let number, _):
+                    stream = .ending(number)
+                    return nil
+                case .none, .ending: return nil
+                }
+            }
+            if let idle {
+                await endStream(idle)
+                streamEnded(idle)
+            }
+            await turns.close(waitersMayFinish: waitersMayFinish)
+        }
+
+        /// - Throws: `misuse` where ending would wait for the task that calls. A stream of its own is no hindrance.
+        func checkMayEnd() throws(SQLiteClientError) {
+            if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
+        }
+    }
+
+    // MARK: Streams
+
+    extension Scope {
+        /// Waits for the turn on behalf of a stream, which fetches its first batch then.
+        func enter(stream number: Int) async throws {
+            try await enter()
+            stream.withLock { $0 = .fetching(number, task: Self.currentTask) }
+        }
+
+        /// Whether a stream that is idle may fetch; else it was ended.
+        func resume(stream number: Int) -> Bool {
+            stream.withLock { stream in
+                guard case .idle(number, _) = stream else { return false }
+                stream = .fetching(number, task: Self.currentTask)
+                return true
+            }
+        }
+
+        /// Says that a batch is fetched, and that more may follow.
+        ///
+        /// - Returns: Whether the stream goes on. Else the caller has to close it, and to say ``streamEnded(_:)``.
+        func pause(stream number: Int) -> Bool {
+            stream.withLock { stream in
+                guard case .fetching(number, let task) = stream, turns.isOpen else { return false }
+                stream = .idle(number, task: task)
+                return true
+            }
+        }
+
+        /// Takes a stream that nobody reads any more out of use.
+        ///
+        /// - Returns: Whether the caller has to close it, and to say ``streamEnded(_:)``.
+        func abandon(stream number: Int) -> Bool {
+            stream.withLock { stream in
+                guard case .idle(number, _) = stream else { return false }
+                stream = .ending(number)
+                return true
+            }
+        }
+
+        /// Gives the turn back that a stream had.
+        func streamEnded(_ number: Int) {
+            let had = stream.withLock { stream in
+                switch stream {
+                case .fetching(number, _), .ending(number):
+                    stream = .none
+                    return true
+                case .none, .idle, .fetching, .ending: return false
+                }
+            }
+            if had { leave() }
+        }
+    }
+#endif

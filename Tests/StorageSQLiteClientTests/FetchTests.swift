@@ -1,0 +1,181 @@
+import Observation
+import StorageSQLiteClient
+import Testing
+
+#if SQLITE_ENGINE_GRDB
+    import GRDB
+#endif
+
+/// Live properties over a client, on each engine.
+struct FetchTests {
+    struct User: Codable, Hashable, Sendable {
+        var id: Int
+        var name: String?
+    }
+
+    struct Dashboard: FetchKeyRequest {
+        struct Value: Hashable, Sendable {
+            var users = 0
+            var posts = 0
+        }
+
+        func fetch(_ db: SQLiteTransaction) throws -> Value {
+            Value(
+                users: try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? 0,
+                posts: try db.fetchOne(Int.self, "SELECT count(*) FROM posts") ?? 0)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func propertiesFollowTheirTables(_ engine: TestEngine) async throws {
+        try await engine.withClient { client in
+            try await withDependencies {
+                $0.sqliteClient = client
+            } operation: {
+                @FetchAll("SELECT name FROM users ORDER BY id") var names: [String]
+                @FetchAll("SELECT id, name FROM users WHERE id > ? ORDER BY id", [1]) var users: [User]
+                @FetchOne("SELECT count(*) FROM users") var count = -1
+                @FetchOne("SELECT id, name FROM users WHERE id = 2") var second: User?
+                @Fetch(Dashboard()) var dashboard = Dashboard.Value()
+                #expect(names == [] && count == -1)
+                try await $count.load()
+                #expect(count == 0 && second == nil)
+                try await client.write { db in
+                    try db.execute("INSERT INTO users (id, name) VALUES (1, 'a'), (2, 'b')")
+                    try db.execute("INSERT INTO posts (id, user) VALUES (1, 1)")
+                }
+                try await eventually { count == 2 && names == ["a", "b"] && users == [User(id: 2, name: "b")] }
+                try await eventually { second == User(id: 2, name: "b") && dashboard == .init(users: 2, posts: 1) }
+                try await client.write { db in _ = try db.execute("DELETE FROM posts WHERE id = 1") }
+                try await eventually { dashboard == .init(users: 2, posts: 0) }
+                #expect($names.loadError == nil && !$names.isLoading)
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func othersCommitsRunNothingAgain(_ engine: TestEngine) async throws {
+        try await engine.withClient { client in
+            let runs = Counter()
+            let values = client.values { db in
+                runs.add()
+                return try db.fetchOne(Int.self, "SELECT count(*) FROM users") ?? -1
+            }
+            var reader = values.makeAsyncIterator()
+            #expect(await reader.next() == 0)
+            let before = runs.value
+            try await client.write { db in _ = try db.execute("INSERT INTO posts (id, user) VALUES (1, 1)") }
+            try await client.write { db in _ = try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')") }
+            #expect(await reader.next() == 1)
+            #expect(runs.value == before + 1)
+        }
+    }
+
+    /// An error keeps the value, is reported, and ends nothing.
+    @Test(arguments: TestEngine.allCases)
+    func errorsEndNothing(_ engine: TestEngine) async throws {
+        struct Refused: Error {}
+        try await engine.withClient { client in
+            let isOpen = Counter()
+            let state = FetchAll<Int>(client: client) { db in
+                let ids = try db.fetchAll(Int.self, "SELECT id FROM users ORDER BY id")
+                if ids == [1], isOpen.value == 0 { throw Refused() }
+                return ids
+            }
+            try await eventually { !state.projectedValue.isLoading }
+            try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+            try await eventually { state.projectedValue.loadError is Refused }
+            #expect(state.wrappedValue == [])
+            isOpen.add()
+            try await eventually { state.wrappedValue == [1] }
+            #expect(state.projectedValue.loadError == nil)
+        }
+    }
+
+    @Test func whatNobodyHoldsAsksNoMore() async throws {
+        try await TestEngine.allCases[0].withClient { client in
+            let runs = Counter()
+            var state: FetchAll<Int>? = FetchAll(client: client) { db in
+                runs.add()
+                return try db.fetchAll(Int.self, "SELECT id FROM users")
+            }
+            try await eventually { state?.projectedValue.isLoading == false }
+            state = nil
+            try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+            let before = runs.value
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(runs.value <= before + 1)
+            try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (2)") }
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(runs.value <= before + 1)
+        }
+    }
+
+    @Test func changesAreObservable() async throws {
+        try await TestEngine.allCases[0].withClient { client in
+            let state = FetchOne(wrappedValue: 0, "SELECT count(*) FROM users", client: client).projectedValue
+            try await state.load()
+            try await eventually { !state.isLoading }
+            await withCheckedContinuation { continuation in
+                withObservationTracking {
+                    _ = state.value
+                } onChange: {
+                    continuation.resume()
+                }
+                Task { try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") } }
+            }
+            try await eventually { state.value == 1 }
+        }
+    }
+
+    #if SQLITE_ENGINE_GRDB
+        struct Item: Codable, FetchableRecord, PersistableRecord, Hashable {
+            static let databaseTableName = "users"
+            var id: Int
+            var name: String?
+        }
+
+        struct Names: FetchKeyRequest {
+            func fetch(_ db: Database) throws -> [String] { try String.fetchAll(db, sql: "SELECT name FROM users") }
+        }
+
+        struct Model {
+            @FetchAll var items: [Item]
+            @FetchAll({ Item.filter(Column("id") > 1) }) var later: [Item]
+            @FetchOne var first: Item?
+            @Fetch(Names()) var names: [String] = []
+        }
+
+        @Test(arguments: [TestEngine.queue, .pool, .store])
+        func recordsOfGRDB(_ engine: TestEngine) async throws {
+            try await engine.withClient { client in
+                try await withDependencies {
+                    $0.sqliteClient = client
+                } operation: {
+                    let model = Model()
+                    try await client.write { db in
+                        try Item(id: 1, name: "a").insert(db.database)
+                        try Item(id: 2, name: "b").insert(db.database)
+                    }
+                    try await eventually { model.items.count == 2 && model.later.map(\.id) == [2] }
+                    try await eventually { model.first?.id == 1 && model.names == ["a", "b"] }
+                }
+            }
+        }
+    #endif
+}
+
+/// Waits until something holds.
+func eventually(
+    _ holds: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(30)
+    while try !holds() {
+        guard clock.now < end else {
+            Issue.record("it didn't hold within 30 seconds", sourceLocation: sourceLocation)
+            return
+        }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}

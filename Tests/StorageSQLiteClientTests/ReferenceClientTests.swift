@@ -1,0 +1,157 @@
+#if SQLITE_ENGINE_GRDB
+    import Foundation
+    import GRDB
+    import StorageSQLiteClient
+    import Testing
+
+    /// The declarations and examples of the reference, as its users would write them.
+    struct ReferenceClientTests {
+        struct Note: Codable, FetchableRecord, PersistableRecord, Hashable {
+            var id: Int64
+            var text: String
+        }
+
+        private func withDatabase(_ body: () async throws -> Void) async throws {
+            let queue = try DatabaseQueue()
+            try await queue.write { db in
+                try db.create(table: "note") { table in
+                    table.primaryKey("id", .integer)
+                    table.column("text", .text).notNull()
+                }
+            }
+            try await withDependencies {
+                $0.defaultDatabase = queue
+            } operation: {
+                try await body()
+            }
+        }
+
+        @Test func theDatabaseIsADependency() async throws {
+            try await withDatabase {
+                @Dependency(\.defaultDatabase) var database
+                try await database.write { db in try Note(id: 1, text: "a").insert(db) }
+                let notes = try await database.read { db in try Note.fetchAll(db) }
+                #expect(notes == [Note(id: 1, text: "a")])
+            }
+        }
+
+        @Test func bodiesFindTheDatabaseThemselves() async throws {
+            try await withDatabase {
+                @Dependency(\.sqliteClient) var client
+                try await client.write {
+                    @Dependency(\.defaultDatabase) var database
+                    try await database.write { db in try Note(id: 1, text: "a").insert(db) }
+                    try await database.write { db in try Note(id: 2, text: "b").insert(db) }
+                }
+                let notes = try await client.read {
+                    @Dependency(\.defaultDatabase) var database
+                    return try await database.read { db in try Note.order(Column("id")).fetchAll(db) }
+                }
+                #expect(notes.map(\.text) == ["a", "b"])
+            }
+        }
+
+        /// Both writes inside are one transaction, which the reference's engine doesn't keep.
+        @Test func writesInsideAreOneTransaction() async throws {
+            struct Stop: Error {}
+            try await withDatabase {
+                @Dependency(\.sqliteClient) var client
+                @Dependency(\.defaultDatabase) var database
+                await #expect(throws: Stop.self) {
+                    try await client.write {
+                        @Dependency(\.defaultDatabase) var database
+                        try await database.write { db in try Note(id: 1, text: "a").insert(db) }
+                        throw Stop()
+                    }
+                }
+                let count = try await database.read { db in try Note.fetchCount(db) }
+                #expect(count == 0)
+            }
+        }
+
+        /// A write that throws inside of a transaction is undone by itself, as it would be alone.
+        @Test func aNestedWriteIsUndoneAlone() async throws {
+            try await withDatabase {
+                @Dependency(\.sqliteClient) var client
+                let count = try await client.write {
+                    @Dependency(\.defaultDatabase) var database
+                    try await database.write { db in try Note(id: 1, text: "a").insert(db) }
+                    _ = try? await database.write { db in
+                        try Note(id: 2, text: "b").insert(db)
+                        try Note(id: 1, text: "again").insert(db)
+                    }
+                    return try await database.read { db in try Note.fetchCount(db) }
+                }
+                #expect(count == 1)
+            }
+        }
+
+        @Test func tablesAreObservedUntilItIsCancelled() async throws {
+            try await withDatabase {
+                @Dependency(\.sqliteClient) var client
+                let calls = Counter()
+                let cancellable: any SQLiteCancellable = try await client.observeTables(["note", "other"]) {
+                    calls.add()
+                }
+                try await client.write { db in _ = try db.execute("INSERT INTO note (id, text) VALUES (1, 'a')") }
+                try await eventually { calls.value == 1 }
+                cancellable.cancel()
+            }
+        }
+
+        @Test func pathsFollowTheContext() throws {
+            @Dependency(\.sqliteClient) var client
+            let first = try #require(try client.contextSensitivePath())
+            let second = try #require(try client.contextSensitivePath())
+            #expect(first != second && first.hasPrefix(FileManager.default.temporaryDirectory.path))
+            let given = try withDependencies {
+                $0.databasePath = "/data/app.sqlite"
+            } operation: {
+                try SQLiteClient.path()
+            }
+            #expect(given == "/data/app.sqlite")
+            #expect(throws: SQLiteClientError.self) { try SQLiteClient.path(fileName: "a/b") }
+            let live = try SQLiteClient.path(fileName: "a.sqlite", context: .live)
+            #expect(live.hasSuffix("/a.sqlite") && !live.hasPrefix(FileManager.default.temporaryDirectory.path))
+        }
+
+        /// A test puts its own closures in the client's place.
+        @Test func closuresStandForAnEngine() async throws {
+            let reads = Counter()
+            let mock = SQLiteClient(
+                read: { _ in
+                    reads.add()
+                    throw SQLiteClientError(.busy, "Somebody else.", remedy: "Wait.")
+                }, write: { _ in }, contextSensitivePath: { nil },
+                observeTables: { _ in SQLiteTableChanges(SQLiteTableChanges.Sink()) {} })
+            await #expect(throws: SQLiteClientError.self) { try await mock.read { _ in } }
+            #expect(reads.value == 1)
+            // An engine that doesn't run the body is found out, and nothing waits for ever.
+            await #expect(throws: SQLiteClientError.self) { try await mock.write { _ in } }
+            await #expect(throws: SQLiteClientError.self) { try await mock.write {} }
+        }
+
+        @Test func whatIsMissingIsSaid() async throws {
+            @Dependency(\.sqliteClient) var client
+            @Dependency(\.defaultDatabase) var database
+            for body in [
+                { try await client.read { _ in } }, { try await client.write {} }, { try await database.read { _ in } },
+                { try await SQLiteClient.unimplemented().read { _ in } },
+                { _ = try await client.observeTables(["note"]) },
+            ] as [() async throws -> Void] {
+                do {
+                    try await body()
+                    Issue.record("no error")
+                } catch let error as SQLiteClientError {
+                    #expect(error.code == .missingDependency && error.remedy.contains("$0."))
+                }
+            }
+        }
+
+        @Test func testValuesAreDatabasesOfTheirOwn() async throws {
+            let (one, other) = (SQLiteClient.test, SQLiteClient.test)
+            try await one.write { db in _ = try db.execute("CREATE TABLE a (b)") }
+            try await other.write { db in _ = try db.execute("CREATE TABLE a (b)") }
+        }
+    }
+#endif

@@ -1,0 +1,125 @@
+#if SQLITE_ENGINE_GRDB
+    import Foundation
+    import GRDB
+    import StorageKit
+    import StorageSQLiteClient
+    import StorageSQLiteNIO
+    import Testing
+
+    /// A store behind the client: what is written through it is in the log, and nothing gets past it.
+    struct StoreClientTests {
+        private func withStore(_ body: (StorageKit.Context, _ path: String) async throws -> Void) async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = folder.appendingPathComponent("store.sqlite").path
+            let context = try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
+                schema.migration("tables") { try $0.execute(sql: ClientConformance.sql) }
+                for table in ClientConformance.tables.keys.sorted() { schema.adopt(table) }
+            }
+            try await body(context, path)
+            #expect(try await context.facade.verify().isSound)
+            try await context.facade.close()
+        }
+
+        private func events(_ storage: Storage) async throws -> [StorageEvent] {
+            var events: [StorageEvent] = []
+            for try await event in storage.log.events(LogQuery(tables: ["users"])) { events.append(event) }
+            return events
+        }
+
+        @Test func writesAreCommitsOfSomebody() async throws {
+            try await withStore { context, _ in
+                let storage = context.facade
+                let client = storage.sqliteClient(actor: "importer", reason: "nightly")
+                try await client.write { db in
+                    try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')")
+                    try db.execute("UPDATE users SET name = ? WHERE id = ?", ["b", 1])
+                }
+                try await StorageContext.$actor.withValue("anna") {
+                    try await storage.sqliteClient.write { db in _ = try db.execute("DELETE FROM users WHERE id = 1") }
+                    // A body that asks for its connection keeps the task's actor, too.
+                    try await storage.sqliteClient.write {
+                        @Dependency(\.sqliteClient) var client
+                        try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (2)") }
+                        try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (3)") }
+                    }
+                }
+                let events = try await events(storage)
+                #expect(events.map(\.operation) == [.insert, .update, .delete, .insert, .insert])
+                #expect(events.map(\.commit.metadata.actor) == ["importer", "importer", "anna", "anna", "anna"])
+                #expect(events[0].commit.metadata.reason == "nightly")
+                #expect(events[0].commit.number == events[1].commit.number)
+                #expect(events[3].commit.number == events[4].commit.number)
+            }
+        }
+
+        @Test(arguments: [
+            "DELETE FROM storage_log", "PRAGMA writable_schema = ON", "COMMIT", "ATTACH ':memory:' AS other",
+            "CREATE TEMP TABLE users (id)",
+        ])
+        func whatGoesAroundTheLogIsRefused(_ sql: String) async throws {
+            try await withStore { context, _ in
+                let storage = context.facade
+                let client = storage.sqliteClient
+                try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+                await #expect(throws: (any Error).self) {
+                    try await client.write { db in
+                        try db.execute("INSERT INTO users (id) VALUES (2)")
+                        try db.execute(sql)
+                    }
+                }
+                #expect(try await events(storage).count == 1)
+                let rows = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users") }
+                #expect(rows == [1])
+            }
+        }
+
+        /// Typed saves go past GRDB's statements, and are observed all the same.
+        @Test func typedWritesAreObserved() async throws {
+            try await withStore { context, path in
+                let storage = context.facade
+                var reader = try await storage.sqliteClient.observeTables(["Users"]).makeAsyncIterator()
+                let database: any SQLiteDatabase = context.storage.pool
+                try await database.write { db in try db.execute(sql: "INSERT INTO users (id) VALUES (1)") }
+                #expect(try await reader.next() == ["Users"])
+                // Another opening of the file, for reading only, hears of it as well.
+                var configuration = StorageConfiguration()
+                configuration.isReadOnly = true
+                let other = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+                var others = try await other.sqliteClient.observeTables(["users"]).makeAsyncIterator()
+                try await storage.sqliteClient.write { db in _ = try db.execute("DELETE FROM users WHERE id = 1") }
+                #expect(try await others.next() == ["users"])
+                await #expect(throws: (any Error).self) {
+                    try await other.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (9)") }
+                }
+                try await other.close()
+            }
+        }
+
+        #if SQLITE_ENGINE_SQLITENIO
+            /// The SwiftNIO engine beside the open store: it reads and observes, and never writes.
+            @Test func anotherEngineOnlyReads() async throws {
+                try await withStore { context, path in
+                    let storage = context.facade
+                    try await storage.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)")
+                    }
+                    let pool = try await SQLiteConnectionPool.open(storage: .file(path: path))
+                    let client = SQLiteClient.nio(pool)
+                    #expect(try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users") } == [1])
+                    do {
+                        try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (2)") }
+                        Issue.record("it could write")
+                    } catch let error as SQLiteClientError {
+                        #expect(error.code == .readOnly)
+                    }
+                    var reader = try await client.observeTables(["users"]).makeAsyncIterator()
+                    try await storage.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (3)")
+                    }
+                    #expect(try await reader.next() == ["users"])
+                    try await pool.close()
+                }
+            }
+        #endif
+    }
+#endif

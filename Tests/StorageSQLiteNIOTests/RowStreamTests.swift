@@ -1,0 +1,174 @@
+#if SQLITE_ENGINE_SQLITENIO
+    import StorageCore
+    import StorageSQLiteClient
+    import Synchronization
+    import Testing
+
+    @testable import StorageSQLiteNIO
+
+    struct RowStreamTests {
+        private let numbers =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n"
+
+        private func cursors(_ connection: SQLiteConnection) async throws -> Int {
+            try await connection.engine.run { $0.openCursorCount }
+        }
+
+        @Test func largeResultsArriveInOrderAndBatches() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            var expected = 0
+            for try await row in connection.rows(numbers, [100_000]) {
+                expected += 1
+                if row[0] != .integer(Int64(expected)) { Issue.record("row \(expected) is \(row)") }
+            }
+            #expect(expected == 100_000)
+            #expect(try await cursors(connection) == 0)
+        }
+
+        private struct Number: Decodable, Sendable { var i: Int }
+
+        /// Counts the rows that were made and not yet let go of.
+        private final class Living: Sendable {
+            static let count = Atomic<Int>(0)
+            static let most = Atomic<Int>(0)
+
+            init() {
+                let count = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+                Self.most.max(count, ordering: .relaxed)
+            }
+
+            deinit { Self.count.wrappingSubtract(1, ordering: .relaxed) }
+        }
+
+        @Test func memoryHoldsNoMoreThanTwoBatches() async throws {
+            var configuration = SQLiteConnectionConfiguration()
+            configuration.maximumRowsPerBatch = 50
+            let connection = try await SQLiteConnection.open(storage: .memory, configuration: configuration)
+            let stepped = Atomic<Int>(0)
+            let rows = SQLiteRowSequence(connection: connection, sql: numbers, arguments: .columns([100_000])) { _ in
+                stepped.wrappingAdd(1, ordering: .relaxed)
+                return Living()
+            }
+            var read = 0
+            for try await _ in rows {
+                read += 1
+                // Nothing is stepped before it is asked for.
+                let ahead = stepped.load(ordering: .relaxed) - read
+                if ahead >= 50 { Issue.record("\(ahead) rows ahead") }
+            }
+            #expect(read == 100_000)
+            // The thread that made a batch may let go of it a moment after the reader.
+            #expect(Living.most.load(ordering: .relaxed) <= 101)
+        }
+
+        @Test func bytesEndABatch() async throws {
+            var configuration = SQLiteConnectionConfiguration()
+            configuration.maximumBytesPerBatch = 10_000
+            let connection = try await SQLiteConnection.open(storage: .memory, configuration: configuration)
+            let stepped = Atomic<Int>(0)
+            let rows = SQLiteRowSequence(
+                connection: connection,
+                sql:
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT zeroblob(4000) FROM n",
+                arguments: .none
+            ) { _ in
+                stepped.wrappingAdd(1, ordering: .relaxed)
+                return 0
+            }
+            var iterator = rows.makeAsyncIterator()
+            _ = try await iterator.next()
+            #expect(stepped.load(ordering: .relaxed) == 3)
+        }
+
+        @Test func anAbandonedStreamLetsGoOfTheConnection() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            for try await _ in connection.rows(numbers, [1_000_000]) { break }
+            #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
+            #expect(try await cursors(connection) == 0)
+            // Never read at all.
+            _ = connection.rows(endless).makeAsyncIterator()
+            #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
+        }
+
+        @Test func othersWaitForAStream() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            try await connection.execute("CREATE TABLE t (a); INSERT INTO t SELECT 1")
+            var iterator: SQLiteRowSequence<Number>.AsyncIterator? =
+                connection.rows(numbers, [10_000], as: Number.self).makeAsyncIterator()
+            #expect(try await iterator?.next()?.i == 1)
+            let other = Task { try await connection.execute("UPDATE t SET a = 2") }
+            await eventually { connection.scope.waiterCount == 1 }
+            #expect(try await iterator?.next()?.i == 2)
+            iterator = nil
+            #expect(try await other.value == 1)
+        }
+
+        @Test func usingTheConnectionWhileStreamingIsRefusedAndNotWaitedFor() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            var refusals = 0
+            for try await _ in connection.rows(numbers, [600]) {
+                do { try await connection.execute("SELECT 1") } catch let error as SQLiteClientError {
+                    #expect(error.code == .misuse)
+                    refusals += 1
+                }
+            }
+            // In the last batch the statement has ended already.
+            #expect(refusals >= 512)
+            try await connection.execute("SELECT 1")
+        }
+
+        @Test func anErrorEndsTheStream() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            var iterator = connection.rows("SELECT 1 UNION ALL SELECT abs(-9223372036854775808)").makeAsyncIterator()
+            await expect(.sql) { try await iterator.next() }
+            #expect(try await iterator.next() == nil)
+            var missing = connection.rows("SELECT * FROM missing").makeAsyncIterator()
+            await expect(.sql) { try await missing.next() }
+            var several = connection.rows("SELECT 1; SELECT 2").makeAsyncIterator()
+            await expect(.sql) { try await several.next() }
+            for sql in ["BEGIN", "SAVEPOINT s"] {
+                var control = connection.rows(sql).makeAsyncIterator()
+                await expect(.misuse) { try await control.next() }
+            }
+            #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
+        }
+
+        @Test func cancellingEndsTheStream() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            let begun = Gate()
+            let task = Task {
+                for try await row in connection.rows("SELECT 1 AS i UNION ALL SELECT * FROM (\(endless))") {
+                    _ = row
+                    begun.open()
+                }
+            }
+            // The second row never comes; the first is of the same batch, so nothing is handed out.
+            try await Task.sleep(for: .milliseconds(20))
+            task.cancel()
+            await expect(.cancelled) { try await task.value }
+            #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
+        }
+
+        @Test func aTransactionEndsItsForgottenStreams() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            let numbers = numbers
+            var iterator = try await connection.transaction { connection in
+                var iterator = connection.rows(numbers, [10_000]).makeAsyncIterator()
+                _ = try await iterator.next()
+                return iterator
+            }
+            await expect(.closed) { while try await iterator.next() != nil {} }
+            #expect(try await cursors(connection) == 0)
+        }
+
+        @Test func closingEndsStreams() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            var iterator = connection.rows(numbers, [10_000]).makeAsyncIterator()
+            _ = try await iterator.next()
+            try await connection.close()
+            await expect(.closed) { while try await iterator.next() != nil {} }
+            var late = connection.rows(numbers, [10_000]).makeAsyncIterator()
+            await expect(.closed) { try await late.next() }
+        }
+    }
+#endif

@@ -1,0 +1,75 @@
+#if SQLITE_ENGINE_SQLITENIO
+    import CSQLite
+    import StorageCore
+    import StorageSQLiteClient
+    import Testing
+
+    @testable import StorageSQLiteNIO
+
+    struct StatementCacheTests {
+        private func cached(_ connection: SQLiteConnection) async throws -> Int {
+            try await connection.engine.run { $0.cachedStatementCount }
+        }
+
+        @Test func keepsNoMoreStatementsThanItMay() async throws {
+            var configuration = SQLiteConnectionConfiguration()
+            configuration.statementCacheSize = 8
+            let connection = try await SQLiteConnection.open(storage: .memory, configuration: configuration)
+            for number in 0..<200 { #expect(try await connection.query("SELECT \(number)", as: Int.self) == [number]) }
+            #expect(try await cached(connection) == 8)
+        }
+
+        @Test func keepsNoneWhereItMustNot() async throws {
+            var configuration = SQLiteConnectionConfiguration()
+            configuration.statementCacheSize = 0
+            let connection = try await SQLiteConnection.open(storage: .memory, configuration: configuration)
+            for _ in 0..<3 { #expect(try await connection.query("SELECT 1", as: Int.self) == [1]) }
+            #expect(try await cached(connection) == 0)
+        }
+
+        @Test func keepsNoArguments() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            #expect(try await connection.query("SELECT ?", ["secret"], as: String.self) == ["secret"])
+            await expect(.sql) { try await connection.query("SELECT ?") }
+            #expect(try await connection.query("SELECT ?", [nil as Int?])[0][0] == .null)
+        }
+
+        @Test func aStatementInUseIsNotShared() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            try await connection.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            // From here on the cache has it.
+            _ = try await connection.query("SELECT a FROM t ORDER BY a")
+            let pairs = try await connection.withTransaction { db in
+                var pairs: [[Int]] = []
+                try db.forEachRow("SELECT a FROM t ORDER BY a") { outer in
+                    let a = try outer.value(Int.self, at: 0)
+                    pairs += try db.fetchAll(Int.self, "SELECT a FROM t ORDER BY a").map { [a, $0] }
+                    return true
+                }
+                return pairs
+            }
+            #expect(pairs == (1...3).flatMap { a in (1...3).map { [a, $0] } })
+        }
+
+        @Test func anArgumentThatCantBeBoundHarmsNoOtherStatement() async throws {
+            // The failure is noted by thread, so all runs on one.
+            try await withThreads(1) { threads in
+                let connection = try await SQLiteConnection.open(storage: .memory, threadPool: threads)
+                _ = try await connection.engine.run { sqlite3_limit(try $0.handle, SQLITE_LIMIT_LENGTH, 1_000) }
+                let large = String(repeating: "a", count: 2_000)
+                await expect(.database) { try await connection.query("SELECT length(?)", [large]) }
+                await #expect(throws: StorageError.self) {
+                    try await connection.query("SELECT ?, ?", [large, Double.nan])
+                }
+                #expect(try await connection.query("SELECT ?", [1], as: Int.self) == [1])
+                try await connection.close()
+            }
+        }
+
+        @Test func textsThatOnlySwiftTakesForEqualAreTwoStatements() async throws {
+            let connection = try await SQLiteConnection.open(storage: .memory)
+            #expect(try await connection.query("SELECT length('\u{e9}')", as: Int.self) == [1])
+            #expect(try await connection.query("SELECT length('e\u{301}')", as: Int.self) == [2])
+        }
+    }
+#endif

@@ -1,0 +1,134 @@
+#if SQLITE_ENGINE_SQLITENIO
+    import CSQLite
+    import Foundation
+    import NIOPosix
+    import StorageSQLiteClient
+    import StorageSQLiteNIO
+    import Synchronization
+    import Testing
+
+    /// A folder that is gone after the test.
+    final class TemporaryFolder: Sendable {
+        let path: String
+
+        init() throws {
+            path =
+                URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("sqlite-nio-" + UUID().uuidString)
+                .path
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        var database: String { path + "/test.sqlite" }
+
+        /// What lies in it, with sizes.
+        func listing() throws -> [String: Int] {
+            try FileManager.default.contentsOfDirectory(atPath: path).reduce(into: [:]) {
+                $0[$1] = try Data(contentsOf: URL(fileURLWithPath: path + "/" + $1)).count
+            }
+        }
+    }
+
+    /// Threads of the test's own: tests that block some don't wait for each other.
+    func withThreads<Result>(
+        _ count: Int = 4, isolation: isolated (any Actor)? = #isolation, _ body: (NIOThreadPool) async throws -> Result
+    ) async throws -> Result {
+        let pool = NIOThreadPool(numberOfThreads: count)
+        pool.start()
+        do {
+            let result = try await body(pool)
+            try await pool.shutdownGracefully()
+            return result
+        } catch {
+            try await pool.shutdownGracefully()
+            throw error
+        }
+    }
+
+    /// SQLite itself, as another process would use it.
+    func sqlite(_ path: String, _ sql: String) throws {
+        var database: OpaquePointer?
+        defer { sqlite3_close_v2(database) }
+        try #require(sqlite3_open(path, &database) == SQLITE_OK)
+        sqlite3_busy_timeout(database, 5_000)
+        let code = sqlite3_exec(database, sql, nil, nil, nil)
+        try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
+    }
+
+    /// Expects an ``SQLiteClientError`` of a code.
+    func expect<Result>(
+        _ code: SQLiteClientError.Code, isolation: isolated (any Actor)? = #isolation,
+        sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
+    ) async {
+        do {
+            _ = try await body()
+            Issue.record("nothing was thrown, but \(code) was expected", sourceLocation: sourceLocation)
+        } catch let error as SQLiteClientError {
+            #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+        } catch {
+            Issue.record("\(error) was thrown, but \(code) was expected", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Opened once by somebody, and waited for by others.
+    final class Gate: Sendable {
+        private enum State {
+            case closed([CheckedContinuation<Void, Never>])
+            case open
+        }
+        private let state = Mutex(State.closed([]))
+
+        func open() {
+            let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                defer { state = .open }
+                if case .closed(let waiters) = state { return waiters }
+                return []
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+
+        func wait() async {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    guard case .closed(let waiters) = state else { return true }
+                    state = .closed(waiters + [continuation])
+                    return false
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+    }
+
+    /// A value that tasks share.
+    final class Shared<Value: Sendable>: Sendable {
+        private let state: Mutex<Value>
+
+        init(_ value: Value) { state = Mutex(value) }
+
+        var value: Value { state.withLock { $0 } }
+
+        @discardableResult
+        func update<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
+            state.withLock { body(&$0) }
+        }
+    }
+
+    /// Waits until something is so; records an issue after ten seconds.
+    func eventually(
+        isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
+        _ condition: () async throws -> Bool
+    ) async rethrows {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while try await !condition() {
+            guard ContinuousClock.now < deadline else {
+                Issue.record("it didn't come about", sourceLocation: sourceLocation)
+                return
+            }
+            try? await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// A query without an end.
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+#endif
