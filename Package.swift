@@ -7,6 +7,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "StorageKit", targets: ["StorageKit"]),
+        .library(name: "StorageSync", targets: ["StorageSync"]),
         .library(name: "StorageUI", targets: ["StorageUI"]),
         .library(name: "StorageSQLiteClient", targets: ["StorageSQLiteClient"]),
         .library(name: "StorageSQLiteNIO", targets: ["StorageSQLiteNIO"]),
@@ -74,8 +75,14 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
+            name: "StorageSync",
+            dependencies: [
+                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "StorageMacros",
+                "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(
             name: "StorageUI",
-            dependencies: ["StorageKit", "StorageSubscriptions", "StorageProjections", "StorageCore"]),
+            dependencies: ["StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageCore"]),
         // The witness of an SQLite engine, its injection, and two engines.
         .target(
             name: "StorageSQLiteClient",
@@ -104,7 +111,7 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
                 "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -143,13 +150,20 @@ let package = Package(
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "StorageTesting", "StorageLifecycle", "StorageKit", "StorageSubscriptions", "StorageLog",
+                "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit", "StorageSubscriptions", "StorageLog",
                 "StorageCore", "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             exclude: ["Golden"]),
+        .testTarget(
+            name: "StorageSyncTests",
+            dependencies: [
+                "PredicateTestSupport", "StorageSync", "StorageTesting", "StorageKit", "StorageSubscriptions",
+                "StorageProjections", "StorageLog", "StorageCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         // What is excluded is compiled by the tests themselves, against the sources of StorageUI with SwiftUI.
         .testTarget(
             name: "StorageUITests",
@@ -159,7 +173,7 @@ let package = Package(
         .executableTarget(
             name: "crash-worker",
             dependencies: [
-                "StorageLifecycle", "StorageKit", "StorageLog", "StorageCore",
+                "StorageSync", "StorageLifecycle", "StorageKit", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -178,7 +192,7 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageKit", "StorageLog",
+                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageSync", "StorageKit", "StorageLog",
                 "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

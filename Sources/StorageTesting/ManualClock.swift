@@ -1,17 +1,63 @@
+public import Foundation
 public import StorageCore
 internal import Synchronization
 
-/// A clock that moves only when it is told to: commit times in tests are the same in every run.
+/// A clock that moves only when it is moved: commit times in tests are the same in every run, and who waits for a time goes on
+/// when the clock is moved there.
 ///
 /// Isolation: `Sendable`; the time is guarded by a lock.
-public final class ManualClock: CommitClock {
-    private let time: Mutex<Int64>
+public final class ManualClock: CommitClock, StorageCore.Clock {
+    private struct State {
+        var microseconds: Int64
+        var nextId = 0
+        var sleepers: [Int: (until: Date, continuation: CheckedContinuation<Void, any Error>)] = [:]
+    }
+
+    private let state: Mutex<State>
 
     /// - Parameter microseconds: Microseconds since 1970 UTC; 2024-01-01 if nothing else is said.
-    public init(microseconds: Int64 = 1_704_067_200_000_000) { time = Mutex(microseconds) }
+    public init(microseconds: Int64 = 1_704_067_200_000_000) { state = Mutex(State(microseconds: microseconds)) }
 
-    public var microseconds: Int64 { time.withLock { $0 } }
+    public var microseconds: Int64 { state.withLock { $0.microseconds } }
+    public var now: Date { Self.date(microseconds) }
+
+    private static func date(_ microseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    }
+
+    /// How many tasks wait for a time.
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Moves the clock; back as well, to see that commit times don't follow it there.
-    public func advance(seconds: Double) { time.withLock { $0 += Int64(seconds * 1_000_000) } }
+    public func advance(seconds: Double) {
+        let woken = state.withLock { state in
+            state.microseconds += Int64(seconds * 1_000_000)
+            let now = Self.date(state.microseconds)
+            let due = state.sleepers.filter { $0.value.until <= now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.map(\.continuation)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    public func sleep(until time: Date) async throws {
+        let id = state.withLock { state in
+            state.nextId += 1
+            return state.nextId
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let outcome: Result<Void, any Error>? = state.withLock { state in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if time <= Self.date(state.microseconds) { return .success(()) }
+                    state.sleepers[id] = (time, continuation)
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
 }

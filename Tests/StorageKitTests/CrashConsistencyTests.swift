@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import StorageKit
 import StorageLog
+import StorageSync
 import Testing
 
 /// P1 and P2: a write that returned survives SIGKILL, and a commit is wholly there or not at all.
@@ -39,7 +40,9 @@ import Testing
         var acknowledged = 0
         let rounds = FaultLab.scaled(6)
         let seeds = testSeeds(rounds)
-        for round in 0..<rounds {
+        for round in 0..<rounds * 5 {
+            // Further rounds only where a slow machine let the first ones write too little.
+            if round >= rounds, acknowledged >= rounds { break }
             let seed = seeds[round % seeds.count]
             let worker = try Worker("fault-worker", ["live", "\(seed)", folder.path, "r\(round)-"])
             let isEarly = round % 4 == 3
@@ -51,7 +54,7 @@ import Testing
             #expect(lab.status == 0 && lab.findings == [], "round \(round), seed \(seed)")
             acknowledged = lab.count("acknowledged")
         }
-        #expect(acknowledged >= max(1, rounds / 2), "the workers hardly wrote anything")
+        #expect(acknowledged >= rounds, "the workers hardly wrote anything")
     }
 
     private func check(_ path: String, _ acknowledged: [(rows: Int, name: String)], round: Int) async throws {
@@ -108,6 +111,32 @@ import Testing
             try await storage.close()
         }
         #expect(wasBehind > 0 || mode == "remaking", "the projection was never caught while it was behind")
+    }
+
+    /// What a query source has fetched is there whole or not at all, and its age is that of the rows.
+    @Test func aKilledRefreshIsThereWhollyOrNotAtAll() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("refreshing.sqlite")
+        for round in 0..<max(4, Int(12 * testScale)) {
+            let worker = try Worker(store: path, mode: "refreshing", prefix: "")
+            #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1...60)))
+            let said = worker.killedLines()
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
+            let report = try await storage.verify()
+            #expect(report.isSound, "round \(round): \(report.findings)")
+            let status = try #require(try await storage.querySourceStatuses().first)
+            let generation = try #require(status.lastRefresh.map { Int($0.timeIntervalSince1970) })
+            let expected = (0..<200).filter { $0 % 3 != generation % 3 }
+            try await storage.read { db in
+                let batches = try String.fetchAll(db, sql: "SELECT DISTINCT batch FROM marks")
+                let numbers = try Int.fetchAll(db, sql: "SELECT number FROM marks ORDER BY number")
+                #expect(batches == ["\(generation)"] && numbers == expected, "round \(round)")
+            }
+            // What was merged before it was said is there.
+            #expect(said.last.flatMap { Int($0) } ?? 0 <= generation && status.failures == 0)
+            try await storage.close()
+        }
     }
 
     /// What a rebuild had folded when it was killed is gone on with, and nothing of it is left behind afterwards.
@@ -167,7 +196,10 @@ import Testing
         try await first.close()
         var resumed = 0
         var (old, new) = (0, 0)
-        for round in 0..<max(6, Int(12 * testScale)) {
+        let rounds = max(6, Int(12 * testScale))
+        for round in 0..<rounds * 5 {
+            // Further rounds only until it was caught both before and after.
+            if round >= rounds, mode == "rebuilding" ? resumed > 0 : old > 0 && new > 0 { break }
             let worker = try Worker(store: path, mode: mode, prefix: "\(position)")
             #expect(try await worker.waitForLines(1), "the store could not be opened in round \(round)")
             if mode == "rebuilding", round % 2 == 0 {
@@ -216,7 +248,9 @@ import Testing
         try await first.close()
         var (old, new) = (0, 0)
         let rounds = max(9, Int(18 * testScale))
-        for round in 0..<rounds {
+        for round in 0..<rounds * 5 {
+            // Further rounds only until it was caught both before and after.
+            if round >= rounds, old > 0, new > 0 { break }
             let worker = try Worker(store: path, mode: "swapping", prefix: "x")
             #expect(try await worker.waitForLines(round % 3 == 0 ? 3 : 2), "round \(round)")
             if round % 3 == 1 { try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000))) }

@@ -14,10 +14,17 @@ import Testing
             + files.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/StorageKit/Documentation.docc/\($0)" }
     }()
 
-    /// Each line of an example stands, in its order, in the file of compiled examples.
+    /// Where examples are compiled.
+    private static let compiled = [
+        "StorageKitTests/DocumentationExamples.swift", "StorageSQLiteClientTests/ClientExamples.swift",
+        "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
+        "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
+    ]
+
+    /// Each line of an example stands, in its order, among the compiled examples.
     @Test(arguments: pages)
     func examplesAreCompiled(page: String) throws {
-        let compiled = try Self.lines("Tests/StorageKitTests/DocumentationExamples.swift")
+        let compiled = try Self.compiled.flatMap { try Self.lines("Tests/\($0)") }
         var isExample = false
         var place = 0
         for line in try Self.lines(page) {

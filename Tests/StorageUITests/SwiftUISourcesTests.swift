@@ -78,8 +78,10 @@ import Testing
                 features.flatMap { ["-enable-upcoming-feature", $0] })
             try #require(said.isEmpty, "\(said)")
 
-            let example = try modules.compile(["-typecheck", standIn.appendingPathComponent("Example.swift").path])
-            #expect(example.isEmpty, "\(example)")
+            for name in ["Example.swift", "QueryExample.swift"] {
+                let example = try modules.compile(["-typecheck", standIn.appendingPathComponent(name).path])
+                #expect(example.isEmpty, "\(name): \(example)")
+            }
 
             // A wrong use is found, so a right one has been looked at.
             let wrong = modules.folder.appendingPathComponent("Wrong.swift")

@@ -79,3 +79,6 @@ private final class ChangeCount: @unchecked Sendable {
     // Sound: written once in the commit's body, which has returned before anybody reads it.
     var value = 0
 }
+
+/// ``Query`` by a name of its own, for files that also use the property wrapper `@Query` of `StorageUI`.
+public typealias StorageQuery<Entity: RegisteredEntity> = Query<Entity>

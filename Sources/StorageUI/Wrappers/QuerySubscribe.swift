@@ -37,7 +37,7 @@ public struct QuerySubscribe<Entity: RegisteredEntity> {
 
     /// Follows what a query finds among a repository's rows: all of them where there is none.
     public init(
-        repository: AnyRepository<Entity>, query: Query<Entity>? = nil, start: SubscriptionStart = .immediate
+        repository: AnyRepository<Entity>, query: StorageQuery<Entity>? = nil, start: SubscriptionStart = .immediate
     ) { self.init(query ?? repository.query(), start: start) }
 
     /// The rows, in the query's order.

@@ -9,7 +9,7 @@ struct Players<Player: RegisteredEntity & Identifiable>: View {
     @PaginatedSubscribe<Player> var pages: [Player]
     @SearchSubscribe<Player> var found: [Player]
 
-    init(_ storage: Storage, best: Query<Player>) {
+    init(_ storage: Storage, best: StorageQuery<Player>) {
         _players = QuerySubscribe(best)
         _found = SearchSubscribe(repository: storage.anyRepository(Player.self), searchFields: ["name"])
         _pages = PaginatedSubscribe(

@@ -70,6 +70,25 @@ extension State where Value: ExpressibleByNilLiteral {
 
 public struct Binding<Value> {}
 
+public struct EnvironmentValues: Sendable {
+    public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
+        get { fatalError() }
+        set { fatalError() }
+    }
+}
+
+public protocol EnvironmentKey {
+    associatedtype Value
+    static var defaultValue: Value { get }
+}
+
+@frozen @propertyWrapper public struct Environment<Value>: DynamicProperty {
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { fatalError() }
+    public var wrappedValue: Value { fatalError() }
+}
+
+extension Environment: Sendable where Value: Sendable {}
+
 @dynamicMemberLookup @propertyWrapper public struct Bindable<Value> {
     public var wrappedValue: Value
     public init(wrappedValue: Value) { fatalError() }
@@ -136,6 +155,12 @@ public struct VStack<Content: View>: View {
 
 extension View {
     public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View { ModifiedContent<Modifier>() }
+    public func environment<Value>(
+        _ keyPath: WritableKeyPath<EnvironmentValues, Value>, _ value: Value
+    ) -> some View { EmptyView() }
+    public func transformEnvironment<Value>(
+        _ keyPath: WritableKeyPath<EnvironmentValues, Value>, transform: @escaping (inout Value) -> Void
+    ) -> some View { EmptyView() }
     public func overlay<Content: View>(@ViewBuilder content: () -> Content) -> some View { EmptyView() }
     public func alert<Actions: View, Message: View>(
         _ title: Text, isPresented: Binding<Bool>, @ViewBuilder actions: () -> Actions,

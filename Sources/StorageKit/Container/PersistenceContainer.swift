@@ -1,0 +1,71 @@
+public import Foundation
+public import StorageCore
+public import StorageLog
+
+/// A store as views are given it. With `StorageSync` it shows query sources, and keeps them fresh.
+///
+/// ```swift
+/// let container = try PersistenceContainer.file(at: url) { $0.autoSchema(TaskRecord.self) }
+/// try await container.storage.save(task)
+/// ```
+///
+/// Isolation: `Sendable`, a reference to the open store.
+public final class PersistenceContainer: Sendable {
+    /// The store with the rows.
+    public let storage: Storage
+    /// The container that counts where nothing else is said; see ``withDatabaseContainer(_:_:)-(_,()->Result)``.
+    @TaskLocal public static var current: PersistenceContainer?
+    /// What keeps the sources that are shown of it fresh, by source, for as long as somebody shows it.
+    @MainActor package var refreshers: [AnyHashable: WeakReference] = [:]
+
+    /// A container of a store that is open already.
+    public init(_ storage: Storage) { self.storage = storage }
+
+    /// Opens a store's file, or makes it.
+    ///
+    /// - Parameters:
+    ///   - configuration: How the store is opened.
+    ///   - schema: Declares its tables, as for `StorageKit.start`.
+    /// - Throws: ``StorageError`` as `StorageKit.start` does.
+    public static func file(
+        at url: URL, config: StorageConfig? = nil,
+        configuration: StorageConfiguration = StorageConfiguration(),
+        schema: (inout Schema) throws -> Void = { _ in }
+    ) throws -> PersistenceContainer {
+        PersistenceContainer(
+            try StorageKit.start(at: url, config: config, configuration: configuration, schema).facade)
+    }
+
+    /// Opens a store in memory, for tests and previews.
+    public static func inMemory(
+        config: StorageConfig? = nil, configuration: StorageConfiguration = StorageConfiguration(),
+        schema: (inout Schema) throws -> Void = { _ in }
+    ) throws -> PersistenceContainer {
+        PersistenceContainer(
+            try StorageKit.inMemory(config: config, configuration: configuration, schema).facade)
+    }
+}
+
+/// An object that others keep alive.
+package struct WeakReference {
+    package weak var object: AnyObject?
+
+    package init(_ object: AnyObject) { self.object = object }
+}
+
+// MARK: Scopes
+
+/// Runs `operation` with a container for the queries inside it.
+public func withDatabaseContainer<Result>(
+    _ container: PersistenceContainer, _ operation: () throws -> Result
+) rethrows -> Result {
+    try PersistenceContainer.$current.withValue(container, operation: operation)
+}
+
+/// Runs `operation` with a container for the queries inside it.
+public func withDatabaseContainer<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ container: PersistenceContainer,
+    _ operation: () async throws -> Result
+) async rethrows -> Result {
+    try await PersistenceContainer.$current.withValue(container, operation: operation)
+}

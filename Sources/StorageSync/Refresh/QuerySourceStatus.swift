@@ -1,0 +1,42 @@
+public import Foundation
+
+/// When a source was fetched, what went wrong, and when it is asked again, as it is stored beside its rows.
+public struct QuerySourceStatus: Sendable, Hashable {
+    /// The source's name.
+    public let source: String
+    /// Its parameter as JSON; empty for a source without.
+    public let parameter: String
+    /// The policy that it was fetched under last.
+    public var policy = ""
+    /// When its rows were fetched last; nil where they never were.
+    public var lastRefresh: Date?
+    /// When the remote was asked last.
+    public var lastAttempt: Date?
+    /// How often the remote has failed since.
+    public var failures = 0
+    /// Why it failed the last time; nil while all is well.
+    public var lastError: String?
+    /// Before this time it isn't asked again by itself.
+    public var retryTime: Date?
+    /// When the rows become too old; nil where the policy doesn't go by their age.
+    public var staleTime: Date?
+    /// What the last complete answer came with.
+    var validator: String?
+    /// The position before the first commit of the last refresh, and that refresh's name in its commits.
+    var position: Int64 = 0
+    var refresh = ""
+    /// The last position whose rows the refresh has seen, and the line of the store's history that it belongs to.
+    var end: Int64 = 0
+    var line: [UInt8] = []
+
+    init(source: String, parameter: String) {
+        self.source = source
+        self.parameter = parameter
+    }
+
+    /// When the remote will be asked by itself, as long as somebody shows the source; nil where it won't be.
+    public var nextRefresh: Date? {
+        guard let retryTime else { return staleTime }
+        return staleTime.map { max($0, retryTime) } ?? retryTime
+    }
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+
+/// What a policy makes of a source's state at a time.
+struct RefreshPlan: Equatable, Sendable {
+    /// Whether stored rows are shown before the remote has answered.
+    var showsStored: Bool
+    /// Whether stored rows are older than the policy allows; where it doesn't go by age, whether the remote has failed since they were
+    /// fetched.
+    var isStale: Bool
+    /// When the remote is to be asked; nil where it isn't.
+    var asksAt: Date?
+}
+
+extension QueryCachePolicy {
+    /// The longest wait that a remote can ask for: longer ones come from a clock that was set back.
+    static var longestWait: TimeInterval { 86_400 }
+    /// The seconds between two requests that nobody asks for, however short the age that rows may reach.
+    static var shortestPause: TimeInterval { 1 }
+
+    /// - Parameter isOpening: Whether somebody has just begun to show the source: some policies ask then, whatever is stored.
+    func plan(_ status: QuerySourceStatus, now: Date, isOpening: Bool) -> RefreshPlan {
+        guard self != .localOnly else { return RefreshPlan(showsStored: true, isStale: false, asksAt: nil) }
+        // Times that lie ahead are those of a clock that was set back since: they say nothing.
+        let lastRefresh = status.lastRefresh.flatMap { $0 > now ? nil : $0 }
+        let retryTime = status.retryTime.flatMap { $0 > now && $0 <= now + Self.longestWait ? $0 : nil }
+        let expiry = lastRefresh.flatMap { last in maximumAge.map { last + $0.seconds } }
+        // `failures` begins at zero again with each success. Rows that are young enough need none.
+        let isStale = maximumAge == nil ? lastRefresh == nil || status.failures > 0 : expiry.map { $0 <= now } ?? true
+        let asksAt: Date? =
+            switch self {
+            case .localOnly: nil
+            case .cacheFirst, .staleWhileRevalidate:
+                if isStale, isOpening || lastRefresh == nil || status.failures > 0 {
+                    retryTime ?? now
+                } else {
+                    // Rows that are too old as soon as they come are asked for at openings only.
+                    maximumAge == .zero ? nil : expiry.map { max($0, (lastRefresh ?? now) + Self.shortestPause, now) }
+                }
+            case .networkFirst, .networkOnly: isOpening || isStale ? retryTime ?? now : nil
+            }
+        let showsStored =
+            switch self {
+            case .localOnly, .staleWhileRevalidate: true
+            // Nobody is asked now, so there is nothing to wait for.
+            case .cacheFirst: !isStale || retryTime != nil
+            case .networkFirst: retryTime != nil
+            case .networkOnly: false
+            }
+        return RefreshPlan(showsStored: showsStored, isStale: isStale, asksAt: asksAt)
+    }
+}

@@ -1,0 +1,207 @@
+internal import Foundation
+internal import Observation
+internal import StorageCore
+internal import StorageKit
+internal import StorageSubscriptions
+internal import Synchronization
+
+/// Refreshes one source of a store for all who show it: one request at a time, again when its rows become too old, after failures
+/// later and later. When nobody holds it any more, it ends, and the request under way is cancelled.
+///
+/// Isolation: the main actor, for what views show; requests and merges run elsewhere.
+@MainActor @Observable
+final class SourceRefresher {
+    private enum Phase {
+        /// Nothing is to be done until somebody asks.
+        case idle
+        /// Waits for the time at which the remote is to be asked.
+        case waiting
+        /// Asks the remote.
+        case refreshing(Task<Void, Never>)
+    }
+
+    /// What is known of the source; nil until it was read.
+    private(set) var status: QuerySourceStatus?
+    /// Why the last refresh failed; nil while all is well.
+    private(set) var error: StorageError?
+    private(set) var isRefreshing = false
+    private(set) var isStale = false
+    /// How many requests have ended, and how many of them with rows.
+    private(set) var answerCount = 0
+    private(set) var fetchCount = 0
+    /// What was decided when the first one began to show the source; nil until its state was read.
+    private(set) var opening: RefreshPlan?
+
+    @ObservationIgnored private var phase = Phase.idle
+    @ObservationIgnored private let policy: QueryCachePolicy
+    @ObservationIgnored private let storage: Storage
+    @ObservationIgnored private let run: (@Sendable () async throws -> QuerySourceStatus)?
+    @ObservationIgnored private let task = OwnedTask()
+
+    init<Element>(_ source: QuerySource<Element>, _ storage: Storage, start: SubscriptionStart) {
+        policy = source.policy
+        self.storage = storage
+        if let action = source.refreshAction {
+            run = { try await SourceRefresh(storage: storage, source: source, action: action).run() }
+        } else {
+            run = nil
+        }
+        switch start {
+        case .immediate: open(Result { try storage.statusNow(of: source) })
+        case .background:
+            task.task = Task { [weak self] in
+                let status = await Result { try await storage.status(of: source) }
+                if !Task.isCancelled { self?.open(status) }
+            }
+        }
+    }
+
+    /// Somebody else begins to show the source.
+    ///
+    /// - Returns: What is decided for them; nil while the source's state is still being read.
+    func reopen() -> RefreshPlan? {
+        guard let status, opening != nil else { return nil }
+        let plan = policy.plan(status, now: storage.config.clock.now, isOpening: true)
+        if case .refreshing = phase { return plan }
+        schedule(plan)
+        return plan
+    }
+
+    private func open(_ found: Result<QuerySourceStatus, any Error>) {
+        // Who asks before the state was read learns it from the answer.
+        guard opening == nil else { return }
+        switch found {
+        case .success(let found):
+            take(found)
+            if found.failures > 0 { error = .remembered(found) }
+            let plan = policy.plan(found, now: storage.config.clock.now, isOpening: true)
+            opening = plan
+            if case .idle = phase { schedule(plan) }
+        case .failure(let failure):
+            error = failure.forSources
+            opening = RefreshPlan(showsStored: true, isStale: true, asksAt: nil)
+        }
+    }
+
+    private func take(_ status: QuerySourceStatus) {
+        self.status = status
+        isStale = policy.plan(status, now: storage.config.clock.now, isOpening: false).isStale
+    }
+
+    /// Waits for the time of the next request.
+    private func schedule(_ plan: RefreshPlan) {
+        guard run != nil, let time = plan.asksAt else {
+            phase = .idle
+            return
+        }
+        let clock = storage.config.clock
+        guard time > clock.now else {
+            begin()
+            return
+        }
+        phase = .waiting
+        task.task = Task { [weak self] in
+            // Cancelled with whoever waits.
+            guard (try? await clock.sleep(until: time)) != nil, let self, case .waiting = self.phase else { return }
+            self.isStale = true
+            self.begin()
+        }
+    }
+
+    /// Whether its state was read.
+    var isOpened: Bool { opening != nil }
+
+    /// Returns when its state was read, or the request under way has ended.
+    func answer() async {
+        if case .refreshing(let request) = phase { return await request.value }
+        await task.task?.value
+    }
+
+    /// Fetches now, or waits for the request that is under way.
+    func refresh() async {
+        if case .refreshing(let task) = phase { return await task.value }
+        guard run != nil else { return }
+        await begin()?.value
+    }
+
+    @discardableResult
+    private func begin() -> Task<Void, Never>? {
+        guard let run else { return nil }
+        isRefreshing = true
+        let subscriptions = storage.subscriptions
+        let request = Task { [weak self] in
+            let result = await Result { try await run() }
+            // Whoever sees that the request has ended sees its rows.
+            await subscriptions.catchUp(isUrgent: true)
+            subscriptions.stage.drain()
+            self?.end(result)
+        }
+        phase = .refreshing(request)
+        task.task = request
+        return request
+    }
+
+    private func end(_ result: Result<QuerySourceStatus, any Error>) {
+        isRefreshing = false
+        phase = .idle
+        switch result {
+        case .success(let status):
+            error = nil
+            fetchCount += 1
+            take(status)
+        case .failure(let failure as SourceFailure):
+            error = failure.error
+            take(failure.status)
+        case .failure(let failure):
+            // The store itself can't be used: it isn't the remote that is to be asked again.
+            error = failure.forSources
+        }
+        answerCount += 1
+        if opening == nil { opening = RefreshPlan(showsStored: false, isStale: isStale, asksAt: nil) }
+        guard let status, error == nil || status.failures > 0 else { return }
+        schedule(policy.plan(status, now: storage.config.clock.now, isOpening: false))
+    }
+}
+
+/// Holds a task, and cancels it when another takes its place or the owner goes.
+///
+/// Isolation: `Sendable`; the task is guarded by a lock.
+private final class OwnedTask: Sendable {
+    private let state = Mutex<Task<Void, Never>?>(nil)
+
+    var task: Task<Void, Never>? {
+        get { state.withLock { $0 } }
+        set {
+            state.withLock { task in
+                task?.cancel()
+                task = newValue
+            }
+        }
+    }
+
+    deinit { state.withLock { $0?.cancel() } }
+}
+
+extension Result where Success: Sendable, Failure == any Error {
+    fileprivate init(_ body: @Sendable () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+extension Error {
+    /// The error as those who show the source see it.
+    var forSources: StorageError {
+        (self as? StorageError)
+            ?? StorageError(
+                .remoteFailed, "A refresh ended: \(self)", remedy: "Call refresh() to ask again.", cause: self)
+    }
+}
+
+extension StorageError {
+    /// What a run of the program before this one has met.
+    fileprivate static func remembered(_ status: QuerySourceStatus) -> StorageError {
+        StorageError(
+            .remoteFailed, status.lastError ?? "The remote failed.",
+            remedy: "It is asked again by itself; refresh() asks at once.")
+    }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+package import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+internal import StorageProjections
+
+/// The table in which the state of query sources is stored, beside their rows and changed in the same commits. It is no entity: that a
+/// source was asked and nothing was new leaves nothing in the log.
+enum SourceStateTable {
+    static let name = "query_source_state"
+
+    private static let creation = """
+        CREATE TABLE IF NOT EXISTS \(name) (
+          source TEXT NOT NULL, parameter TEXT NOT NULL, policy TEXT NOT NULL,
+          refreshed_at INTEGER, attempted_at INTEGER, failures INTEGER NOT NULL, error TEXT, retry_at INTEGER,
+          stale_at INTEGER, validator TEXT, position INTEGER NOT NULL, refresh TEXT NOT NULL,
+          end_position INTEGER NOT NULL, line BLOB NOT NULL,
+          PRIMARY KEY (source, parameter)
+        ) WITHOUT ROWID
+        """
+
+    /// Times are microseconds since 1970.
+    static func save(_ status: QuerySourceStatus, in db: Database) throws {
+        if try !db.tableExists(name) { try db.execute(sql: creation) }
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO \(name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                status.source, status.parameter, status.policy, microseconds(status.lastRefresh),
+                microseconds(status.lastAttempt), status.failures, status.lastError, microseconds(status.retryTime),
+                microseconds(status.staleTime), status.validator, status.position, status.refresh,
+                status.end, Data(status.line),
+            ])
+    }
+
+    /// The state of a source; one that was never fetched where nothing is stored.
+    static func status(source: String, parameter: String, in db: Database) throws -> QuerySourceStatus {
+        let rows = try statuses(
+            db, "WHERE source = ? AND parameter = ?", [source, parameter])
+        return rows.first ?? QuerySourceStatus(source: source, parameter: parameter)
+    }
+
+    static func all(in db: Database) throws -> [QuerySourceStatus] {
+        try statuses(db, "ORDER BY source, parameter", [])
+    }
+
+    private static func statuses(
+        _ db: Database, _ suffix: String, _ arguments: StatementArguments
+    ) throws -> [QuerySourceStatus] {
+        guard try db.tableExists(name) else { return [] }
+        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let head = try LogReader(connection).head().position
+        let lineage = try StoreLineage.load(connection)
+        return try Row.fetchAll(db, sql: "SELECT * FROM \(name) \(suffix)", arguments: arguments).map { row in
+            var status = QuerySourceStatus(source: row["source"], parameter: row["parameter"])
+            status.policy = row["policy"]
+            status.end = row["end_position"]
+            status.line = Array(row["line"] as Data)
+            // A store that was restored to an earlier point has the rows of then, and was never fetched since.
+            guard status.end <= head, status.line.isEmpty || status.line == lineage.line(of: status.end).id else {
+                return QuerySourceStatus(source: status.source, parameter: status.parameter)
+            }
+            status.lastRefresh = date(row["refreshed_at"])
+            status.lastAttempt = date(row["attempted_at"])
+            status.failures = row["failures"]
+            status.lastError = row["error"]
+            status.retryTime = date(row["retry_at"])
+            status.staleTime = date(row["stale_at"])
+            status.validator = row["validator"]
+            status.position = row["position"]
+            status.refresh = row["refresh"]
+            return status
+        }
+    }
+
+    private static func microseconds(_ date: Date?) -> Int64? {
+        date.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1_000_000).rounded()) }
+    }
+
+    private static func date(_ microseconds: Int64?) -> Date? {
+        microseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
+    }
+}
+
+extension QuerySourceStatus {
+    /// The state of every source that was ever fetched into a store, by name.
+    package static func all(in db: GRDB.Database) throws -> [QuerySourceStatus] { try SourceStateTable.all(in: db) }
+}
+
+extension Storage {
+    /// The state of every query source that was ever fetched into this store, by name.
+    public func querySourceStatuses() async throws -> [QuerySourceStatus] {
+        try await engine.read { try SourceStateTable.all(in: $0) }
+    }
+
+    func status<Element>(of source: QuerySource<Element>) async throws -> QuerySourceStatus {
+        let (name, parameter) = (source.name, source.parameter)
+        return try await engine.read { try SourceStateTable.status(source: name, parameter: parameter, in: $0) }
+    }
+
+    /// The same on the calling thread.
+    func statusNow<Element>(of source: QuerySource<Element>) throws -> QuerySourceStatus {
+        try engine.readNow { try SourceStateTable.status(source: source.name, parameter: source.parameter, in: $0) }
+    }
+}

@@ -1,0 +1,57 @@
+public import StorageKit
+internal import StorageProjections
+public import StorageSubscriptions
+
+extension PersistenceContainer {
+    /// The rows of a source, live, and kept as fresh as its policy says for as long as somebody holds the result. All results of the
+    /// same source and parameter share one state, and one request at a time.
+    ///
+    /// - Parameter start: Whether the first value is there when this returns, which reads on the main actor.
+    @MainActor
+    public func results<Element>(
+        of source: QuerySource<Element>, start: SubscriptionStart = .immediate
+    ) -> QueryResults<Element> {
+        QueryResults(source, in: self, start: start)
+    }
+
+    /// The rows of a source once, as its policy says: after the remote has answered where that is to be waited for.
+    ///
+    /// - Throws: ``StorageError`` where there are none to show: the store can't be read, or the remote failed and the policy shows
+    ///   only its rows.
+    @MainActor
+    public func fetch<Element>(_ source: QuerySource<Element>) async throws -> [Element] {
+        let results = results(of: source, start: .background)
+        await results.firstAnswer()
+        if results.isHidden, let error = results.error { throw error }
+        return results.items
+    }
+
+    /// Fetches a source now, whatever its age.
+    ///
+    /// - Throws: ``StorageError`` where the remote failed or the rows couldn't be stored.
+    @MainActor
+    public func refresh<Element>(_ source: QuerySource<Element>) async throws {
+        let refresher = refresher(of: source, start: .background).refresher
+        await refresher.refresh()
+        if let error = refresher.error { throw error }
+    }
+
+    /// The one that refreshes a source for all who show it, and whether nobody did before.
+    @MainActor
+    func refresher<Element>(
+        of source: QuerySource<Element>, start: SubscriptionStart
+    ) -> (refresher: SourceRefresher, isNew: Bool) {
+        let key = SourceKey(entity: ObjectIdentifier(Element.self), name: source.name, parameter: source.parameter)
+        if let refresher = refreshers[key]?.object as? SourceRefresher { return (refresher, false) }
+        refreshers = refreshers.filter { $0.value.object != nil }
+        let refresher = SourceRefresher(source, storage, start: start)
+        refreshers[key] = WeakReference(refresher)
+        return (refresher, true)
+    }
+}
+
+private struct SourceKey: Hashable {
+    let entity: ObjectIdentifier
+    let name: String
+    let parameter: String
+}

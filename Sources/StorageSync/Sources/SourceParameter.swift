@@ -1,0 +1,19 @@
+internal import Foundation
+internal import StorageCore
+
+/// A source's parameter as text, the same for equal values in each run.
+enum SourceParameter {
+    /// - Throws: ``StorageError`` with `misuse` where it can't be encoded.
+    static func text(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            throw StorageError(
+                .misuse, "The parameter \(value) of a query source can't be encoded.",
+                remedy: "Use a type whose values have a form in JSON.", cause: error)
+        }
+    }
+}

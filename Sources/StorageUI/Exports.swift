@@ -1,0 +1,2 @@
+// One import for a view: its wrappers, and what they are given.
+@_exported public import StorageSync

@@ -1,0 +1,47 @@
+#if canImport(SwiftUI)
+    public import StorageSync
+    public import SwiftUI
+
+    extension EnvironmentValues {
+        /// The providers of query sources that `@Query` finds.
+        public var querySourceRegistry: QuerySourceRegistry {
+            get { self[QuerySourceRegistryKey.self] ?? .current }
+            set { self[QuerySourceRegistryKey.self] = newValue }
+        }
+
+        /// The store that `@Query` reads.
+        public var persistenceContainer: PersistenceContainer? {
+            get { self[PersistenceContainerKey.self] ?? .current }
+            set { self[PersistenceContainerKey.self] = newValue }
+        }
+    }
+
+    private struct QuerySourceRegistryKey: EnvironmentKey {
+        static let defaultValue: QuerySourceRegistry? = nil
+    }
+
+    private struct PersistenceContainerKey: EnvironmentKey {
+        static let defaultValue: PersistenceContainer? = nil
+    }
+
+    extension View {
+        /// The store for the queries inside this view.
+        public func databaseContainer(_ container: PersistenceContainer) -> some View {
+            environment(\.persistenceContainer, container)
+        }
+
+        /// The same as ``databaseContainer(_:)``: a container coordinates the requests of its sources by itself.
+        public func enableQueryCoordination(container: PersistenceContainer) -> some View {
+            databaseContainer(container)
+        }
+
+        /// A provider of query sources for the queries inside this view, in the place of one of its type around it.
+        public func querySources(_ provider: some QuerySourceProvider) -> some View {
+            transformEnvironment(\.querySourceRegistry) { registry in
+                let inner = QuerySourceRegistry(parent: registry)
+                inner.register(provider)
+                registry = inner
+            }
+        }
+    }
+#endif

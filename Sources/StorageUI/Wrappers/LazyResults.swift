@@ -1,0 +1,22 @@
+internal import StorageKit
+internal import StorageProjections
+internal import StorageSync
+
+/// Finds a source when it is first asked for, and shows it from then on. Where it can't be found, it looks again the next time:
+/// its provider may be registered by then.
+@MainActor
+final class LazyResults<Element: RegisteredEntity> {
+    private let resolve: @MainActor (QuerySourceRegistry) throws -> QuerySource<Element>
+    private var found: QueryResults<Element>?
+
+    init(_ resolve: @escaping @MainActor (QuerySourceRegistry) throws -> QuerySource<Element>) {
+        self.resolve = resolve
+    }
+
+    func results(_ registry: QuerySourceRegistry, _ container: PersistenceContainer?) -> QueryResults<Element> {
+        if let found { return found }
+        let results = QueryResults(in: container) { try resolve(registry) }
+        if !results.isMissing { found = results }
+        return results
+    }
+}

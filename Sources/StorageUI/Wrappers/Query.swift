@@ -1,0 +1,83 @@
+internal import StorageKit
+public import StorageProjections
+public import StorageSync
+
+#if canImport(SwiftUI)
+    public import SwiftUI
+#endif
+
+/// The rows of a query source, live and kept fresh, as a property.
+///
+/// ```swift
+/// struct TaskList: View {
+///     @Query(\TaskSources.all) var tasks: [Task]
+///
+///     var body: some View {
+///         List(tasks) { Text($0.title) }
+///             .refreshable { await $tasks.refresh() }
+///             .overlay { if $tasks.isStale { Text("May be out of date") } }
+///     }
+/// }
+/// ```
+///
+/// The value is the rows, the projected value (`$tasks`) the ``StorageSync/QueryResults`` behind them. The first access finds the source
+/// and reads its rows. The source's provider and the store come from the view's environment (`querySources(_:)`,
+/// `databaseContainer(_:)`), elsewhere from the task (`withQuerySources`, `withDatabaseContainer`); where one is missing, there are no rows,
+/// and the projected value's `error` says which.
+///
+/// The store's own queries are also of a type named `Query`. A file that imports `StorageUI` alone, which brings everything else with it,
+/// means this one by the name; a file that imports `StorageKit` alone means the store's.
+@MainActor @propertyWrapper
+public struct Query<Element: RegisteredEntity> {
+    @Held private var source: LazyResults<Element>
+    #if canImport(SwiftUI)
+        @Environment(\.querySourceRegistry) private var registry
+        @Environment(\.persistenceContainer) private var container
+    #endif
+
+    private init(_ resolve: @escaping @MainActor (QuerySourceRegistry) throws -> QuerySource<Element>) {
+        _source = Held(wrappedValue: LazyResults(resolve))
+    }
+
+    /// The rows of a provider's source.
+    public init<Provider: QuerySourceProvider>(_ path: KeyPath<Provider, QuerySource<Element>>) {
+        self.init { try $0.source(path) }
+    }
+
+    /// The rows of a provider's source with a parameter.
+    public init<Provider: QuerySourceProvider, Parameter: Encodable>(
+        _ path: KeyPath<Provider, (Parameter) -> QuerySource<Element>>, param: Parameter
+    ) {
+        self.init { try $0.source(path, param) }
+    }
+
+    /// The rows of a source that is made here.
+    public init(_ source: QuerySource<Element>) { self.init { _ in source } }
+
+    /// The rows of a query, and where they come from.
+    ///
+    /// - Parameter refresh: How they are fetched; nil where they are only in the store.
+    public init(
+        _ request: QueryRequest<Element>, cachePolicy: QueryCachePolicy = .localOnly,
+        refresh: QueryRefreshAction<Element>? = nil
+    ) {
+        let source = QuerySource(request).cache(cachePolicy)
+        self.init(refresh.map(source.remote) ?? source)
+    }
+
+    /// The rows, in the query's order.
+    public var wrappedValue: [Element] { projectedValue.items }
+
+    /// What keeps the rows up to date.
+    public var projectedValue: QueryResults<Element> {
+        #if canImport(SwiftUI)
+            source.results(registry, container)
+        #else
+            source.results(.current, .current)
+        #endif
+    }
+}
+
+#if canImport(SwiftUI)
+    extension Query: DynamicProperty {}
+#endif

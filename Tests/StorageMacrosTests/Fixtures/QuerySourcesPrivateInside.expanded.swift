@@ -1,0 +1,12 @@
+// swift-format-ignore-file
+enum Feature {
+    private struct Sources {
+        var all: QuerySource<Task> { QuerySource(Task.all()) }
+    }
+
+    private enum Part {
+        struct Sources {
+            var all: QuerySource<Task> { QuerySource(Task.all()) }
+        }
+    }
+}

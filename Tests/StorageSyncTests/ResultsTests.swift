@@ -1,0 +1,201 @@
+import Foundation
+import StorageKit
+import StorageSync
+import StorageTesting
+import Testing
+
+/// What those who show a source see.
+@MainActor @Suite struct ResultsTests {
+    private func chore(_ id: Int, _ title: String = "") -> Chore { Chore(id: id, title: title, priority: 0) }
+
+    @Test func staleRowsAreShownWhileTheRemoteIsAsked() async throws {
+        let home = try Household()
+        home.remote.rows = [chore(1, "old")]
+        let source = home.source(.staleWhileRevalidate(staleAfter: .minutes(5)))
+        try await home.container.refresh(source)
+        home.clock.advance(seconds: 301)
+        home.remote.rows = [chore(1, "new")]
+        home.remote.hold()
+        let results = home.container.results(of: source)
+        #expect(results.items == [chore(1, "old")] && results.isStale && results.isLoading)
+        #expect(results.lastRefreshTime == home.clock.now - 301)
+        home.remote.release()
+        try await eventually { !results.isLoading }
+        #expect(results.items == [chore(1, "new")] && !results.isStale)
+        #expect(results.lastRefreshTime == home.clock.now)
+    }
+
+    @Test func youngRowsAreShownAndNobodyIsAskedUntilTheyAreOld() async throws {
+        let home = try Household()
+        home.remote.rows = [chore(1, "old")]
+        for policy in [QueryCachePolicy.cacheFirst(ttl: .minutes(5)), .staleWhileRevalidate(staleAfter: .minutes(5))] {
+            let source = home.source(policy, name: "\(policy)")
+            try await home.container.refresh(source)
+            let count = home.remote.count
+            home.clock.advance(seconds: 100)
+            let results = home.container.results(of: source)
+            #expect(results.items.count == 1 && !results.isStale && !results.isLoading)
+            try await eventually { home.clock.sleeperCount == 1 }
+            home.clock.advance(seconds: 199)
+            #expect(home.remote.count == count)
+            home.clock.advance(seconds: 1)
+            try await eventually { home.remote.count == count + 1 && !results.isLoading }
+            #expect(!results.isStale)
+        }
+    }
+
+    @Test func expiredRowsOfACacheAreHiddenUntilTheAnswer() async throws {
+        let home = try Household()
+        home.remote.rows = [chore(1, "old")]
+        let source = home.source(.cacheFirst(ttl: .minutes(5)))
+        try await home.container.refresh(source)
+        home.clock.advance(seconds: 301)
+        home.remote.hold()
+        home.remote.rows = [chore(1, "new")]
+        let results = home.container.results(of: source)
+        #expect(results.items == [] && results.isLoading)
+        home.remote.release()
+        try await eventually { !results.isLoading }
+        #expect(results.items == [chore(1, "new")])
+    }
+
+    @Test func aFailingRemoteTakesNoRowsAwayAndIsAskedAgain() async throws {
+        for policy in [
+            QueryCachePolicy.cacheFirst(ttl: .minutes(5)), .staleWhileRevalidate(staleAfter: .minutes(5)),
+            .networkFirst,
+        ] {
+            let home = try Household()
+            home.remote.rows = [chore(1, "old")]
+            let source = home.source(policy)
+            try await home.container.refresh(source)
+            home.clock.advance(seconds: 301)
+            home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
+            let results = home.container.results(of: source)
+            try await eventually { results.error != nil }
+            #expect(results.items == [chore(1, "old")] && results.isStale && !results.isLoading)
+            #expect(results.error?.code == .remoteFailed)
+            let status = try #require(results.status)
+            #expect(status.failures == 1 && status.nextRefresh ?? .distantPast >= home.clock.now + 60)
+            // It isn't asked before it wants to be.
+            try await eventually { home.clock.sleeperCount == 1 }
+            home.clock.advance(seconds: 59)
+            #expect(home.remote.count == 2)
+            home.remote.failure = nil
+            home.remote.rows = [chore(1, "new")]
+            home.clock.advance(seconds: 1)
+            try await eventually { results.error == nil }
+            #expect(results.items == [chore(1, "new")] && !results.isStale)
+        }
+    }
+
+    @Test func networkOnlyShowsNothingThatWasNotFetched() async throws {
+        let home = try Household()
+        home.remote.rows = [chore(1, "old")]
+        let source = home.source(.networkOnly)
+        try await home.container.refresh(source)
+        home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
+        let results = home.container.results(of: source)
+        try await eventually { results.error != nil }
+        #expect(results.items == [])
+        await #expect(throws: StorageError.self) { try await home.container.fetch(source) }
+        home.remote.failure = nil
+        await results.refresh()
+        #expect(results.items == [chore(1, "old")] && results.error == nil)
+    }
+
+    @Test func manyWhoShowOneSourceAskOnce() async throws {
+        let home = try Household()
+        home.remote.rows = [chore(1)]
+        home.remote.hold()
+        let source = home.source(.networkFirst)
+        let all = (0..<10).map { _ in home.container.results(of: source) }
+        async let refresh: Void = all[0].refresh()
+        async let fetched = home.container.fetch(source)
+        try await eventually { home.remote.count == 1 }
+        home.remote.release()
+        await refresh
+        #expect(try await fetched == [chore(1)])
+        #expect(home.remote.count == 1)
+        #expect(all.allSatisfy { $0.items == [chore(1)] && !$0.isLoading })
+        // Another parameter is another source.
+        let other = home.source(.networkFirst, name: "others")
+        _ = try await home.container.fetch(other)
+        #expect(home.remote.count == 2)
+    }
+
+    @Test func aSourceThatNobodyShowsStopsAsking() async throws {
+        let home = try Household()
+        home.remote.hold()
+        var results: QueryResults<Chore>? = home.container.results(of: home.source(.networkFirst))
+        try await eventually { home.remote.count == 1 }
+        #expect(results?.isLoading == true)
+        results = nil
+        home.remote.release()
+        try await eventually { home.remote.cancellations == 1 }
+        #expect(try await home.storage.querySourceStatuses().isEmpty)
+        // Nor does one that waits.
+        home.remote.rows = [chore(1)]
+        results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
+        try await eventually { home.clock.sleeperCount == 1 }
+        results = nil
+        try await eventually { home.clock.sleeperCount == 0 }
+    }
+
+    @Test func ageAndFailuresSurviveARestart() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("store.sqlite")
+        let policy = QueryCachePolicy.staleWhileRevalidate(staleAfter: .minutes(5))
+        do {
+            let home = try Household(at: url)
+            home.remote.rows = [chore(1)]
+            try await home.container.refresh(home.source(policy))
+            try await home.container.refresh(home.source(policy, name: "failing"))
+            home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
+            await #expect(throws: StorageError.self) {
+                try await home.container.refresh(home.source(policy, name: "failing"))
+            }
+            try await home.storage.close()
+        }
+        let home = try Household(at: url)
+        let results = home.container.results(of: home.source(policy))
+        #expect(results.items == [chore(1)] && !results.isStale && results.error == nil)
+        let failing = home.container.results(of: home.source(policy, name: "failing"))
+        #expect(failing.items == [chore(1)] && !failing.isStale && failing.error != nil && !failing.isLoading)
+        #expect(home.remote.count == 0)
+        await failing.refresh()
+        #expect(home.remote.count == 1 && failing.error == nil)
+        try await home.storage.close()
+    }
+
+    @Test func sourcesWithoutARemoteFollowTheStore() async throws {
+        let home = try Household()
+        let results = home.container.results(of: QuerySource(Household.all))
+        #expect(results.items == [] && !results.isLoading && !results.isStale && results.lastRefreshTime == nil)
+        try await home.storage.save(chore(1))
+        try await eventually { results.items == [chore(1)] }
+        await results.refresh()
+        #expect(results.error == nil)
+        #expect(try await home.container.fetch(QuerySource(Household.all)) == [chore(1)])
+    }
+
+    @Test func aStoreThatIsClosedIsAskedNoMore() async throws {
+        let home = try Household()
+        let results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
+        try await eventually { home.clock.sleeperCount == 1 }
+        try await home.storage.close()
+        home.clock.advance(seconds: 61)
+        try await eventually { results.error?.code == .closed }
+        #expect(!results.isLoading && home.clock.sleeperCount == 0)
+    }
+
+    @Test func sourcesWithoutANameAreKnownByTheirQuery() async throws {
+        let home = try Household()
+        func source(_ priority: Int) -> QuerySource<Chore> {
+            QuerySource(home.storage.query(Chore.self).where { $0.priority == priority }.request)
+        }
+        #expect(source(1).name == source(2).name && source(1).parameter != source(2).parameter)
+        #expect(source(1).parameter == source(1).parameter)
+    }
+}

@@ -1,0 +1,131 @@
+import StorageUI
+import Testing
+
+/// The examples of query sources as their reference writes them, apart from its views: declared beside the model, provided by the task,
+/// shown by a property. This file imports `StorageUI` alone, so `@Query` is the property wrapper.
+@MainActor @Suite struct QueryTests {
+    private func container() throws -> PersistenceContainer {
+        try .inMemory { $0.autoSchema(TaskRecord.self) }
+    }
+
+    private static let tasks = [
+        Task(id: 1, title: "first", isCompleted: true, priority: 1, createdAt: Date(timeIntervalSince1970: 20)),
+        Task(id: 2, title: "second", isCompleted: false, priority: 2, createdAt: Date(timeIntervalSince1970: 10)),
+    ]
+
+    @Test func sourcesAreShownByTheirKeyPaths() async throws {
+        let container = try container()
+        let api = MockTasksAPI(tasks: Self.tasks)
+        await withDatabaseContainer(container) {
+            await withQuerySources(TaskSources(api: api)) {
+                let list = TaskList()
+                #expect(list.tasks.isEmpty && list.$tasks.isLoading)
+                await list.$tasks.refresh()
+                #expect(list.tasks.map(\.id) == [2, 1])
+                #expect(list.$tasks.error == nil && !list.$tasks.isStale && list.$tasks.lastRefreshTime != nil)
+                await list.$completed.refresh()
+                #expect(list.completed.map(\.id) == [1])
+                await list.$urgent.refresh()
+                #expect(list.urgent.map(\.id) == [2])
+                #expect(list.recent.map(\.id) == [2, 1])
+            }
+        }
+        let sources = try await container.storage.querySourceStatuses().map { "\($0.source) \($0.parameter)" }
+        #expect(sources == ["TaskSources.all ", "TaskSources.byPriority 2", "TaskSources.completed "])
+    }
+
+    @Test func aQueryWithoutAProviderFetchesByItself() async throws {
+        let container = try container()
+        let api = MockTasksAPI(tasks: Self.tasks)
+        await withDatabaseContainer(container) {
+            let list = DirectList(api)
+            await list.$tasks.refresh()
+            #expect(list.tasks.map(\.id) == [2, 1])
+        }
+    }
+
+    /// What is missing is reported, and found once it is there.
+    @Test func aMissingProviderOrStoreIsAnError() async throws {
+        let list = TaskList()
+        #expect(list.tasks.isEmpty && !list.$tasks.isLoading)
+        #expect(list.$tasks.error?.code == .notFound)
+        let container = try container()
+        await withQuerySources(TaskSources(api: MockTasksAPI(tasks: Self.tasks))) {
+            #expect(list.$tasks.error?.code == .misuse)
+            await withDatabaseContainer(container) {
+                await list.$tasks.refresh()
+                #expect(list.tasks.count == 2)
+            }
+        }
+    }
+}
+
+@StorageEntity
+private struct Task {
+    var id: Int
+    var title: String
+    var isCompleted: Bool
+    var priority: Int
+    var createdAt: Date
+}
+
+private protocol TasksAPIProtocol: Sendable {
+    func fetchAll() async throws -> [Task]
+    func fetchCompleted() async throws -> [Task]
+    func fetchByPriority(_ priority: Int) async throws -> [Task]
+}
+
+private struct MockTasksAPI: TasksAPIProtocol {
+    var tasks: [Task]
+
+    func fetchAll() async throws -> [Task] { tasks }
+    func fetchCompleted() async throws -> [Task] { tasks.filter(\.isCompleted) }
+    func fetchByPriority(_ priority: Int) async throws -> [Task] { tasks.filter { $0.priority == priority } }
+}
+
+@QuerySources
+private struct TaskSources {
+    let api: any TasksAPIProtocol
+
+    var all: QuerySource<Task> {
+        QuerySource(Task.all().order(by: .createdAt))
+            .remote { try await api.fetchAll() }
+            .cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
+    }
+
+    var completed: QuerySource<Task> {
+        QuerySource(Task.all().filter(Task.Columns.isCompleted == true))
+            .remote { try await api.fetchCompleted() }
+            .cache(.cacheFirst(ttl: .hours(1)))
+    }
+
+    var byPriority: (Int) -> QuerySource<Task> {
+        { priority in
+            QuerySource(Task.all().filter(Task.Columns.priority == priority))
+                .remote { [api] in try await api.fetchByPriority(priority) }
+                .cache(.staleWhileRevalidate(staleAfter: .minutes(10)))
+        }
+    }
+
+    // Local-only query (no remote fetch needed)
+    var recent: QuerySource<Task> {
+        QuerySource(Task.all().order(by: .createdAt).limit(10))
+    }
+}
+
+@MainActor private final class TaskList {
+    @Query(\TaskSources.all) var tasks: [Task]
+    @Query(\TaskSources.completed) var completed: [Task]
+    @Query(\TaskSources.byPriority, param: 2) var urgent: [Task]
+    @Query(\TaskSources.recent) var recent: [Task]
+}
+
+@MainActor private final class DirectList {
+    @Query<Task> var tasks: [Task]
+
+    init(_ api: MockTasksAPI) {
+        _tasks = Query(
+            Task.all().order(by: .createdAt), cachePolicy: .staleWhileRevalidate(staleAfter: .minutes(5)),
+            refresh: .fromAPI { try await api.fetchAll() })
+    }
+}
