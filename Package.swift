@@ -8,6 +8,7 @@ let package = Package(
     products: [
         .library(name: "StorageKit", targets: ["StorageKit"]),
         .library(name: "StorageSync", targets: ["StorageSync"]),
+        .library(name: "StorageHTTP", targets: ["StorageHTTP"]),
         .library(name: "StorageUI", targets: ["StorageUI"]),
         .library(name: "StorageSQLiteClient", targets: ["StorageSQLiteClient"]),
         .library(name: "StorageSQLiteNIO", targets: ["StorageSQLiteNIO"]),
@@ -18,6 +19,7 @@ let package = Package(
     traits: [
         .trait(name: "GRDB", description: "The GRDB engine of SQLiteClient, which is then `.live`."),
         .trait(name: "SQLiteNIO", description: "The SwiftNIO engine of SQLiteClient."),
+        .trait(name: "HTTP", description: "HTTP query sources on async-http-client."),
         .default(enabledTraits: ["GRDB"]),
     ],
     dependencies: [
@@ -26,8 +28,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         // SHA-256 of the log's digests; Apple's CryptoKit where the system has it.
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
-        // The SwiftNIO engine of SQLiteClient, where its trait is enabled.
+        // The SwiftNIO engine of SQLiteClient, and the server of StorageHTTP's tests, where their traits are enabled.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        // The client of StorageHTTP, where its trait is enabled.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         // Linked by those who use StorageLifecycle, and nobody else.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -79,6 +83,16 @@ let package = Package(
             dependencies: [
                 "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "StorageMacros",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        // Remotes of query sources that are asked over HTTP.
+        .target(
+            name: "StorageHTTP",
+            dependencies: [
+                "StorageSync",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTP"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
             ]),
         .target(
             name: "StorageUI",
@@ -164,6 +178,17 @@ let package = Package(
                 "StorageProjections", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        // A worked example, which the tests run.
+        .executableTarget(
+            name: "reader", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"], path: "Examples/Reader"),
+        .testTarget(
+            name: "StorageHTTPTests",
+            dependencies: [
+                "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit", "reader",
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+            ]),
         // What is excluded is compiled by the tests themselves, against the sources of StorageUI with SwiftUI.
         .testTarget(
             name: "StorageUITests",
@@ -232,5 +257,6 @@ for target in package.targets where target.type != .system && !["CSQLite", "Faul
             .enableUpcomingFeature("InternalImportsByDefault"),
             .define("SQLITE_ENGINE_GRDB", .when(traits: ["GRDB"])),
             .define("SQLITE_ENGINE_SQLITENIO", .when(traits: ["SQLiteNIO"])),
+            .define("STORAGE_HTTP", .when(traits: ["HTTP"])),
         ]
 }

@@ -488,6 +488,8 @@ import Testing
             (#"(?m)^((?:\x1b\[2m)?(?:log|raw|file)(?:\x1b\[0m)?) +[\d,]+ "#, "$1 N "),
             (#"[\d.]+ for each event"#, "N for each event"),
             (#"and [\d,]+ in the write-ahead"#, "and N in the write-ahead"),
+            // The age of what was fetched when the sample was made.
+            (#" +\d+ y(?: \d+ d)? "#, " AGE "),
             (#"(segments|events in|, )( ?)\d+ (µs|ms|s)\b"#, "$1$2T"), (#"segments, \d+ (µs|ms|s)"#, "segments, T"),
         ] {
             text = text.replacingOccurrences(of: pattern, with: replacement, options: .regularExpression)

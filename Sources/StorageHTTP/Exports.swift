@@ -1,0 +1,4 @@
+#if STORAGE_HTTP
+    // Remotes are given to query sources, so whoever imports StorageHTTP has those as well.
+    @_exported public import StorageSync
+#endif

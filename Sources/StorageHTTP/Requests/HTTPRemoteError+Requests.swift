@@ -1,0 +1,124 @@
+#if STORAGE_HTTP
+    internal import AsyncHTTPClient
+    internal import Foundation
+    internal import NIOCore
+    internal import NIOHTTP1
+    internal import NIOPosix
+
+    /// The failures of an exchange. Their texts are made of the remote's URL and of words written here, never of what came.
+    extension HTTPRemoteError {
+        static func invalidURL(_ remote: HTTPRemote) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .invalidRequest, "\(HTTPTarget.shown(remote.url)) can't be asked.",
+                remedy:
+                    "Give an absolute http or https URL without user and password; those belong into an Authorization header."
+            )
+        }
+
+        static func status(_ remote: HTTPRemote, _ answer: HTTPAnswer, now: Date) -> HTTPRemoteError {
+            let code = Int(answer.status.code)
+            // The words are the standard's: the server's own are a part of its answer.
+            let reason = HTTPResponseStatus(statusCode: code).reasonPhrase
+            let retryAfter = RetryAfter.wait(answer.headers, now: now)
+            let remedy =
+                switch code {
+                case 401, 403: "Check the credentials in the remote's headers."
+                case 404, 410: "Check the remote's URL."
+                case 429: "Ask less often, or for more rows at a time."
+                case 304: "Have the server answer 304 to requests with a condition only."
+                case 200..<300: "Have the server answer 200 with rows."
+                case 300..<400: "Give the remote the URL at which the rows are."
+                case 400..<500: "Check the remote's URL and headers."
+                default: "The server has to be mended, or needs time."
+                }
+            return HTTPRemoteError(
+                .status, "\(HTTPTarget.shown(remote.url)) answers \(code)\(reason.isEmpty ? "" : " \(reason)").",
+                remedy: remedy, status: code, retryAfter: retryAfter)
+        }
+
+        static func timedOut(_ remote: HTTPRemote) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .timedOut, "\(HTTPTarget.shown(remote.url)) hasn't answered in full after \(remote.timeout.formatted).",
+                remedy: "Ask for smaller pages, or raise the remote's timeout.")
+        }
+
+        static func redirect(_ remote: HTTPRemote, _ what: String) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .badRedirect, "\(HTTPTarget.shown(remote.url)) redirects \(what).",
+                remedy: "Give the remote the URL at which the rows are.")
+        }
+
+        static func tooLarge(_ remote: HTTPRemote) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .tooLarge, "\(HTTPTarget.shown(remote.url)) answers with more than \(remote.maximumBytes) bytes.",
+                remedy: "Ask for smaller pages, or raise the remote's maximumBytes.")
+        }
+
+        static func encoded(_ remote: HTTPRemote) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .undecodable,
+                "\(HTTPTarget.shown(remote.url)) answers with a compressed body, which it wasn't asked for.",
+                remedy: "Have the server heed Accept-Encoding.")
+        }
+
+        static func cutOff(_ remote: HTTPRemote, _ cause: any Error) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .cutOff, "\(HTTPTarget.shown(remote.url)) ended the connection before its answer was complete.",
+                remedy: "Look at the server, and at what lies between.", cause: cause)
+        }
+
+        static func connection(_ remote: HTTPRemote, _ error: any Error) -> HTTPRemoteError {
+            let url = HTTPTarget.shown(remote.url)
+            switch error {
+            case HTTPParserError.invalidEOFState: return .cutOff(remote, error)
+            case is HTTPParserError:
+                return HTTPRemoteError(
+                    .undecodable, "What \(url) answers isn't HTTP.",
+                    remedy: "Check the remote's URL, the port above all.", cause: error)
+            case let error as HTTPClientError where error == .remoteConnectionClosed: return .cutOff(remote, error)
+            case let error as HTTPClientError where connectTimeouts.contains(error): return .unconnected(remote, error)
+            case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return .cutOff(remote, error)
+            case ChannelError.connectTimeout: return .unconnected(remote, error)
+            case let error as HTTPClientError:
+                // The error itself may hold header fields, so only its kind is named.
+                return HTTPRemoteError(
+                    .invalidRequest, "\(url) can't be asked: \(error.shortDescription.lowercased()).",
+                    remedy: "Check the remote's URL and headers, and its client's configuration.")
+            default:
+                return HTTPRemoteError(
+                    .connectionFailed, "No connection to \(url) came about.\(reason(error))",
+                    remedy: "Check that the server runs and can be reached.", cause: error)
+            }
+        }
+
+        private static let connectTimeouts: [HTTPClientError] = [
+            .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout,
+            .socksHandshakeTimeout,
+        ]
+
+        private static func unconnected(_ remote: HTTPRemote, _ cause: any Error) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .timedOut,
+                "No connection to \(HTTPTarget.shown(remote.url)) came about within \(remote.client.connectTimeout.formatted).",
+                remedy: "Check that the server runs and can be reached, or raise the client's connectTimeout.",
+                cause: cause)
+        }
+
+        private static func reason(_ error: any Error) -> String {
+            switch error {
+            case let error as IOError: return " The system says: \(String(cString: strerror(error.errnoCode)))."
+            case let error as NIOConnectionError:
+                if let failure = error.connectionErrors.first { return reason(failure.error) }
+                return error.dnsAError != nil || error.dnsAAAAError != nil ? " Its name isn't known." : ""
+            default: return ""
+            }
+        }
+    }
+
+    extension Duration {
+        var formatted: String {
+            let seconds = self / .seconds(1)
+            return seconds == seconds.rounded() && abs(seconds) < 1e15 ? "\(Int64(seconds)) s" : "\(seconds) s"
+        }
+    }
+#endif

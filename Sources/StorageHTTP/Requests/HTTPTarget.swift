@@ -1,0 +1,44 @@
+#if STORAGE_HTTP
+    internal import Foundation
+
+    /// A URL that may be asked: absolute, http or https, with a host, without user and password.
+    ///
+    /// The client that sends the request reads the URL with the same `URL` as this does, so both see the same host in it.
+    struct HTTPTarget: Equatable, Sendable {
+        /// Where header fields may go.
+        struct Origin: Equatable, Sendable {
+            let scheme: String
+            let host: String
+            let port: Int
+        }
+
+        let text: String
+        let origin: Origin
+        private let url: URL
+
+        /// - Parameter base: What a relative reference is relative to.
+        init?(_ text: String, relativeTo base: HTTPTarget? = nil) {
+            // A fragment is the reader's own and isn't sent.
+            let sent = text.prefix { $0 != "#" }
+            guard let url = URL(string: String(sent), relativeTo: base?.url)?.absoluteURL,
+                let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+                let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty,
+                url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil
+            else { return nil }
+            self.url = url
+            self.text = url.absoluteString
+            origin = Origin(scheme: scheme, host: host, port: url.port ?? (scheme == "https" ? 443 : 80))
+        }
+
+        static func == (a: HTTPTarget, b: HTTPTarget) -> Bool { a.text == b.text }
+
+        /// As it stands in errors: without what may be secret.
+        static func shown(_ text: String) -> String {
+            // What is no URL may be anything.
+            guard let url = URL(string: text), let scheme = url.scheme, let host = url.host(percentEncoded: true),
+                !host.isEmpty
+            else { return "The remote's URL" }
+            return "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")\(url.path(percentEncoded: true))"
+        }
+    }
+#endif

@@ -1,0 +1,192 @@
+#if STORAGE_HTTP
+    import Foundation
+    import StorageHTTP
+    import Testing
+
+    /// What those who show a source see when its remote fails.
+    @Suite struct FailureTests {
+        @Test(arguments: [
+            (404, "404 Not Found", "URL"), (401, "401 Unauthorized", "credentials"),
+            (500, "500 Internal Server Error", "server"),
+            (429, "429 Too Many Requests", "less often"), (204, "204 No Content", "200"), (799, "799", "server"),
+            (206, "206 Partial Content", "200"), (304, "304 Not Modified", "condition"),
+            (300, "300 Multiple Choices", "URL"),
+        ])
+        func aStatusWithoutRowsIsToldWithARemedy(status: Int, text: String, remedy: String) async throws {
+            let head =
+                status == 204 || status == 304
+                ? Reply.raw("\(status) Secret", []) : .status("\(status) Secret", body: "[]")
+            try await TestServer.run({ _ in head }) { server in
+                let error = try await server.remote("/tasks").error()
+                #expect(error.code == .status && error.status == status && error.retryAfter == nil)
+                #expect(error.message == "\(server.origin)/tasks answers \(text)." && error.remedy.contains(remedy))
+            }
+        }
+
+        @Test(arguments: [429, 503, 500, 404, 301])
+        func aStatusMaySayWhenToComeBack(status: Int) async throws {
+            let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT"
+            let forms = [
+                "Retry-After: 60", "Retry-After: Sun, 06 Nov 1994 08:50:37 GMT",
+                "Retry-After: Sunday, 06-Nov-94 08:50:37 GMT", "Retry-After: Sun Nov  6 08:50:37 1994",
+            ]
+            try await TestServer.run({ .status("\(status) X", [date, forms[Int($0.path.dropFirst()) ?? 0]]) }) {
+                server in
+                for form in forms.indices {
+                    let error = try await server.remote("/\(form)").error()
+                    #expect(error.retryAfter == .seconds(60), "\(forms[form])")
+                }
+            }
+        }
+
+        @Test func aPortAtWhichNobodyListensFailsAtOnce() async throws {
+            let begin = ContinuousClock.now
+            let socket = try LoopbackSocket()
+            defer { withExtendedLifetime(socket) {} }
+            let error = try await HTTPRemote(socket.origin).error()
+            #expect(error.code == .connectionFailed && error.message.contains("Connection refused"))
+            // The client's own repetitions would take ten seconds.
+            #expect(ContinuousClock.now - begin < .seconds(5))
+        }
+
+        @Test func aBodyThatIsCutOffIsNoShorterBody() async throws {
+            let replies = [
+                // What came is valid JSON, and the server is gone.
+                Reply.raw("200 OK", ["Content-Length: 100"], body: "[]", end: .close),
+                .raw("200 OK", ["Transfer-Encoding: chunked"], body: "2\r\n[]\r\n", end: .close),
+                Reply(bytes: "HTTP/1.1 200 OK\r\nContent-Le", end: .close),
+                Reply(bytes: "", end: .close),
+            ]
+            for (number, reply) in replies.enumerated() {
+                try await TestServer.run({ _ in reply }) { server async throws in
+                    #expect(try await server.remote().error().code == .cutOff, "\(number)")
+                }
+            }
+        }
+
+        @Test func aLengthThatIsTooShortCutsTheBody() async throws {
+            try await TestServer.run({ _ in .raw("200 OK", ["Content-Length: 1"], body: "[]", end: .close) }) {
+                server async throws in
+                #expect(try await server.remote().error().code == .undecodable)
+            }
+        }
+
+        @Test func aServerWithoutTLSIsNotConnectedTo() async throws {
+            try await TestServer.run({ _ in .ok("[]") }) { server async throws in
+                let remote = HTTPRemote("https://127.0.0.1:\(server.port)/")
+                #expect(try await remote.error().code == .connectionFailed)
+                #expect(server.requests.isEmpty)
+            }
+        }
+
+        @Test func whatIsntHTTPIsTold() async throws {
+            try await TestServer.run({ _ in Reply(bytes: "220 mail ready\r\n", end: .close) }) { server in
+                let error = try await server.remote().error()
+                #expect(error.code == .undecodable && error.message.contains("isn't HTTP"))
+            }
+        }
+
+        @Test(arguments: [
+            ("<html>secret</html>", "the document isn't well formed"),
+            ("", "the document isn't well formed"),
+            ("{\"secret\": 1}", "the document isn't of type Array<Any>"),
+            ("[{\"id\": 1, \"title\": \"secret\"}]", "$[0] has no priority"),
+            ("[{\"id\": 1, \"title\": \"a\", \"priority\": 1}, {\"id\": \"secret\"}]", "$[1].id isn't of type Int"),
+            ("[{\"id\": 1, \"title\": null}]", "$[0].title is null where a String is wanted"),
+        ])
+        func aBodyThatCantBeDecodedIsToldByItsPlaceOnly(body: String, place: String) async throws {
+            try await TestServer.run({ _ in .ok(body) }) { server in
+                let error = try await server.remote().error()
+                #expect(error.code == .undecodable && error.message.contains(place), "\(error)")
+                #expect(!"\(error)".contains("secret"))
+            }
+        }
+
+        private struct Count: Decodable { let n: Int }
+
+        /// A type whose properties the body names.
+        private struct Open: Decodable {
+            enum Key: CodingKey {
+                case named(String)
+                init?(stringValue: String) { self = .named(stringValue) }
+                init?(intValue: Int) { nil }
+                var stringValue: String { if case .named(let name) = self { name } else { "" } }
+                var intValue: Int? { nil }
+            }
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: Key.self)
+                for key in container.allKeys { _ = try container.decode(Int.self, forKey: key) }
+            }
+        }
+
+        /// Keys of a dictionary are content as much as its values are.
+        @Test func keysThatTheBodyChoseAreNotTold() async throws {
+            try await TestServer.run({ .ok($0.path == "/n" ? #"{"99887766": {"n": "x"}}"# : #"{"99887766": "x"}"#) }) {
+                server in
+                func expect<Body: Decodable & Sendable>(_ type: Body.Type, _ path: String, _ place: String) async {
+                    let source = QuerySource(Household.all, name: "chores").remote(server.remote(path)) {
+                        body, decoder in
+                        _ = try decoder.decode(Body.self, from: body)
+                        return HTTPPage([])
+                    }
+                    let error = await #expect(throws: HTTPRemoteError.self) {
+                        try await source.refreshAction?.fetch(QueryFetch())
+                    }
+                    #expect(error?.message.contains(": \(place) isn't of type Int") == true, "\(error as Any)")
+                    #expect(error?.message.contains("99887766") == false)
+                }
+                await expect([String: Count].self, "/n", "$.*.n")
+                await expect([Int: Count].self, "/n", "$.*.n")
+                await expect([String: Int].self, "", "$.*")
+                await expect(Open.self, "", "$.*")
+            }
+        }
+
+        @Test func errorsOfTheDecodingClosureAreToldByTheirType() async throws {
+            struct Refusal: Error { let body: String }
+            try await TestServer.run({ _ in .ok("secret") }) { server in
+                let source = QuerySource(Household.all, name: "chores").remote(server.remote()) { body, _ in
+                    throw Refusal(body: String(decoding: body, as: UTF8.self))
+                }
+                let error = await #expect(throws: HTTPRemoteError.self) {
+                    try await source.refreshAction?.fetch(QueryFetch())
+                }
+                #expect(error?.message.contains("Refusal") == true && !"\(error as Any)".contains("secret"))
+            }
+        }
+
+        @Test(arguments: [
+            "", "tasks", "/tasks", "ftp://127.0.0.1/", "file:///etc/passwd", "http+unix://%2Ftmp/", "http:///tasks",
+            "https://",
+            "http://ada:secret@127.0.0.1/", "http://secret@127.0.0.1/", "http://ada:sec?ret@127.0.0.1/",
+            "javascript:secret",
+        ])
+        func onlyWholeURLsWithoutUserAreAsked(url: String) async throws {
+            let error = try await HTTPRemote(url).error()
+            #expect(
+                error.code == .invalidRequest && !"\(error)".contains("secret") && !"\(error)".contains("ret@"),
+                "\(error)")
+        }
+
+        @Test func errorsNameTheURLWithoutItsQuery() async throws {
+            try await TestServer.run({ _ in .status("404 Not Found", ["X-Secret: secret"], body: "secret") }) {
+                server in
+                let remote = HTTPRemote(
+                    "\(server.origin)/tasks/%C3%A9?key=secret#secret", headers: ["Authorization": "secret"])
+                let error = try await remote.error()
+                #expect(error.description.hasPrefix("\(server.origin)/tasks/%C3%A9 answers 404 Not Found."))
+                #expect(!String(reflecting: error).contains("secret"))
+            }
+        }
+
+        @Test func aHeaderThatCantBeSentIsNotTold() async throws {
+            try await TestServer.run({ _ in .ok("[]") }) { server in
+                let error = try await server.remote(headers: ["Authorization": "secret\r\nX: 1"]).error()
+                #expect(error.code == .invalidRequest && error.message.contains("header"))
+                #expect(!String(reflecting: error).contains("secret"))
+                #expect(server.requests.isEmpty)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,87 @@
+#if STORAGE_HTTP
+    import Foundation
+    import NIOHTTP1
+    import StorageHTTP
+    import StorageSync
+    import Testing
+
+    /// What comes of answers that are as they should be.
+    @Suite struct FetchTests {
+        private let rows = [Chore(id: 1, title: "sweep"), Chore(id: 2, title: "cook", priority: 3)]
+
+        @Test func anArrayOfRowsIsDecoded() async throws {
+            try await TestServer.run({ [json = rows.json] _ in .ok(json) }) { server in
+                let answer = try await server.remote("/tasks?open=1#top")
+                    .answer()
+                #expect(answer.rows == rows && answer.next == nil && answer.validator == nil)
+                #expect(server.requests.map(\.path) == ["/tasks?open=1"])
+            }
+        }
+
+        @Test func chunkedBodiesAreDecoded() async throws {
+            let json = rows.json
+            let chunks = json.map { "1\r\n\($0)\r\n" }.joined() + "0\r\n\r\n"
+            try await TestServer.run({ _ in .raw("200 OK", ["Transfer-Encoding: chunked"], body: chunks) }) {
+                server async throws in
+                #expect(try await server.remote().answer().rows == rows)
+            }
+        }
+
+        @Test func bodiesThatEndWithTheConnectionAreDecoded() async throws {
+            try await TestServer.run({ [json = rows.json] _ in .raw("200 OK", [], body: json, end: .close) }) {
+                server async throws in
+                #expect(try await server.remote().answer().rows == rows)
+            }
+        }
+
+        @Test func headersAreSentAndThoseOfTheRemoteItselfCantBeReplaced() async throws {
+            try await TestServer.run({ _ in .ok("[]") }) { server in
+                _ = try await server.remote(headers: [
+                    "Authorization": "secret", "accept-encoding": "gzip", "If-None-Match": "*", "X-Key": "1",
+                ]
+                ).answer()
+                let headers = try #require(server.requests.first?.headers)
+                #expect(headers["Authorization"] == ["secret"] && headers["X-Key"] == ["1"])
+                #expect(headers["Accept-Encoding"] == ["identity"] && headers["If-None-Match"] == [])
+                #expect(headers["Accept"] == ["application/json"])
+                _ = try await server.remote(headers: ["accept": "application/vnd.tasks+json"]).answer()
+                #expect(server.requests.last?.headers["Accept"] == ["application/vnd.tasks+json"])
+            }
+        }
+
+        @Test func theDecoderIsTheOneThatWasGiven() async throws {
+            struct Item: Decodable { let taskTitle: String }
+            try await TestServer.run({ _ in .ok(#"[{"task_title": "sweep"}]"#) }) { server in
+                let remote = server.remote() {
+                    let decoder = JSONDecoder()
+                    decoder.keyDecodingStrategy = .convertFromSnakeCase
+                    return decoder
+                }
+                let source = QuerySource(Household.all, name: "chores").remote(remote) { body, decoder in
+                    let items = try decoder.decode([Item].self, from: body)
+                    return HTTPPage(items.enumerated().map { Chore(id: $0, title: $1.taskTitle) })
+                }
+                let answer = try await source.refreshAction?.fetch(QueryFetch())
+                #expect(answer?.rows == [Chore(id: 0, title: "sweep")])
+            }
+        }
+
+        @Test func connectionsAreUsedAgainAndClosedWithTheirClient() async throws {
+            try await TestServer.run({ _ in .ok("[]") }) { server in
+                do {
+                    var remote = server.remote()
+                    remote.client = HTTPRemoteClient()
+                    for _ in 0..<5 { _ = try await remote.answer() }
+                    #expect(server.connectionCount == 1 && server.openCount == 1)
+                }
+                try await eventually { server.openCount == 0 }
+            }
+        }
+
+        @Test func aBodyOfTheGreatestLengthIsRead() async throws {
+            try await TestServer.run({ [json = rows.json] _ in .ok(json) }) { server async throws in
+                #expect(try await server.remote(maximumBytes: rows.json.utf8.count).answer().rows == rows)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,108 @@
+#if STORAGE_HTTP
+    import Foundation
+    import StorageHTTP
+    import Testing
+
+    /// What a server can't do to its client: fill its memory, or hold it for ever.
+    @Suite struct LimitTests {
+        private let rows = [Chore(id: 1, title: "sweep")]
+
+        @Test func aBodyThatIsTooLongByItsLengthIsNotRead() async throws {
+            // Whoever waited for the body would wait until the timeout.
+            let reply = Reply.raw("200 OK", ["Content-Length: 1000000000"], body: "[", end: .hold)
+            try await TestServer.run({ _ in reply }) { server in
+                let error = try await server.remote().error()
+                #expect(error.code == .tooLarge && error.message.contains("16777216 bytes"))
+                try await eventually { server.abandoned == 1 }
+            }
+        }
+
+        @Test func aBodyThatIsOneByteTooLongIsRefused() async throws {
+            let json = rows.json
+            let chunked = "\(String(json.utf8.count, radix: 16))\r\n\(json)\r\n0\r\n\r\n"
+            try await TestServer.run({ request in
+                request.path == "/chunked" ? .raw("200 OK", ["Transfer-Encoding: chunked"], body: chunked) : .ok(json)
+            }) { server in
+                for path in ["/chunked", "/plain"] {
+                    let error = try await server.remote(path, maximumBytes: json.utf8.count - 1).error()
+                    #expect(error.code == .tooLarge)
+                }
+            }
+        }
+
+        @Test func anEndlessBodyIsLeftAtTheLimit() async throws {
+            try await TestServer.run({ _ in .raw("200 OK", ["Transfer-Encoding: chunked"], end: .endless) }) { server in
+                let error = try await server.remote(maximumBytes: 1 << 20).error()
+                #expect(error.code == .tooLarge)
+                try await eventually { server.abandoned == 1 }
+            }
+        }
+
+        @Test func aCompressedBodyIsRefused() async throws {
+            try await TestServer.run({ _ in .ok("\u{1f}", ["Content-Encoding: gzip"]) }) { server in
+                let error = try await server.remote().error()
+                #expect(error.code == .undecodable && error.message.contains("compressed"))
+            }
+        }
+
+        @Test func aServerThatDoesntAnswerIsLeftAfterTheTimeout() async throws {
+            try await TestServer.run({ _ in .silence }) { server in
+                let begin = ContinuousClock.now
+                let error = try await server.remote(timeout: .milliseconds(100)).error()
+                #expect(error.code == .timedOut && error.message.contains("0.1 s"))
+                #expect(begin.duration(to: .now) < .seconds(5))
+                // On a busy machine the time may be over before the request has arrived.
+                try await eventually { server.abandoned == server.requests.count }
+            }
+        }
+
+        @Test func theTimeoutIsForTheBodyToo() async throws {
+            let reply = Reply.raw("200 OK", ["Content-Length: 100"], body: "[", end: .hold)
+            try await TestServer.run({ _ in reply }) { server in
+                let begin = ContinuousClock.now
+                let error = try await server.remote(timeout: .milliseconds(100)).error()
+                #expect(error.code == .timedOut)
+                #expect(begin.duration(to: .now) < .seconds(5))
+                // On a busy machine the time may be over before the request has arrived.
+                try await eventually { server.abandoned == server.requests.count }
+            }
+        }
+
+        @Test func theTimeoutIsForAllRedirectsTogether() async throws {
+            try await TestServer.run({ $0.path == "/late" ? .silence : .status("302 Found", ["Location: /late"]) }) {
+                server in
+                let begin = ContinuousClock.now
+                let error = try await server.remote(timeout: .milliseconds(100)).error()
+                #expect(error.code == .timedOut)
+                #expect(begin.duration(to: .now) < .seconds(5))
+            }
+        }
+
+        @Test func cancellingTheTaskCancelsTheRequest() async throws {
+            let replies = [Reply.silence, .raw("200 OK", ["Content-Length: 100"], body: "[", end: .hold)]
+            for reply in replies {
+                try await TestServer.run({ _ in reply }) { server in
+                    let task = Task { try await server.remote().answer() }
+                    try await eventually { server.requests.count == 1 }
+                    task.cancel()
+                    await #expect(throws: CancellationError.self) { _ = try await task.value }
+                    try await eventually { server.abandoned == 1 }
+                }
+            }
+        }
+
+        #if os(Linux)
+            /// Elsewhere a full queue refuses.
+            @Test func connectingEndsAfterItsOwnTimeout() async throws {
+                let socket = try LoopbackSocket()
+                let waiting = try socket.listenWithFullQueue()
+                defer { withExtendedLifetime((socket, waiting)) {} }
+                let client = HTTPRemoteClient(connectTimeout: .milliseconds(100))
+                let begin = ContinuousClock.now
+                let error = try await HTTPRemote(socket.origin, client: client).error()
+                #expect(error.code == .timedOut && error.message.contains("within 0.1 s"))
+                #expect(begin.duration(to: .now) < .seconds(5))
+            }
+        #endif
+    }
+#endif

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Foundation
+import StorageCore
+import StorageLog
+import StorageSync
+
+/// `storagekit sources`: how old the rows of query sources are, and what went wrong with them.
+struct SourcesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sources", abstract: "Show the query sources of a store, with their age and last errors.",
+        discussion: """
+            A query source fetches rows from a remote into the store. Its state is stored beside them: when it was fetched last, \
+            how often the remote has failed since, why, and when a program that shows it will ask again. Only the program can \
+            fetch, because the remote is code of its own.
+
+              storagekit sources -s app.sqlite
+              storagekit sources -s app.sqlite TaskSources.all --format json
+
+            What a source has changed: storagekit log --actor TaskSources.all
+            """)
+
+    @Argument(help: "The source's name.")
+    var name: String?
+
+    @OptionGroup var store: StoreOption
+    @OptionGroup var format: FormatOptions
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "sources")
+        let engine = try store.openForReading()
+        let all = try await engine.read { try QuerySourceStatus.all(in: $0) }
+        try await engine.close()
+        let found = all.filter { name == nil || $0.source == name }
+        if let name, found.isEmpty {
+            let names = Set(all.map(\.source)).sorted().joined(separator: ", ")
+            throw CommandError(
+                .notFound, "There is no source \"\(name)\" in the store.",
+                why: names.isEmpty ? "None was fetched into it yet." : "There is \(names).",
+                next: "Type: storagekit sources")
+        }
+        let output = ResultOutput(format)
+        if output.format == .human {
+            try writeText(found, to: output)
+        } else {
+            for source in found { try output.record { Self.write(source, to: &$0) } }
+            try output.finish()
+        }
+        try output.flush()
+    }
+
+    private func writeText(_ found: [QuerySourceStatus], to output: ResultOutput) throws {
+        guard !found.isEmpty else { return try output.line("No query source was fetched into this store.", .dim) }
+        let now = SystemTime.now
+        var table = TableLayout(
+            [
+                .init("source"), .init("parameter"), .init("policy"), .init("fetched"), .init("age", .right),
+                .init("failures", .right), .init("next"),
+            ], width: output.width)
+        for source in found {
+            let fetched = source.lastRefresh.map(Self.microseconds)
+            let next = source.nextRefresh.map(Self.microseconds)
+            table.add([
+                TableCell(source.source), TableCell(source.parameter), TableCell(source.policy, .dim),
+                TableCell(fetched.map(Timestamp.text) ?? "never"),
+                TableCell(fetched.map { Age.text(microseconds: now - $0) } ?? ""),
+                TableCell("\(source.failures)", source.failures > 0 ? .removed : .plain),
+                TableCell(next.map { $0 <= now ? "when it is shown" : Timestamp.text($0) } ?? ""),
+            ])
+        }
+        try output.lines(table.lines(style: output.style))
+        for source in found {
+            guard let error = source.lastError else { continue }
+            let name = source.parameter.isEmpty ? source.source : "\(source.source)(\(source.parameter))"
+            try output.line("! \(name): \(error)", .removed)
+        }
+    }
+
+    private static func write(_ source: QuerySourceStatus, to json: inout JSONWriter) {
+        for (name, text) in [
+            ("source", source.source), ("parameter", source.parameter), ("policy", source.policy),
+        ] {
+            json.key(name)
+            json.text(text)
+        }
+        for (name, time) in [
+            ("fetched", source.lastRefresh), ("asked", source.lastAttempt), ("next", source.nextRefresh),
+        ] {
+            json.key(name)
+            if let time { json.time(microseconds(time)) } else { json.null() }
+        }
+        json.key("failures")
+        json.integer(Int64(source.failures))
+        json.key("error")
+        if let error = source.lastError { json.text(error) } else { json.null() }
+    }
+
+    private static func microseconds(_ time: Date) -> Int64 {
+        Int64(exactly: (time.timeIntervalSince1970 * 1_000_000).rounded()) ?? 0
+    }
+}
