@@ -2,6 +2,7 @@ import Foundation
 import ServiceLifecycle
 import StorageKit
 import StorageLifecycle
+import Synchronization
 import UnixSignals
 
 /// A row that says which write it belongs to.
@@ -228,7 +229,12 @@ struct CrashWorker {
 
     /// Tells when the new tables are about to take the places of the old, and when they have.
     private func rebuildAtOnce() async throws {
-        _ = try await Rebuild(storage.engine) { if $0.phase == .swapping { Self.say("swapping") } }.run()
+        let rests = prefix == "rest"
+        _ = try await Rebuild(storage.engine) {
+            guard $0.phase == .swapping else { return }
+            Self.say("swapping")
+            if rests { Thread.sleep(forTimeInterval: 600) }
+        }.run()
         say("rebuilt")
         try await Task.sleep(for: .seconds(600))
     }
@@ -246,7 +252,16 @@ struct CrashWorker {
     /// Makes the projection again once, and tells how far it is.
     private func refoldProjection() async throws {
         try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
-        let report = try await storage.projections.rebuild("mark_counts") { Self.say("\($0.completed) at") }
+        let rests = prefix == "rest"
+        let start = Mutex<Int64?>(nil)
+        let report = try await storage.projections.rebuild("mark_counts") { progress in
+            let isFurther = start.withLock { start in
+                start = start ?? progress.completed
+                return progress.completed > start ?? 0
+            }
+            Self.say("\(progress.completed) at")
+            if rests, isFurther { Thread.sleep(forTimeInterval: 600) }
+        }
         say("\(report.resumedAt) done")
     }
 

@@ -50,7 +50,7 @@
                 let begin = ContinuousClock.now
                 let error = try await server.remote(timeout: .milliseconds(100)).error()
                 #expect(error.code == .timedOut && error.message.contains("0.1 s"))
-                #expect(begin.duration(to: .now) < .seconds(5))
+                #expect(begin.duration(to: .now) < .seconds(25))
                 // On a busy machine the time may be over before the request has arrived.
                 try await eventually { server.abandoned == server.requests.count }
             }
@@ -62,7 +62,7 @@
                 let begin = ContinuousClock.now
                 let error = try await server.remote(timeout: .milliseconds(100)).error()
                 #expect(error.code == .timedOut)
-                #expect(begin.duration(to: .now) < .seconds(5))
+                #expect(begin.duration(to: .now) < .seconds(25))
                 // On a busy machine the time may be over before the request has arrived.
                 try await eventually { server.abandoned == server.requests.count }
             }
@@ -74,7 +74,7 @@
                 let begin = ContinuousClock.now
                 let error = try await server.remote(timeout: .milliseconds(100)).error()
                 #expect(error.code == .timedOut)
-                #expect(begin.duration(to: .now) < .seconds(5))
+                #expect(begin.duration(to: .now) < .seconds(25))
             }
         }
 
@@ -98,10 +98,8 @@
                 let waiting = try socket.listenWithFullQueue()
                 defer { withExtendedLifetime((socket, waiting)) {} }
                 let client = HTTPRemoteClient(connectTimeout: .milliseconds(100))
-                let begin = ContinuousClock.now
                 let error = try await HTTPRemote(socket.origin, client: client).error()
                 #expect(error.code == .timedOut && error.message.contains("within 0.1 s"))
-                #expect(begin.duration(to: .now) < .seconds(5))
             }
         #endif
     }

@@ -23,7 +23,9 @@
             // Young enough: nobody is asked, and nobody would answer.
             let second = try await run(store, origin)
             #expect(second.hasPrefix("2 stories, fetched ") && second.hasSuffix("\n  12\tShoes\n  3\tShips\n"))
-            let alone = try await run(folder.appendingPathComponent("other.sqlite").path, origin)
+            let nobody = try LoopbackSocket()
+            defer { withExtendedLifetime(nobody) {} }
+            let alone = try await run(folder.appendingPathComponent("other.sqlite").path, nobody.origin)
             #expect(alone.contains("\n! The remote of StorySources.best failed: "))
         }
 

@@ -149,8 +149,8 @@ import Testing
         try await first.save((0..<count).map { Mark(id: "a\($0)", batch: "b\($0 % 100)", number: $0) })
         try await first.close()
         for _ in 0..<2 {
-            let worker = try Worker(store: path, mode: "refolding", prefix: "-")
-            // Ready, where it begins, and a step further.
+            let worker = try Worker(store: path, mode: "refolding", prefix: "rest")
+            // Ready, where it begins, and a step further, where it rests.
             #expect(try await worker.waitForLines(3))
             let told = worker.kill()
             #expect(!told.contains { $0.name == "done" }, "\(told)")
@@ -251,7 +251,7 @@ import Testing
         for round in 0..<rounds * 5 {
             // Further rounds only until it was caught both before and after.
             if round >= rounds, old > 0, new > 0 { break }
-            let worker = try Worker(store: path, mode: "swapping", prefix: "x")
+            let worker = try Worker(store: path, mode: "swapping", prefix: round % 6 == 2 ? "rest" : "-")
             #expect(try await worker.waitForLines(round % 3 == 0 ? 3 : 2), "round \(round)")
             if round % 3 == 1 { try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000))) }
             _ = worker.kill()

@@ -250,7 +250,7 @@ struct Chore {
         try await lists(storage)
         try await pages(storage)
         let found = Task { await searches(storage) }
-        try await Task.sleep(for: .milliseconds(200))
+        try await Task.sleep(for: .seconds(2))
         try await work(storage)
         try await films(storage)
         try await storage.close()

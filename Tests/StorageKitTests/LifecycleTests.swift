@@ -4,10 +4,17 @@ import ServiceLifecycle
 import StorageKit
 import StorageLifecycle
 import StorageTesting
+import Synchronization
 import Testing
+
+/// How long an event takes.
+private final class Pace: Sendable {
+    let microseconds = Atomic<UInt32>(3_000)
+}
 
 /// Takes its time with each event.
 private struct Slow: Projection {
+    let pace: Pace
     let name = "slow"
     let version = 1
     let entities = ["notes"]
@@ -18,7 +25,7 @@ private struct Slow: Projection {
     func apply(_ batch: ProjectionBatch, _ db: Database) throws {
         for event in batch.events {
             if event.key[0].value == .integer(Int64(poison)) { throw CancellationError() }
-            usleep(3_000)
+            usleep(pace.microseconds.load(ordering: .relaxed))
             try db.execute(sql: "INSERT INTO slow VALUES (?)", arguments: [event.position])
         }
     }
@@ -26,13 +33,15 @@ private struct Slow: Projection {
 
 /// A store in a service group is closed in order, whatever ends the group.
 @Suite(.serialized) struct LifecycleTests {
+    private let pace = Pace()
+
     private func store(poison: Int = -1) throws -> TemporaryStore {
         var configuration = StorageConfiguration()
         configuration.segmentLength = 8
         configuration.sealsInBackground = false
         return try TemporaryStore(configuration: configuration) {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
-            $0.addProjection(Slow(poison: poison), mode: .async, batchSize: 5)
+            $0.addProjection(Slow(pace: pace, poison: poison), mode: .async, batchSize: 5)
             $0.addProjection(Tally(), mode: .async, batchSize: 5)
         }
     }
@@ -92,6 +101,8 @@ private struct Slow: Projection {
         let store = try store()
         try await store.storage.projections.pause("slow")
         for number in 0..<400 { try await store.storage.save(Note(id: number, text: "")) }
+        // Too slow to be done with it, whatever else the machine does.
+        pace.microseconds.store(50_000, ordering: .relaxed)
         try await store.storage.projections.resume("slow")
         let service = StorageService(store.storage)
         let running = Task { try await service.run() }
@@ -103,6 +114,7 @@ private struct Slow: Projection {
         let slow = try await status(between, "slow")
         #expect(slow.state == .running && slow.lag > 0)
         try await between.close()
+        pace.microseconds.store(100, ordering: .relaxed)
         try await store.reopen()
         try await store.storage.settled(after: try await store.storage.save(Note(id: 1_000, text: "")))
         #expect(try await status(store.storage, "slow").events == 401)
@@ -112,6 +124,7 @@ private struct Slow: Projection {
         let store = try store()
         try await store.storage.projections.pause("slow")
         for number in 0..<400 { try await store.storage.save(Note(id: number, text: "")) }
+        pace.microseconds.store(50_000, ordering: .relaxed)
         try await store.storage.projections.resume("slow")
         let group = ServiceGroup(services: [StorageService(store.storage)])
         let running = Task { try await group.run() }

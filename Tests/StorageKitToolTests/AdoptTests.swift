@@ -155,7 +155,9 @@ struct AdoptTests {
         let expected = try Self.rows(of: "Track", at: original)
         var longest = Duration.milliseconds(50)
         var (old, new) = (0, 0)
-        for round in 0..<16 {
+        for round in 0..<80 {
+            // Further rounds only until it was killed both before and after.
+            if round >= 16, old > 0, new > 0 { break }
             let database = folder.path("\(round).db")
             try FileManager.default.copyItem(atPath: original, toPath: database)
             // The last moments are those in which the file itself is written; the first one isn't killed.
@@ -171,6 +173,8 @@ struct AdoptTests {
             #expect(adopted == isStore, "round \(round)")
             if isStore { #expect(try run("verify", store: database).status == 0, "round \(round)") }
             if isStore { new += 1 } else { old += 1 }
+            // The first run may have been slower than the others.
+            if round > 0, old == 0 { longest = longest * 0.8 }
         }
         #expect(old > 0 && new > 0, "\(old) old, \(new) new")
     }

@@ -5,7 +5,7 @@
 
     @testable import StorageSQLiteNIO
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(10)))
     struct CancellationTests {
         @Test func anEndlessQueryIsInterrupted() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)

@@ -4,7 +4,7 @@
     import Synchronization
     import Testing
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(10)))
     struct ConnectionPoolTests {
         private struct Failure: Error {}
 
@@ -62,7 +62,8 @@
                             }
                             most.update { $0 = max($0, count) }
                             let value = try await connection.query("SELECT a + ? FROM t", [number], as: Int.self)[0]
-                            try await Task.sleep(for: .milliseconds(1))
+                            // The first four wait for one another.
+                            await eventually { most.value >= 4 }
                             inside.update { $0 -= 1 }
                             return value
                         }
@@ -179,9 +180,15 @@
                 try await pool.close()
                 isClosed.update { $0 = true }
             }
-            try await Task.sleep(for: .milliseconds(20))
+            await eventually {
+                do {
+                    try await pool.read { db in try db.execute("SELECT 1") }
+                    return false
+                } catch {
+                    return (error as? SQLiteClientError)?.code == .closed
+                }
+            }
             #expect(!isClosed.value)
-            await expect(.closed) { try await pool.read { db in try db.execute("SELECT 1") } }
             done.open()
             #expect(try await body.value == [0])
             try await closing.value

@@ -7,7 +7,7 @@
     @testable import StorageSQLiteNIO
 
     /// A file that says that it is a StorageKit store is read, and neither it nor what lies beside it is changed.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(10)))
     struct StoreFileTests {
         private let interval = SQLiteConnectionConfiguration(observationInterval: .milliseconds(5))
 

@@ -6,7 +6,7 @@
 
     @testable import StorageSQLiteNIO
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(10)))
     struct TableObservationTests {
         private struct Failure: Error {}
 

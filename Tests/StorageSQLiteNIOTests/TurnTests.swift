@@ -52,7 +52,7 @@
             #expect(try await connection.query("SELECT n FROM t", as: Int.self) == [200])
         }
 
-        @Test(.timeLimit(.minutes(1))) func waitingForOneselfIsRefused() async throws {
+        @Test(.timeLimit(.minutes(10))) func waitingForOneselfIsRefused() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.transaction { inner in
                 await expect(.misuse) { try await connection.execute("SELECT 1") }

@@ -109,12 +109,13 @@ import Testing
         home.remote.hold()
         let source = home.source(.networkFirst)
         let all = (0..<10).map { _ in home.container.results(of: source) }
-        async let refresh: Void = all[0].refresh()
-        async let fetched = home.container.fetch(source)
+        // On the main actor: both ask before anybody looks whether the remote was asked.
+        let refresh = Task { await all[0].refresh() }
+        let fetched = Task { try await home.container.fetch(source) }
         try await eventually { home.remote.count == 1 }
         home.remote.release()
-        await refresh
-        #expect(try await fetched == [chore(1)])
+        await refresh.value
+        #expect(try await fetched.value == [chore(1)])
         #expect(home.remote.count == 1)
         #expect(all.allSatisfy { $0.items == [chore(1)] && !$0.isLoading })
         // Another parameter is another source.

@@ -119,7 +119,7 @@
         isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
         _ condition: () async throws -> Bool
     ) async rethrows {
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(120)
         while try await !condition() {
             guard ContinuousClock.now < deadline else {
                 Issue.record("it didn't come about", sourceLocation: sourceLocation)

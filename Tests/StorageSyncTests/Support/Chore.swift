@@ -133,10 +133,10 @@ struct Household {
 func eventually(
     _ condition: @MainActor () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(120)
     while try await !condition() {
         guard ContinuousClock.now < deadline else {
-            Issue.record("It didn't come about within 20 seconds.", sourceLocation: sourceLocation)
+            Issue.record("It didn't come about within two minutes.", sourceLocation: sourceLocation)
             return
         }
         try await Task.sleep(for: .milliseconds(1))
