@@ -61,25 +61,40 @@ import Testing
             }
         }
 
-        @Test func theyFitTheirTypes() throws {
-            let modules = try Modules()
-            let standIn = Self.tests.appendingPathComponent("StandIn")
-            let declarations = try modules.make("SwiftUI", of: [standIn.appendingPathComponent("SwiftUI.swift")])
-            try #require(declarations.isEmpty, "\(declarations)")
+        private static let standIn = tests.appendingPathComponent("StandIn")
 
-            let sources = Self.root.appendingPathComponent("Sources/StorageUI")
+        /// Makes SwiftUI's declarations a module, and with them one of ours.
+        private func make(_ name: String, _ settings: [String] = []) throws -> Modules {
+            let modules = try Modules()
+            let declarations = try modules.make("SwiftUI", of: [Self.standIn.appendingPathComponent("SwiftUI.swift")])
+            try #require(declarations.isEmpty, "\(declarations)")
+            let sources = Self.root.appendingPathComponent("Sources/\(name)")
             let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter {
                 $0.hasSuffix(".swift")
             }
             #expect(!files.isEmpty)
             let features = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault"]
-            let said = try modules.make(
-                "StorageUI", of: files.map { sources.appendingPathComponent($0) },
-                features.flatMap { ["-enable-upcoming-feature", $0] })
-            try #require(said.isEmpty, "\(said)")
+            let messages = try modules.make(
+                name, of: files.map { sources.appendingPathComponent($0) },
+                settings + features.flatMap { ["-enable-upcoming-feature", $0] })
+            try #require(messages.isEmpty, "\(messages)")
+            return modules
+        }
 
+        @Test func fetchesFitTheirTypes() throws {
+            // As the package manager names the package: after its folder.
+            let package = Self.root.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
+            let modules = try make(
+                "StorageSQLiteClient", ["-D", "SQLITE_ENGINE_GRDB", "-package-name", String(package)])
+            let example = Self.standIn.appendingPathComponent("FetchExample.swift")
+            let messages = try modules.compile(["-typecheck", example.path])
+            #expect(messages.isEmpty, "\(messages)")
+        }
+
+        @Test func theyFitTheirTypes() throws {
+            let modules = try make("StorageUI")
             for name in ["Example.swift", "QueryExample.swift"] {
-                let example = try modules.compile(["-typecheck", standIn.appendingPathComponent(name).path])
+                let example = try modules.compile(["-typecheck", Self.standIn.appendingPathComponent(name).path])
                 #expect(example.isEmpty, "\(name): \(example)")
             }
 

@@ -1,6 +1,9 @@
 #if SQLITE_ENGINE_GRDB
     public import GRDB
 #endif
+#if canImport(SwiftUI)
+    public import SwiftUI
+#endif
 
 /// What a request finds, live, as a property.
 ///
@@ -8,23 +11,25 @@
 /// @Fetch(Dashboard()) var dashboard = Dashboard.Value()
 /// ```
 ///
-/// The value is the initial one until the first read is done: `try await $dashboard.load()` waits for one. It follows the
-/// task's `\.sqliteClient` for as long as somebody holds the property. An error keeps the value and is in
-/// `$dashboard.loadError`.
+/// The value is the initial one until the first read is done: `try await $dashboard.load()` waits for one. The first access
+/// begins to read; from then on it follows the `\.sqliteClient` of the task that declared it for as long as somebody holds the
+/// property, in SwiftUI as long as the view is on the screen. An error keeps the value and is in `$dashboard.loadError`.
 @propertyWrapper
 public struct Fetch<Value: Sendable>: Sendable {
-    public let projectedValue: FetchState<Value>
+    @FetchHolder private var state: FetchState<Value>
 
     /// - Parameter client: Where it reads; the task's `\.sqliteClient` where nil.
     public init<Request: FetchKeyRequest>(
         wrappedValue: Value, _ request: Request, client: SQLiteClient? = nil
     ) where Request.Value == Value {
-        projectedValue = FetchState(wrappedValue, client: client) { db in
+        let state = FetchState(wrappedValue, client: client) { db in
             try request.fetch(try Request.Connection.connection(of: db))
         }
+        _state = FetchHolder(wrappedValue: state)
     }
 
-    public var wrappedValue: Value { projectedValue.value }
+    public var wrappedValue: Value { state.value }
+    public var projectedValue: FetchState<Value> { state }
 }
 
 /// The rows that a query finds, live, as a property.
@@ -37,7 +42,7 @@ public struct Fetch<Value: Sendable>: Sendable {
 /// See ``Fetch`` for when it reads and what the projected value gives.
 @propertyWrapper
 public struct FetchAll<Element: Sendable>: Sendable {
-    public let projectedValue: FetchState<[Element]>
+    @FetchHolder private var state: FetchState<[Element]>
 
     /// What a reading body finds.
     ///
@@ -46,7 +51,7 @@ public struct FetchAll<Element: Sendable>: Sendable {
         wrappedValue: [Element] = [], client: SQLiteClient? = nil,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> [Element]
     ) {
-        projectedValue = FetchState(wrappedValue, client: client, body)
+        _state = FetchHolder(wrappedValue: FetchState(wrappedValue, client: client, body))
     }
 
     // Inits without arguments are only found in the declaration itself.
@@ -60,7 +65,8 @@ public struct FetchAll<Element: Sendable>: Sendable {
         }
     #endif
 
-    public var wrappedValue: [Element] { projectedValue.value }
+    public var wrappedValue: [Element] { state.value }
+    public var projectedValue: FetchState<[Element]> { state }
 }
 
 /// The first row that a query finds, live, as a property.
@@ -74,7 +80,7 @@ public struct FetchAll<Element: Sendable>: Sendable {
 /// projected value gives.
 @propertyWrapper
 public struct FetchOne<Value: Sendable>: Sendable {
-    public let projectedValue: FetchState<Value>
+    @FetchHolder private var state: FetchState<Value>
 
     /// What a reading body finds.
     ///
@@ -83,7 +89,7 @@ public struct FetchOne<Value: Sendable>: Sendable {
         wrappedValue: Value, client: SQLiteClient? = nil,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) {
-        projectedValue = FetchState(wrappedValue, client: client, body)
+        _state = FetchHolder(wrappedValue: FetchState(wrappedValue, client: client, body))
     }
 
     #if SQLITE_ENGINE_GRDB
@@ -97,5 +103,21 @@ public struct FetchOne<Value: Sendable>: Sendable {
         }
     #endif
 
-    public var wrappedValue: Value { projectedValue.value }
+    public var wrappedValue: Value { state.value }
+    public var projectedValue: FetchState<Value> { state }
 }
+
+#if canImport(SwiftUI)
+    /// Keeps what was fetched as long as the view on the screen lives, however often its struct is made anew.
+    typealias FetchHolder<Value: Sendable> = SwiftUI.State<FetchState<Value>>
+
+    extension Fetch: DynamicProperty {}
+    extension FetchAll: DynamicProperty {}
+    extension FetchOne: DynamicProperty {}
+#else
+    /// Keeps what was fetched as long as its owner lives. Where there is SwiftUI, this is its `State`.
+    @propertyWrapper
+    struct FetchHolder<Value: Sendable>: Sendable {
+        let wrappedValue: FetchState<Value>
+    }
+#endif

@@ -25,28 +25,38 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
         self.body = body
         @Dependency(\.sqliteClient) var usual
         self.client = client ?? usual
-        let task = Task { [weak self, client = self.client] in
-            await client.follow(body) { [weak self] in self?.take($0) }
+    }
+
+    /// Begins to follow, if nobody has had a look before. A view makes its properties anew each time that it is described; all but
+    /// the first are never looked at.
+    private func start() {
+        state.withLock { state in
+            guard state.task == nil else { return }
+            state.task = Task { [weak self, client, body] in
+                await client.follow(body) { [weak self] in self?.take($0) }
+            }
         }
-        state.withLock { $0.task = task }
     }
 
     deinit { state.withLock { $0.task }?.cancel() }
 
     /// What was found last; the initial value before that.
     public var value: Value {
+        start()
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
     }
 
     /// Why the value isn't up to date; nil where it is.
     public var loadError: (any Error)? {
+        start()
         registrar.access(self, keyPath: \.loadError)
         return state.withLock { $0.error }
     }
 
     /// Whether nothing was found yet and there is no error.
     public var isLoading: Bool {
+        start()
         registrar.access(self, keyPath: \.isLoading)
         return state.withLock { $0.isLoading }
     }
@@ -55,6 +65,7 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
     ///
     /// - Throws: What the fetch throws; the value stays as it was.
     public func load() async throws {
+        start()
         do { take(.success(try await client.read(body))) } catch {
             take(.failure(error))
             throw error
