@@ -22,3 +22,13 @@ extension RetryDelay {
         Double.random(in: 0...min(300, Double(1 << min(max(failures, 1) - 1, 16))))
     }
 }
+
+extension RetryDelay {
+    /// How long to wait before a remote is written to again: a random part of 2, 4, 8, 16, 32, and then 60 seconds.
+    package static func ofRemoteMicroseconds(
+        after failures: Int, using generator: inout some RandomNumberGenerator
+    ) -> Int64 {
+        let ceiling: Int64 = min(60_000_000, 2_000_000 << min(max(failures, 1) - 1, 5))
+        return .random(in: 0...ceiling, using: &generator)
+    }
+}

@@ -1,0 +1,41 @@
+/// A write of this store that its remote hasn't confirmed yet, or has confirmed lately: one row of the outbox.
+///
+/// What was written isn't in it: it is the event at ``position`` in the log of this store.
+package struct PendingWrite: Sendable, Equatable {
+    package enum State: Sendable, Equatable {
+        /// To be sent.
+        case waiting
+        /// Sent under a number; its outcome isn't known.
+        case sending(number: Int64)
+        /// Applied by the remote at a position that hasn't been pulled yet.
+        case accepted(number: Int64, at: Int64)
+        /// Refused for good. Later writes of its document wait until it is retried or discarded.
+        case parked(WriteRejection)
+        /// Among the rows that were pulled. Kept for some time: a remote that is restored from a backup may need it again.
+        case confirmed(number: Int64)
+    }
+
+    /// Of its event in the log of this store: the order in which writes were made.
+    package let position: Int64
+    package let document: DocumentID
+    /// Of what is sent, in bytes.
+    package let size: Int
+    /// The position of the remote that this store had pulled when the write was made.
+    package var base: Int64
+    package var state = State.waiting
+
+    package init(position: Int64, document: DocumentID, size: Int, base: Int64) {
+        self.position = position
+        self.document = document
+        self.size = size
+        self.base = base
+    }
+
+    /// Under which it was sent last; nil where the remote has no outcome under it.
+    package var number: Int64? {
+        switch state {
+        case .waiting, .parked: nil
+        case .sending(let number), .accepted(let number, _), .confirmed(let number): number
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// Keeps a store and its remote equal: what to send, what to save, when to try again.
+///
+/// A pure state machine: no clock, no randomness, no task and no socket of its own. A driver hands it what happens, and does what
+/// it answers, in that order.
+///
+/// ``` swift
+/// for effect in core.step(.connected, at: now, using: &generator) { … }
+/// ```
+///
+/// Every accepted write is applied once, or parked where somebody can see it. Why:
+///
+/// 1. A write is numbered, and the number saved, before it is sent. A remote takes the numbers of a producer in their order, each
+///    once: it applies the write, or rejects it, and the number is used up.
+/// 2. A request without an answer says nothing about its writes. Nothing is sent in its place until a hello has been answered. A
+///    hello begins a session under a new epoch, which was saved before; the remote ends all sessions of lower epochs with it.
+/// 3. So the answer's last number is final: each write up to it has an outcome, which the answer has for those that this store
+///    doesn't know, since only one batch is under way at a time; no write behind it has one, nor will a message that is still on
+///    its way give it one. Those are free to be numbered again.
+/// 4. A remote that was restored from a backup knows fewer numbers and positions, and says so by another line. What it has lost of
+///    this store's writes waits again, in the old order, before all later ones of the same document.
+package struct SyncCore: Sendable {
+    package struct Configuration: Sendable {
+        package var batchWrites = 500
+        package var batchBytes = 262_144
+        /// How long an answer may take; longer than a remote holds a pull that has nothing to answer.
+        package var requestMicroseconds: Int64 = 60_000_000
+        /// The least time between two pulls, for remotes that don't hold one until there is something to answer.
+        package var pullMicroseconds: Int64 = 1_000_000
+        /// How many confirmed writes are kept for a remote that may be restored from a backup.
+        package var confirmedWrites = 100_000
+        /// The longest time that a remote can ask for before it is asked again.
+        package var longestRetryAfterMicroseconds: Int64 = 3_600_000_000
+
+        package init() {}
+    }
+
+    package enum Connection: Sendable, Equatable {
+        /// There is no network.
+        case offline
+        /// A session is to be begun when its time has come.
+        case closed
+        case handshake(Flight)
+        case open(Session)
+        /// Until there are other credentials.
+        case unauthorized
+        /// The remote has outcomes under numbers that this store never sent: it is a copy of another, or was restored by hand.
+        case halted
+    }
+
+    /// A request without an answer.
+    package struct Flight: Sendable, Equatable {
+        package let request: SyncRequest.ID
+        /// When it was sent.
+        package internal(set) var time: Int64
+    }
+
+    package struct Session: Sendable, Equatable {
+        /// The last number that has an outcome, or is being sent.
+        package var lastNumber: Int64
+        package var push: Flight?
+        package var pull: Flight?
+        /// Before this time nothing is pulled: the remote has answered the last pull at once, with nothing.
+        package var pullTime: Int64 = 0
+    }
+
+    package internal(set) var connection = Connection.offline
+    package internal(set) var record: SyncRecord
+    package internal(set) var outbox: Outbox
+    let configuration: Configuration
+    private var lastRequest: Int64
+    private var timer: Int64?
+
+    /// - Parameters:
+    ///   - record: As it was saved last.
+    ///   - outbox: As it was saved last.
+    package init(record: SyncRecord, outbox: Outbox, configuration: Configuration = Configuration()) {
+        self.record = record
+        self.outbox = outbox
+        self.configuration = configuration
+        // Answers to requests of a core before this one, of which none had a higher epoch, aren't taken for answers to this one's.
+        lastRequest = record.epoch << 32
+    }
+
+    /// - Parameters:
+    ///   - now: In microseconds since 1970. It may go back.
+    ///   - generator: For delays.
+    package mutating func step(
+        _ input: SyncInput, at now: Int64, using generator: inout some RandomNumberGenerator
+    ) -> [SyncEffect] {
+        limitTimes(to: now)
+        var effects: [SyncEffect] = []
+        switch input {
+        case .wrote(let writes): outbox.append(writes)
+        case .connected: connect(at: now)
+        case .disconnected: if connection != .halted { connection = .offline }
+        case .authorized: if connection == .unauthorized { connection = .closed }
+        case .timer:
+            timer = nil
+            effects += expire(at: now, using: &generator)
+        case .retryNow:
+            record.delayMicroseconds = 0
+            record.retryAfterMicroseconds = 0
+        case .retry(let position):
+            if let write = outbox.retry(position) { effects.append(save { $0.writes = [write] }) }
+        case .discard(let position):
+            if outbox.discard(position) { effects.append(save { $0.removed = [position] }) }
+        case .answer(let answer, let id): effects += take(answer, to: id, at: now, using: &generator)
+        case .failure(let failure, let id): effects += take(failure, of: id, at: now, using: &generator)
+        }
+        effects += proceed(at: now)
+        if wakeTime != timer {
+            timer = wakeTime
+            effects.append(.setTimer(timer))
+        }
+        return effects
+    }
+
+    /// When something is to be done though nothing happens.
+    private var wakeTime: Int64? {
+        switch connection {
+        case .offline, .unauthorized, .halted: nil
+        case .closed: record.retryTime
+        case .handshake(let flight): deadline(of: flight)
+        case .open(let session):
+            min(
+                session.push.map(deadline(of:)) ?? .max,
+                session.pull.map(deadline(of:)) ?? session.pullTime)
+        }
+    }
+
+    func deadline(of flight: Flight) -> Int64 { flight.time + configuration.requestMicroseconds }
+
+    func save(_ fill: (inout SyncTransaction) -> Void = { _ in }) -> SyncEffect {
+        var transaction = SyncTransaction(record: record)
+        fill(&transaction)
+        return .save(transaction)
+    }
+
+    mutating func request(_ kind: SyncRequest.Kind, at now: Int64) -> (SyncRequest, Flight) {
+        lastRequest += 1
+        let id = SyncRequest.ID(value: lastRequest)
+        return (SyncRequest(id: id, kind: kind), Flight(request: id, time: now))
+    }
+}

@@ -1,0 +1,22 @@
+/// What is asked of a remote.
+package struct SyncRequest: Sendable, Equatable {
+    /// Names a request among all that the cores of one store make.
+    package struct ID: Hashable, Sendable {
+        let value: Int64
+    }
+
+    package enum Kind: Sendable, Equatable {
+        /// Begins a session, and ends all earlier ones of this producer.
+        /// - Parameters:
+        ///   - line: The history that was pulled.
+        ///   - position: How far.
+        case hello(epoch: Int64, line: [UInt8], position: Int64)
+        /// Writes under consecutive numbers: their positions in the log of this store.
+        case push(epoch: Int64, line: [UInt8], firstNumber: Int64, writes: [Int64])
+        /// The changes behind a position; answered when there are some, or after a while.
+        case pull(line: [UInt8], position: Int64)
+    }
+
+    package let id: ID
+    package let kind: Kind
+}

@@ -1,0 +1,12 @@
+/// What is saved together or not at all.
+package struct SyncTransaction: Sendable, Equatable {
+    package var record: SyncRecord
+    /// Rows of the outbox as they are from now on.
+    package var writes: [PendingWrite] = []
+    /// Rows of the outbox that go, by position.
+    package var removed: [Int64] = []
+    /// The remote has lost what lay behind this position; so do the rows that were pulled. Comes before the changes.
+    package var rewind: Int64?
+    /// To be applied to the rows that were pulled, in this order.
+    package var changes: [RemoteChange] = []
+}

@@ -1,0 +1,423 @@
+import PredicateTestSupport
+import StorageCore
+import Testing
+
+@testable import StorageSync
+
+/// One rule of the core each: what it does next, what it saves, how long it waits.
+struct SyncCoreTests {
+    /// A core, a clock, and the requests that it has made.
+    private struct Bench {
+        var core: SyncCore
+        var now: Int64 = 1_800_000_000_000_000
+        var saved: [SyncTransaction] = []
+        var sent: [SyncRequest] = []
+        var timer: Int64?
+        /// Whether something was sent in the last step before all was saved.
+        var sendsEarly = false
+        private var random = PredicateGenerator(seed: 1)
+
+        init(_ writes: [PendingWrite] = [], _ record: SyncRecord = SyncRecord(), batchWrites: Int = 500) {
+            var configuration = SyncCore.Configuration()
+            configuration.batchWrites = batchWrites
+            core = SyncCore(record: record, outbox: Outbox(rows: writes), configuration: configuration)
+        }
+
+        mutating func step(_ input: SyncInput) {
+            sent = []
+            saved = []
+            sendsEarly = false
+            for effect in core.step(input, at: now, using: &random) {
+                switch effect {
+                case .save(let transaction):
+                    if !sent.isEmpty { sendsEarly = true }
+                    saved.append(transaction)
+                case .send(let request): sent.append(request)
+                case .setTimer(let date): timer = date
+                }
+            }
+        }
+
+        mutating func fail(_ failure: SyncFailure) {
+            guard let request = sent.first else { return }
+            step(.failure(failure, of: request.id))
+        }
+
+        /// Begins a session, in which nothing was ever sent.
+        mutating func open(lastNumber: Int64 = 0, results: [NumberedResult] = []) {
+            step(.connected)
+            guard let hello = sent.first else { return }
+            step(
+                .answer(
+                    .welcome(
+                        SyncWelcome(line: [1], shared: core.record.position, lastNumber: lastNumber, results: results)),
+                    to: hello.id))
+        }
+
+        var push: (id: SyncRequest.ID, first: Int64, writes: [Int64])? {
+            sent.lazy.compactMap { request in
+                guard case .push(_, _, let first, let writes) = request.kind else { return nil }
+                return (request.id, first, writes)
+            }.first
+        }
+
+        mutating func answer(_ results: [WriteResult]) {
+            guard let push else { return }
+            step(
+                .answer(
+                    .pushed(
+                        results.enumerated().map { NumberedResult(number: push.first + Int64($0), result: $1) }),
+                    to: push.id))
+        }
+    }
+
+    private func write(_ position: Int64, _ id: String = "a", size: Int = 10) -> PendingWrite {
+        PendingWrite(position: position, document: DocumentID(entity: "notes", id: id), size: size, base: 0)
+    }
+
+    @Test func whatIsSentWasSavedBefore() throws {
+        var bench = Bench([write(1), write(2, "b")])
+        bench.open()
+        let push = try #require(bench.push)
+        #expect(push.first == 1 && push.writes == [1, 2])
+        #expect(bench.saved.last?.writes.map(\.state) == [.sending(number: 1), .sending(number: 2)])
+        #expect(bench.saved.last?.record.lastNumber == 2 && !bench.sendsEarly)
+    }
+
+    @Test func aSessionIsSavedBeforeItIsAskedFor() {
+        var bench = Bench()
+        bench.step(.connected)
+        #expect(bench.saved.map(\.record.epoch) == [1] && !bench.sendsEarly)
+        #expect(bench.sent.map(\.kind) == [.hello(epoch: 1, line: [], position: 0)])
+    }
+
+    /// Whoever only waits for the remote has a request under way.
+    @Test func anOpenSessionPulls() {
+        var bench = Bench()
+        bench.open()
+        #expect(bench.sent.map(\.kind) == [.pull(line: [1], position: 0)])
+    }
+
+    @Test func aBatchEndsWithItsBytes() {
+        var bench = Bench([
+            write(1, size: 200_000), write(2, size: 60_000), write(3, size: 10_000), write(4, size: 9_000_000),
+        ])
+        bench.open()
+        #expect(bench.push?.writes == [1, 2])
+        bench.answer([.applied(at: 1), .applied(at: 2)])
+        #expect(bench.push?.writes == [3])
+        bench.answer([.applied(at: 3)])
+        #expect(bench.push?.writes == [4], "a write that is larger than a batch goes by itself")
+    }
+
+    @Test func aRejectedWriteHoldsBackItsDocumentOnly() {
+        var bench = Bench([write(1, "a"), write(2, "b"), write(3, "a"), write(4, "c")], batchWrites: 2)
+        bench.open()
+        bench.answer([.rejected(.invalid("no")), .applied(at: 1)])
+        #expect(bench.core.outbox.parked.map(\.position) == [1])
+        #expect(bench.push?.writes == [4])
+        bench.answer([.applied(at: 2)])
+        #expect(bench.push == nil)
+        bench.step(.discard(position: 1))
+        #expect(bench.saved.first?.removed == [1])
+        #expect(bench.push?.writes == [3])
+    }
+
+    @Test func aWriteBehindARejectedOneOfItsBatchWaits() {
+        var bench = Bench([write(1), write(2)])
+        bench.open()
+        bench.answer([.rejected(.missing), .blocked])
+        #expect(bench.push == nil)
+        #expect(bench.core.outbox.pending.map(\.state) == [.parked(.missing), .waiting])
+        bench.step(.retry(position: 1))
+        #expect(bench.push?.first == 3, "the numbers of both are used up")
+        #expect(bench.push?.writes == [1, 2])
+    }
+
+    @Test func onlyWhatIsParkedCanBeDiscarded() {
+        var bench = Bench([write(1)])
+        bench.step(.discard(position: 1))
+        bench.step(.retry(position: 1))
+        #expect(bench.saved.isEmpty && bench.core.outbox.pending.count == 1)
+    }
+
+    /// The answer was lost after the remote had applied the batch: the next session says so, and nothing is sent twice.
+    @Test func aLostAnswerIsAskedFor() throws {
+        var bench = Bench([write(1), write(2, "b")])
+        bench.open()
+        bench.now += 60_000_000
+        bench.step(.timer)
+        #expect(bench.core.connection == .closed && bench.sent.isEmpty)
+        bench.now = try #require(bench.timer)
+        bench.step(.timer)
+        let hello = try #require(bench.sent.first)
+        let results = [
+            NumberedResult(number: 1, result: .applied(at: 7)), NumberedResult(number: 2, result: .rejected(.deleted)),
+        ]
+        bench.step(
+            .answer(.welcome(SyncWelcome(line: [1], shared: 0, lastNumber: 2, results: results)), to: hello.id))
+        #expect(bench.push == nil)
+        #expect(bench.core.outbox.pending.map(\.state) == [.accepted(number: 1, at: 7), .parked(.deleted)])
+    }
+
+    /// The request was lost: nothing is known under its numbers, so others may have them.
+    @Test func aLostRequestIsSentAgain() {
+        var bench = Bench([write(1)])
+        bench.open()
+        bench.step(.disconnected)
+        bench.step(.wrote([write(2, "b")]))
+        bench.open()
+        #expect(bench.push?.first == 1 && bench.push?.writes == [1, 2])
+    }
+
+    @Test func anAnswerOfAnEarlierSessionIsPassedOver() throws {
+        var bench = Bench([write(1)])
+        bench.open()
+        let old = try #require(bench.push)
+        bench.step(.disconnected)
+        bench.open()
+        let before = bench.core
+        bench.step(.answer(.pushed([NumberedResult(number: 1, result: .applied(at: 1))]), to: old.id))
+        #expect(bench.core.outbox == before.outbox)
+    }
+
+    @Test func aWriteIsConfirmedWhenItWasPulled() throws {
+        var bench = Bench([write(1)])
+        bench.open()
+        let pull = try #require(bench.sent.last)
+        bench.answer([.applied(at: 3)])
+        #expect(bench.core.outbox.pending.map(\.state) == [.accepted(number: 1, at: 3)])
+        // The change itself isn't among them: a filter may leave it out.
+        bench.step(.answer(.page(SyncPage(start: 0, end: 3, changes: [])), to: pull.id))
+        #expect(bench.core.outbox.pending.isEmpty)
+        #expect(bench.core.outbox.confirmed.map(\.state) == [.confirmed(number: 1)])
+        #expect(bench.saved.first?.record.position == 3)
+    }
+
+    /// A remote that answers nonsense isn't asked again at once.
+    @Test func anAnswerThatMakesNoSenseEndsTheSession() throws {
+        func change(_ position: Int64) -> RemoteChange {
+            RemoteChange(
+                position: position, document: DocumentID(entity: "notes", id: "a"), operation: .delete, ownNumber: nil)
+        }
+        let pages = [
+            SyncPage(start: 5, end: 9, changes: []), SyncPage(start: 0, end: -1, changes: []),
+            SyncPage(start: 0, end: 3, changes: [change(2), change(1)]),
+            SyncPage(start: 0, end: 3, changes: [change(4)]),
+        ]
+        for page in pages {
+            var bench = Bench()
+            bench.open()
+            let pull = try #require(bench.sent.first)
+            bench.step(.answer(.page(page), to: pull.id))
+            #expect(bench.core.connection == .closed && bench.core.record.failures == 1)
+            #expect(bench.core.record.position == 0 && bench.saved.allSatisfy(\.changes.isEmpty))
+        }
+        for welcome in [
+            SyncWelcome(line: [], shared: -1, lastNumber: 0, results: []),
+            SyncWelcome(line: [], shared: 0, lastNumber: -1, results: []),
+        ] {
+            var bench = Bench()
+            bench.step(.connected)
+            bench.step(.answer(.welcome(welcome), to: bench.sent[0].id))
+            #expect(bench.core.connection == .closed && bench.core.record.failures == 1)
+        }
+        // One of two writes is left out.
+        var bench = Bench([write(1), write(2)])
+        bench.open()
+        bench.answer([.applied(at: 1)])
+        #expect(bench.core.connection == .closed && bench.core.record.failures == 1)
+    }
+
+    @Test func aRemoteThatDoesNotHoldPullsIsAskedOnceASecond() throws {
+        var bench = Bench()
+        bench.open()
+        let pull = try #require(bench.sent.first)
+        bench.now += 200_000
+        bench.step(.answer(.page(SyncPage(start: 0, end: 0, changes: [])), to: pull.id))
+        #expect(bench.sent.isEmpty && bench.saved.isEmpty && bench.timer == bench.now + 800_000)
+        bench.now += 800_000
+        bench.step(.timer)
+        #expect(bench.sent.map(\.kind) == [.pull(line: [1], position: 0)])
+        // One that was held is followed by the next at once.
+        let next = try #require(bench.sent.first)
+        bench.now += 25_000_000
+        bench.step(.answer(.page(SyncPage(start: 0, end: 0, changes: [])), to: next.id))
+        #expect(bench.sent.count == 1)
+    }
+
+    /// 2, 4, 8, 16, 32 and then 60 seconds are the most; a random part of it is waited.
+    @Test func delaysGrowAndAreSaved() {
+        var bench = Bench([write(1)])
+        bench.step(.connected)
+        for ceiling: Int64 in [2, 4, 8, 16, 32, 60, 60, 60] {
+            bench.fail(.retryable(afterMicroseconds: nil))
+            let record = bench.core.record
+            #expect((0...ceiling * 1_000_000).contains(record.retryTime - bench.now))
+            #expect(bench.saved.last?.record == record)
+            bench.now = record.retryTime
+            bench.step(.timer)
+            #expect(bench.sent.count == 1)
+        }
+        // Not by a session alone.
+        bench.step(
+            .answer(.welcome(SyncWelcome(line: [1], shared: 0, lastNumber: 0, results: [])), to: bench.sent[0].id))
+        #expect(bench.core.record.failures == 8)
+        bench.answer([.applied(at: 1)])
+        #expect(bench.core.record.failures == 0)
+    }
+
+    /// Who only reads is not made to wait longer each time.
+    @Test func aPageEndsTheFailuresOfWhoHasNothingToSend() throws {
+        var parked = write(1)
+        parked.state = .parked(.missing)
+        var record = SyncRecord()
+        record.failures = 5
+        var bench = Bench([parked, write(2)], record)
+        bench.open()
+        let pull = try #require(bench.sent.first)
+        #expect(bench.push == nil && bench.core.record.failures == 5)
+        bench.step(.answer(.page(SyncPage(start: 0, end: 3, changes: [])), to: pull.id))
+        #expect(bench.core.record.failures == 0)
+    }
+
+    @Test func whatTheRemoteAsksForHoldsAcrossARestart() {
+        var bench = Bench([write(1)])
+        bench.step(.connected)
+        bench.fail(.retryable(afterMicroseconds: 120_000_000))
+        #expect((120_000_000...122_000_000).contains(bench.core.record.retryTime - bench.now))
+        var next = Bench([write(1)], bench.core.record)
+        next.now = bench.now + 119_000_000
+        next.step(.connected)
+        #expect(next.sent.isEmpty && next.timer == bench.now + 120_000_000)
+        next.now += 1_000_000
+        next.step(.timer)
+        #expect(next.sent.count == 1)
+    }
+
+    @Test func aReturningNetworkEndsADelay() {
+        var bench = Bench([write(1)])
+        bench.step(.connected)
+        for _ in 0..<6 {
+            bench.fail(.retryable(afterMicroseconds: nil))
+            bench.step(.disconnected)
+            bench.step(.connected)
+            #expect(bench.sent.count == 1)
+        }
+        bench.fail(.retryable(afterMicroseconds: 1_000_000))
+        bench.step(.connected)
+        #expect(bench.sent.isEmpty, "the remote has asked for the delay")
+        bench.step(.retryNow)
+        #expect(bench.sent.count == 1)
+    }
+
+    @Test func credentialsAreWaitedForAndNotCounted() {
+        var bench = Bench([write(1)])
+        bench.step(.connected)
+        bench.fail(.unauthorized)
+        #expect(bench.core.connection == .unauthorized && bench.timer == nil && bench.core.record.failures == 0)
+        bench.step(.connected)
+        bench.step(.wrote([write(2)]))
+        #expect(bench.sent.isEmpty)
+        bench.step(.authorized)
+        #expect(bench.sent.count == 1)
+    }
+
+    /// A clock that was a year ahead when something failed, and is right again.
+    @Test func aClockThatWasSetBackDelaysNothing() throws {
+        var bench = Bench([write(1)])
+        bench.step(.connected)
+        bench.fail(.retryable(afterMicroseconds: 10_000_000))
+        bench.now -= 31_536_000_000_000
+        bench.step(.timer)
+        #expect(try #require(bench.timer) <= bench.now + 12_000_000)
+        bench.step(.retryNow)
+        #expect(bench.sent.count == 1)
+        bench.now -= 31_536_000_000_000
+        bench.step(.timer)
+        #expect(try #require(bench.timer) <= bench.now + 60_000_000)
+    }
+
+    @Test func aTimerThatFiresEarlyIsSetAgain() {
+        var bench = Bench([write(1)])
+        bench.step(.connected)
+        bench.timer = nil
+        bench.step(.timer)
+        #expect(bench.sent.isEmpty && bench.timer == bench.now + 60_000_000)
+    }
+
+    /// An answer that comes late, after the process was started again.
+    @Test func requestsOfTwoCoresHaveDifferentNames() {
+        var bench = Bench()
+        bench.step(.connected)
+        var next = Bench([], bench.saved[0].record)
+        next.step(.connected)
+        #expect(next.sent.map(\.id) != bench.sent.map(\.id))
+    }
+
+    /// A remote that was restored from a backup has lost what this store knows to be confirmed.
+    @Test func whatARestoredRemoteHasLostIsSentAgain() throws {
+        var bench = Bench([write(1), write(2)])
+        bench.open()
+        let pull = try #require(bench.sent.last)
+        bench.answer([.applied(at: 1), .applied(at: 2)])
+        bench.step(.answer(.page(SyncPage(start: 0, end: 2, changes: [])), to: pull.id))
+        var third = write(3)
+        third.base = 2
+        bench.step(.wrote([third]))
+        bench.step(.disconnected)
+        bench.step(.connected)
+        let hello = try #require(bench.sent.first)
+        bench.step(.answer(.welcome(SyncWelcome(line: [2], shared: 1, lastNumber: 1, results: [])), to: hello.id))
+        #expect(bench.saved.first?.rewind == 1 && bench.core.record.position == 1 && bench.core.record.line == [2])
+        #expect(bench.push?.first == 2 && bench.push?.writes == [2, 3])
+        // What the writer has seen behind it, nobody has seen now.
+        #expect(bench.core.outbox.pending.map(\.base) == [0, 1])
+    }
+
+    @Test func aCopyOfAStoreDoesNotSendUnderTheNumbersOfTheOther() throws {
+        var bench = Bench([write(1)])
+        bench.open(lastNumber: 5)
+        #expect(bench.core.connection == .halted && bench.sent.isEmpty && bench.timer == nil)
+        bench.step(.connected)
+        #expect(bench.sent.isEmpty)
+    }
+
+    @Test func confirmedWritesAreKeptUpToALimit() throws {
+        var configuration = SyncCore.Configuration()
+        configuration.confirmedWrites = 2
+        let rows = (1...4).map { (position: Int64) in
+            var row = write(position)
+            row.state = .accepted(number: position, at: position)
+            return row
+        }
+        var core = SyncCore(record: SyncRecord(), outbox: Outbox(rows: rows), configuration: configuration)
+        core.record.lastNumber = 4
+        var random = PredicateGenerator(seed: 1)
+        func requests(_ effects: [SyncEffect]) -> [SyncRequest] {
+            effects.compactMap { if case .send(let request) = $0 { request } else { nil } }
+        }
+        let hello = requests(core.step(.connected, at: 0, using: &random))
+        let welcome = SyncWelcome(line: [1], shared: 0, lastNumber: 4, results: [])
+        let pull = requests(core.step(.answer(.welcome(welcome), to: hello[0].id), at: 0, using: &random))
+        let effects = core.step(
+            .answer(.page(SyncPage(start: 0, end: 4, changes: [])), to: pull[0].id), at: 0, using: &random)
+        guard case .save(let transaction) = effects.first else {
+            Issue.record("nothing was saved")
+            return
+        }
+        #expect(transaction.removed == [1, 2] && transaction.writes.map(\.position) == [3, 4])
+        #expect(core.outbox.confirmed.map(\.position) == [3, 4])
+    }
+
+    @Test func tenThousandWritesGoInTwentyBatches() {
+        var bench = Bench((1...10_000).map { (position: Int64) in write(position, "d\(position % 100)") })
+        bench.open()
+        var batches = 0
+        while let push = bench.push {
+            batches += 1
+            bench.answer(push.writes.map { .applied(at: $0) })
+        }
+        #expect(batches == 20)
+    }
+}

@@ -1,0 +1,200 @@
+import StorageCore
+
+@testable import StorageSync
+
+/// A process that drives a core: it lives until it crashes, and starts again from what was saved.
+final class SimulatedProcess {
+    private unowned let client: SimulatedClient
+    private var simulation: Simulation { client.simulation }
+    private(set) var isAlive = false
+    private var isStopped = false
+    /// nil where another process holds the lock.
+    private(set) var core: SyncCore?
+    private var revision = 0
+    /// Counts lives and timers: what belongs to an earlier one isn't delivered.
+    private var life = 0
+    private var timer = 0
+
+    init(client: SimulatedClient) { self.client = client }
+
+    func startLater() {
+        simulation.time.schedule(after: .random(in: 0...10_000_000, using: &simulation.random)) { [unowned self] in
+            start()
+        }
+    }
+
+    func start() {
+        guard !isAlive, !isStopped else { return }
+        isAlive = true
+        life += 1
+        if simulation.defect == .losesOutboxAtRestart, life > 1 { client.store.loseOutbox() }
+        drive(life)
+    }
+
+    private func drive(_ life: Int) {
+        guard isAlive, life == self.life, core == nil else { return }
+        guard client.takeLock(self) else {
+            simulation.time.schedule(after: 1_000_000) { [unowned self] in drive(life) }
+            return
+        }
+        var configuration = SyncCore.Configuration()
+        configuration.batchWrites = 5
+        configuration.batchBytes = 150_000
+        core = SyncCore(
+            record: client.store.record, outbox: Outbox(rows: Array(client.store.rows.values)),
+            configuration: configuration)
+        revision = client.store.revision
+        if client.hasNetwork { handle(.connected) }
+    }
+
+    func crash() {
+        guard isAlive else { return }
+        simulation.count("crashes")
+        stop()
+        isStopped = false
+        startLater()
+    }
+
+    func stop() {
+        isAlive = false
+        isStopped = true
+        core = nil
+        client.releaseLock(self)
+    }
+
+    func noticeWrites() {
+        guard let core else { return }
+        let rows = client.store.rows.values.filter { $0.position > core.outbox.lastPosition }
+        handle(.wrote(rows.sorted { $0.position < $1.position }))
+    }
+
+    func handle(_ input: SyncInput) {
+        guard isAlive, var core else { return }
+        let now = simulation.time.now + client.clockOffset
+        let effects = core.step(input, at: now, using: &simulation.random)
+        self.core = core
+        checkLiveness(core, at: now)
+        for effect in effects {
+            if simulation.isTroubled, simulation.chance(200) { return crash() }
+            guard perform(effect, at: now, after: effects) else { return }
+        }
+    }
+
+    /// - Returns: Whether the process goes on.
+    private func perform(_ effect: SyncEffect, at now: Int64, after effects: [SyncEffect]) -> Bool {
+        switch effect {
+        case .save(let transaction):
+            if simulation.defect == .sendsBeforeSaving, simulation.isTroubled, simulation.chance(8) {
+                for case .send(let request) in effects { send(request) }
+                crash()
+                return false
+            }
+            return save(transaction)
+        case .send(let request): send(request)
+        case .setTimer(let date):
+            timer += 1
+            guard let date, simulation.defect != .losesTimers || !simulation.chance(4) else { return true }
+            simulation.time.schedule(after: date - now) { [unowned self, timer, life] in
+                if timer == self.timer, life == self.life { handle(.timer) }
+            }
+        }
+        return true
+    }
+
+    private func save(_ transaction: SyncTransaction) -> Bool {
+        var transaction = transaction
+        let rows = client.store.rows
+        for position in transaction.removed where rows[position]?.isParked == true {
+            simulation.discarded.insert(.init(client: client.number, position: position))
+        }
+        for write in transaction.writes where write.isParked { simulation.count("parked") }
+        if simulation.defect == .dropsRejectedWrites {
+            transaction.removed += transaction.writes.filter(\.isParked).map(\.position)
+        }
+        var later: [RemoteChange] = []
+        if simulation.defect == .savesPositionBeforeChanges { swap(&later, &transaction.changes) }
+        guard client.store.save(transaction, at: revision) else {
+            // Another process has saved since: this one begins again from that.
+            simulation.count("conflicts")
+            crash()
+            return false
+        }
+        revision = client.store.revision
+        if !later.isEmpty {
+            if simulation.isTroubled, simulation.chance(4) {
+                crash()
+                return false
+            }
+            client.store.applyLate(later)
+        }
+        return true
+    }
+
+    private func send(_ request: SyncRequest) {
+        var writes: [HubWrite] = []
+        if case .push(let epoch, let line, let first, let positions) = request.kind {
+            writes = client.store.hubWrites(positions)
+            if simulation.defect == .reordersBatches { writes.reverse() }
+            if simulation.defect == .sendsAgainUnderNewNumbers {
+                let again = SyncRequest.Kind.push(
+                    epoch: epoch, line: line, firstNumber: first + Int64(positions.count), writes: positions)
+                simulation.time.schedule(after: 4_000_000) { [unowned self, life, writes] in
+                    guard life == self.life, case .open(let session) = core?.connection,
+                        session.push?.request == request.id
+                    else { return }
+                    deliver(again, writes, of: request.id)
+                }
+            }
+        }
+        deliver(request.kind, writes, of: request.id)
+        if simulation.isTroubled, simulation.chance(10) { deliver(request.kind, writes, of: request.id) }
+    }
+
+    private var delay: Int64 {
+        let longest: Int64 = simulation.isTroubled ? simulation.pick([20_000, 500_000, 20_000_000]) : 50_000
+        return .random(in: 1_000...longest, using: &simulation.random)
+    }
+
+    private func deliver(_ kind: SyncRequest.Kind, _ writes: [HubWrite], of id: SyncRequest.ID) {
+        guard client.hasNetwork, !client.losesRequests, !simulation.isTroubled || !simulation.chance(12) else { return }
+        let reply: SimulatedHub.Reply = { [unowned self, life] answer in
+            guard client.hasNetwork, !client.losesAnswers, !simulation.isTroubled || !simulation.chance(12) else {
+                return
+            }
+            for _ in 0..<(simulation.isTroubled && simulation.chance(10) ? 2 : 1) {
+                simulation.time.schedule(after: delay) { [unowned self] in
+                    // A socket ends with its process; what it was answered goes to nobody else.
+                    guard life == self.life else { return }
+                    switch answer {
+                    case .success(let answer): handle(.answer(answer, to: id))
+                    case .failure(let failure): handle(.failure(failure, of: id))
+                    }
+                }
+            }
+        }
+        simulation.time.schedule(after: delay) { [unowned self] in
+            guard simulation.hub.isUp else { return }
+            if simulation.isTroubled, simulation.chance(25) {
+                simulation.count("busy hub")
+                return reply(.failure(.retryable(afterMicroseconds: simulation.chance(2) ? 5_000_000 : nil)))
+            }
+            let held = simulation.hub.take(
+                kind, writes, from: client.producer, fences: simulation.defect != .hubDoesNotFence, reply: reply)
+            guard let held else { return }
+            simulation.time.schedule(after: 25_000_000) { [unowned self] in simulation.hub.release(held) }
+        }
+    }
+
+    /// What waits has a timer, a request under way, or a reason that somebody can see.
+    private func checkLiveness(_ core: SyncCore, at now: Int64) {
+        switch core.connection {
+        case .offline, .unauthorized, .handshake: break
+        case .halted: simulation.find("client \(client.number) has halted")
+        case .closed:
+            if core.record.retryTime > now + 65_000_000 { simulation.find("a delay is longer than a minute") }
+        case .open(let session):
+            if session.pull == nil, session.pullTime <= now { simulation.find("client \(client.number) doesn't pull") }
+            if session.push == nil, core.outbox.hasSendable { simulation.find("client \(client.number) doesn't push") }
+        }
+    }
+}

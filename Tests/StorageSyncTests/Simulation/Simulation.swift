@@ -1,0 +1,166 @@
+import PredicateTestSupport
+import StorageCore
+
+@testable import StorageSync
+
+/// Clients and a hub in one thread and in virtual time: what happens is decided by the seed alone.
+///
+/// While it is troubled, messages are lost, delivered twice, late and out of order, directions are cut, processes die between any
+/// two effects, clocks jump, and the hub restarts or goes on from an older backup. Then it heals, and has some minutes to come to
+/// rest.
+final class Simulation {
+    struct WriteID: Hashable {
+        let client: Int
+        let position: Int64
+    }
+
+    let defect: PlantedDefect?
+    var random: PredicateGenerator
+    var time = VirtualTime(startingAt: 1_800_000_000_000_000)
+    var hub: SimulatedHub
+    private(set) var clients: [SimulatedClient] = []
+    private(set) var isTroubled = true
+    /// Each write whose transaction was committed.
+    private(set) var accepted: [WriteID: DocumentID] = [:]
+    /// Those that somebody gave up after they had been parked.
+    var discarded: Set<WriteID> = []
+    private(set) var findings: [String] = []
+    /// What has happened, by kind: a run in which nothing did shows nothing.
+    var counts: [String: Int] = [:]
+
+    init(seed: UInt64, clients count: Int, writes: Int, defect: PlantedDefect? = nil) {
+        self.defect = defect
+        random = PredicateGenerator(seed: seed)
+        hub = SimulatedHub()
+        clients = (0..<count).map { number in
+            SimulatedClient(
+                number: number, processes: chance(3) ? 2 : 1, isLocked: !chance(4), simulation: self)
+        }
+        for client in clients { for process in client.processes { process.startLater() } }
+        for _ in 0..<writes {
+            let client = pick(clients)
+            time.schedule(after: .random(in: 0...90_000_000, using: &random)) { [unowned self] in write(to: client) }
+        }
+        for _ in 0..<count * 4 + 4 {
+            time.schedule(after: .random(in: 0...100_000_000, using: &random)) { [unowned self] in trouble() }
+        }
+    }
+
+    func find(_ finding: String) { findings.append(finding) }
+    func count(_ kind: String) { counts[kind, default: 0] += 1 }
+    func chance(_ of: UInt64) -> Bool { random.next() % of == 0 }
+    func pick<T>(_ choices: [T]) -> T { choices[Int(random.next() % UInt64(choices.count))] }
+
+    func run() {
+        run(microseconds: 120_000_000)
+        heal()
+        // A request that has no answer, the longest delay, and what a session needs.
+        run(microseconds: 200_000_000)
+        checkThatNothingWaits()
+        // Whoever sees what was parked gives it up; what waited behind it may be parked in turn.
+        for _ in 0..<20 where findings.isEmpty {
+            let parked = clients.flatMap { client in client.parked.map { (client, $0) } }
+            guard !parked.isEmpty else { break }
+            for (client, write) in parked { client.owner?.handle(.discard(position: write.position)) }
+            run(microseconds: 200_000_000)
+        }
+        checkThatNothingWaits()
+        checkThatAllAreEqual()
+    }
+
+    private func run(microseconds: Int64) {
+        let end = time.now + microseconds
+        while findings.isEmpty, let action = time.next(before: end) { action() }
+    }
+
+    private func heal() {
+        isTroubled = false
+        hub.isUp = true
+        for client in clients { client.heal() }
+    }
+
+    private func write(to client: SimulatedClient) {
+        guard isTroubled, client.processes.contains(where: \.isAlive) else { return }
+        let document = DocumentID(entity: "notes", id: "n\(random.next() % 6)")
+        let columns: [String: StorageValue] = [
+            pick(["a", "b", "c"]): .integer(Int64(random.next() % 14)), "by": .text("\(client.number)"),
+        ]
+        let operation: WriteOperation =
+            switch random.next() % 8 {
+            case 0: .delete
+            case 1: .save(columns)
+            default: client.store.visible[document] == nil ? .save(columns) : .patch(columns)
+            }
+        count(operation == .delete ? "deletions" : "writes")
+        let write = client.store.write(operation, to: document, size: Int(random.next() % 100_000))
+        accepted[WriteID(client: client.number, position: write.position)] = document
+        if defect == .losesDeletions, operation == .delete { client.store.drop(write.position) }
+        for process in client.processes {
+            time.schedule(after: .random(in: 0...50_000, using: &random)) { process.noticeWrites() }
+        }
+    }
+
+    private func trouble() {
+        guard isTroubled else { return }
+        let client = pick(clients)
+        switch random.next() % 8 {
+        case 0:
+            count("hub restarts")
+            hub.isUp = false
+            time.schedule(after: .random(in: 0...10_000_000, using: &random)) { [unowned self] in hub.isUp = true }
+        case 1: hub.backup()
+        case 2:
+            if hub.restore(keepingLine: defect == .hubKeepsItsLine, random: random.next()) { count("hub restorations") }
+        case 3:
+            count("cut directions")
+            client.losesRequests = chance(2)
+            client.losesAnswers = !client.losesRequests
+        case 4: client.setNetwork(!client.hasNetwork)
+        case 5:
+            count("clock jumps")
+            client.clockOffset += .random(in: -31_536_000_000_000...31_536_000_000_000, using: &random)
+        case 6: pick(client.processes).crash()
+        default:
+            guard let write = client.parked.first else { return }
+            client.owner?.handle(chance(2) ? .retry(position: write.position) : .discard(position: write.position))
+        }
+    }
+
+    // MARK: What must hold
+
+    private func checkThatNothingWaits() {
+        for client in clients {
+            var parked: Set<DocumentID> = []
+            for write in client.store.rows.values.sorted(by: { $0.position < $1.position }) where !write.isConfirmed {
+                if write.isParked { parked.insert(write.document) }
+                guard !parked.contains(write.document) else { continue }
+                let connection = client.owner?.core.map { "\($0.connection)" } ?? "no process"
+                find("client \(client.number): the write at \(write.position) is still \(write.state); \(connection)")
+            }
+        }
+    }
+
+    private func checkThatAllAreEqual() {
+        var applied: Set<WriteID> = []
+        var last: [String: Int64] = [:]
+        for event in hub.hub.events {
+            guard let client = Int(event.producer.value) else { continue }
+            if !applied.insert(WriteID(client: client, position: event.write.origin)).inserted {
+                find("the write at \(event.write.origin) of client \(client) was applied twice")
+            }
+            let key = "\(client) \(event.write.document.id)"
+            if event.write.origin <= last[key, default: 0] {
+                find("the write at \(event.write.origin) of client \(client) came after \(last[key, default: 0])")
+            }
+            last[key] = event.write.origin
+        }
+        for id in accepted.keys where !applied.contains(id) && !discarded.contains(id) {
+            find("the write at \(id.position) of client \(id.client) is lost")
+        }
+        for id in discarded where applied.contains(id) { find("the write at \(id.position) was given up and applied") }
+        for client in clients {
+            if client.store.pulled != hub.hub.documents { find("client \(client.number) isn't equal to the hub") }
+            if client.store.visible != client.store.pulled { find("client \(client.number) shows something else") }
+        }
+    }
+}

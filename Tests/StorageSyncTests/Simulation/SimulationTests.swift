@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import StorageSync
+
+/// Every accepted write is applied once or parked where somebody sees it, in the order of its document; in the end all are equal.
+///
+/// `STORAGEKIT_TEST_SCALE` multiplies the seeds, `STORAGEKIT_SEED` replays one.
+struct SimulationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static var scale: Double { environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1 }
+
+    /// `STORAGEKIT_SEED` alone, or so many for each of the parts, which run side by side.
+    private static func seeds(_ count: Int, part: Int = 0, of parts: Int = 1) -> [UInt64] {
+        if let seed = environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return part == 0 ? [seed] : [] }
+        return (0..<max(parts, Int(Double(count) * scale))).filter { $0 % parts == part }.map { UInt64($0) + 1 }
+    }
+
+    private func run(_ seed: UInt64, defect: PlantedDefect? = nil) -> Simulation {
+        let simulation = Simulation(seed: seed, clients: 2 + Int(seed % 7), writes: 60, defect: defect)
+        simulation.run()
+        return simulation
+    }
+
+    @Test(arguments: 0..<4) func allAreEqualInTheEndAndNothingIsLostOrRepeated(part: Int) {
+        var counts: [String: Int] = [:]
+        for seed in Self.seeds(100, part: part, of: 4) {
+            let simulation = run(seed)
+            #expect(simulation.findings.isEmpty, "seed \(seed)")
+            counts.merge(simulation.counts, uniquingKeysWith: +)
+        }
+        // Whatever the seeds, none of them may have become harmless.
+        guard Self.environment["STORAGEKIT_SEED"] == nil, Self.scale >= 1 else { return }
+        for kind in [
+            "writes", "deletions", "parked", "crashes", "conflicts", "cut directions", "clock jumps", "hub restarts",
+            "hub restorations", "busy hub",
+        ] {
+            #expect(counts[kind, default: 0] >= 5, "\(kind)")
+        }
+    }
+
+    @Test(arguments: PlantedDefect.allCases) func aPlantedDefectIsFound(_ defect: PlantedDefect) {
+        let found = (1...400).first { !run($0, defect: defect).findings.isEmpty }
+        #expect(found != nil)
+    }
+
+    /// Many clients of one hub: five seeds of 2,000 at scale 100.
+    @Test func manyClients() {
+        for seed in Self.seeds(1).prefix(5) {
+            let count = Int(min(2_000, 50 * max(1, Self.scale / 2.5)))
+            let simulation = Simulation(seed: seed, clients: count, writes: count * 3)
+            simulation.run()
+            #expect(simulation.findings.isEmpty, "seed \(seed)")
+        }
+    }
+}
