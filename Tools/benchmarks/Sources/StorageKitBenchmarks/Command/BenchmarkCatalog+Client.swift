@@ -1,6 +1,8 @@
 /// Benchmarks of `SQLiteClient` on its engines.
 extension BenchmarkCatalog {
-    var client: [Benchmark] { [clientSaveMany, clientSaveBatches, clientLookUp, clientLookUpAtOnce, clientObserve] }
+    var client: [Benchmark] {
+        [clientSaveMany, clientSaveBatches, clientReadAll, clientLookUp, clientLookUpAtOnce, clientObserve]
+    }
 
     private var clientSaveMany: Benchmark {
         Benchmark(
@@ -24,6 +26,20 @@ extension BenchmarkCatalog {
             let people = generator.people(workload.savedRows)
             return Contest(
                 operations: people.count, contenders: ClientContenders.saveMany(people, rowsPerTransaction: 100))
+        }
+    }
+
+    private var clientReadAll: Benchmark {
+        Benchmark(
+            id: "client-read-all",
+            title: "`SQLiteClient`: read \(Format.count(workload.savedRows)) rows",
+            method: """
+                In the order of the key, just written. The C loop touches every column and keeps nothing; the others return an \
+                array of values with eight columns.
+                """
+        ) { _ in
+            let people = generator.people(workload.savedRows)
+            return Contest(operations: people.count, contenders: ClientContenders.readAll(people))
         }
     }
 
@@ -57,7 +73,7 @@ extension BenchmarkCatalog {
             id: "client-observe",
             title: "`SQLiteClient`: \(Format.count(workload.consecutiveSaves)) commits, each followed by its report",
             method:
-                "An update of one row, durability full, then the wait for the observation of the table. GRDB's `DatabaseRegionObservation` beside it."
+                "An update of one row, durability full, then the wait for the observation of the table."
         ) { _ in
             let people = generator.people(workload.consecutiveSaves)
             return Contest(

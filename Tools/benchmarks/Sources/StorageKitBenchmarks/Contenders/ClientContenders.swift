@@ -52,6 +52,20 @@ enum ClientContenders {
             }
     }
 
+    static func readAll(_ people: [Person]) -> [Contender] {
+        CContenders.readAll(people)
+            + GRDBContenders.readAll(people).filter { $0.name == ContenderName.handwrittenFetch }
+            + engines(people) { client in
+                let read = try await client.read { db in
+                    try db.fetchAll("SELECT * FROM person ORDER BY id") { try Person($0) }
+                }
+                guard read.count == people.count else {
+                    throw BenchmarkError("There are \(read.count) of \(people.count) rows.")
+                }
+                return []
+            }
+    }
+
     /// - Parameter tasks: How many look up at once, each its part of the keys.
     static func lookUpConcurrently(_ keys: [String], tasks: Int, among people: [Person]) -> [Contender] {
         [
@@ -90,7 +104,7 @@ enum ClientContenders {
         let changed = people.prefix(count)
         return [
             Contender(
-                ContenderName.observation,
+                ContenderName.regionObservation,
                 prepare: { workspace in
                     let pool = try GRDBStore.create(workspace.path("grdb.sqlite"))
                     try await GRDBStore.upsertWithCachedStatement(people, into: pool)
@@ -163,11 +177,7 @@ extension SQLiteClient {
         let person = try await read { db -> Person? in
             var person: Person?
             try db.forEachRow(GRDBContenders.selectByKeySQL, [key]) { row in
-                person = Person(
-                    id: try row.value(String.self, at: 0), name: try row.value(String.self, at: 1),
-                    email: try row.value(String.self, at: 2), age: try row.value(Int64.self, at: 3),
-                    city: try row.value(String.self, at: 4), active: try row.value(Bool.self, at: 5),
-                    score: try row.value(Double.self, at: 6), updatedAt: try row.value(Int64.self, at: 7))
+                person = try Person(row)
                 return false
             }
             return person
@@ -177,6 +187,14 @@ extension SQLiteClient {
 }
 
 extension Person {
+    fileprivate init(_ row: SQLiteRow) throws {
+        self.init(
+            id: try row.value(String.self, at: 0), name: try row.value(String.self, at: 1),
+            email: try row.value(String.self, at: 2), age: try row.value(Int64.self, at: 3),
+            city: try row.value(String.self, at: 4), active: try row.value(Bool.self, at: 5),
+            score: try row.value(Double.self, at: 6), updatedAt: try row.value(Int64.self, at: 7))
+    }
+
     fileprivate var arguments: [any StorageColumnValue] {
         [id, name, email, age, city, active, score, updatedAt]
     }

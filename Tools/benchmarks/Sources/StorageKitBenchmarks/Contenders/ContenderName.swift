@@ -19,6 +19,7 @@ enum ContenderName {
     /// The same commits with nobody looking.
     static let unwatched = "StorageKit, no view"
     static let observation = "GRDB ValueObservation"
+    static let regionObservation = "GRDB DatabaseRegionObservation"
     static let constantRegion = "GRDB trackingConstantRegion"
     static let unobserved = "GRDB, no observation"
 }
