@@ -2,14 +2,15 @@
 ///
 /// Always true:
 /// 1. Writes stand by position, that is in the order in which they were made.
-/// 2. A write is sent only if no earlier write of its document is parked. With 1, the writes of a document reach the remote in the
-///    order in which they were made.
-/// 3. Numbers of one session are consecutive, and a number stands for one write from the time that it was saved until its outcome
-///    is known.
+/// 2. A write is sent only if no earlier write of its document is parked. With 1, the writes of a document reach the remote in
+///    the order in which they were made.
+/// 3. Numbers of one session are consecutive, and a number stands for one write from the time that it was saved until its
+///    outcome is known.
+/// 4. What is accepted or confirmed is part of the remote's history as of ``SyncRecord/lines``, at the position that it has.
 package struct Outbox: Sendable, Equatable {
     /// Those that aren't confirmed.
     package private(set) var pending: [PendingWrite] = []
-    /// Those that are, the latest last.
+    /// Those that are, by position of the remote.
     package private(set) var confirmed: [PendingWrite] = []
 
     /// Of the latest write that it knows; those behind it are to be handed to it.
@@ -19,8 +20,9 @@ package struct Outbox: Sendable, Equatable {
     package init(rows: [PendingWrite] = []) {
         lastPosition = rows.map(\.position).max() ?? 0
         for row in rows.sorted(by: { $0.position < $1.position }) {
-            if case .confirmed = row.state { confirmed.append(row) } else { pending.append(row) }
+            if row.isConfirmed { confirmed.append(row) } else { pending.append(row) }
         }
+        sortConfirmed()
     }
 
     package var parked: [PendingWrite] { pending.filter(\.isParked) }
@@ -69,7 +71,7 @@ package struct Outbox: Sendable, Equatable {
         return change { write in
             guard case .sending(let number) = write.state, let result = byNumber[number] else { return nil }
             return switch result {
-            case .applied(let at): at <= position ? .confirmed(number: number) : .accepted(number: number, at: at)
+            case .applied(let at): at <= position ? .confirmed(at: at) : .accepted(at: at)
             case .rejected(let rejection): .parked(rejection)
             case .blocked: .waiting
             }
@@ -77,48 +79,63 @@ package struct Outbox: Sendable, Equatable {
     }
 
     /// Confirms the writes whose changes were pulled.
-    /// - Parameters:
-    ///   - numbers: Those among the changes.
-    ///   - position: How far was pulled; accepted writes before it that aren't among the changes are none of what this client sees.
-    mutating func confirm(_ numbers: Set<Int64>, pulledUpTo position: Int64) -> [PendingWrite] {
-        change { write in
-            switch write.state {
-            case .sending(let number) where numbers.contains(number): .confirmed(number: number)
-            case .accepted(let number, let at) where at <= position: .confirmed(number: number)
-            case .sending, .accepted, .waiting, .parked, .confirmed: nil
-            }
+    /// - Parameter position: How far was pulled; accepted writes before it that aren't among the changes are none of what this
+    ///   client sees.
+    mutating func confirm(_ changes: [RemoteChange], pulledUpTo position: Int64) -> [PendingWrite] {
+        let positions = Dictionary(
+            changes.compactMap { change in change.ownOrigin.map { ($0, change.position) } },
+            uniquingKeysWith: { first, _ in first })
+        return change { write in
+            if let at = positions[write.position] { return .confirmed(at: at) }
+            guard case .accepted(let at) = write.state, at <= position else { return nil }
+            return .confirmed(at: at)
         }
     }
 
-    /// Begins a session: no outcome behind the last number exists, nor ever will. Outcomes up to it were settled before.
-    /// - Parameter position: What was pulled behind it is no part of the remote's history any more.
-    mutating func restart(behind lastNumber: Int64, rewindingTo position: Int64?) -> [PendingWrite] {
-        var changed: [Int64: PendingWrite] = [:]
-        let lost = confirmed.filter { ($0.number ?? 0) > lastNumber }
+    /// Begins a session, after the outcomes that it has brought were taken over.
+    ///
+    /// - Parameters:
+    ///   - lastNumber: Up to which writes that are still being sent had an outcome that nobody knows any more. Those behind it
+    ///     have none, nor ever will, and wait again.
+    ///   - sharedEnd: What was applied behind it is no part of the remote's history any more, and waits again.
+    /// - Returns: The rows that changed.
+    mutating func restart(behind lastNumber: Int64, sharedEnd: Int64, pulledUpTo position: Int64) -> [PendingWrite] {
+        let before = Dictionary(uniqueKeysWithValues: pending.map { ($0.position, $0) })
+        let lost = confirmed.filter { $0.isApplied(behind: sharedEnd) }
         if !lost.isEmpty {
-            confirmed.removeAll { ($0.number ?? 0) > lastNumber }
+            confirmed.removeAll { $0.isApplied(behind: sharedEnd) }
             pending = (pending + lost).sorted { $0.position < $1.position }
         }
         for index in pending.indices {
-            let before = pending[index]
-            if let number = before.number, number > lastNumber {
-                pending[index].state = .waiting
-            } else if case .sending = before.state {
-                pending[index].state = .parked(.unknown)
+            if pending[index].isApplied(behind: sharedEnd) { pending[index].state = .waiting }
+            if case .sending(let number) = pending[index].state {
+                pending[index].state = number > lastNumber ? .waiting : .parked(.unknown)
             }
-            if let position { pending[index].base = min(before.base, position) }
-            if pending[index] != before { changed[before.position] = pending[index] }
+            pending[index].base = min(pending[index].base, position)
         }
-        return changed.values.sorted { $0.position < $1.position }
+        return pending.filter { before[$0.position] != $0 }
     }
 
-    /// Forgets the oldest confirmed writes.
-    /// - Returns: Their positions.
-    mutating func trim(toConfirmed limit: Int) -> [Int64] {
+    /// Parks a write that waits.
+    mutating func park(_ position: Int64, _ rejection: WriteRejection) -> PendingWrite? {
+        guard let index = pending.firstIndex(where: { $0.position == position && $0.state == .waiting }) else {
+            return nil
+        }
+        pending[index].state = .parked(rejection)
+        return pending[index]
+    }
+
+    /// Forgets the writes that were confirmed first.
+    /// - Returns: Those.
+    mutating func trim(toConfirmed limit: Int) -> [PendingWrite] {
         guard confirmed.count > limit else { return [] }
-        let removed = confirmed.prefix(confirmed.count - limit).map(\.position)
+        let removed = Array(confirmed.prefix(confirmed.count - limit))
         confirmed.removeFirst(removed.count)
         return removed
+    }
+
+    private mutating func sortConfirmed() {
+        confirmed.sort { ($0.remotePosition ?? 0, $0.position) < ($1.remotePosition ?? 0, $1.position) }
     }
 
     /// Makes a parked write one that waits.
@@ -148,6 +165,7 @@ package struct Outbox: Sendable, Equatable {
         }
         guard hasConfirmed else { return changed }
         confirmed += pending.filter(\.isConfirmed)
+        sortConfirmed()
         pending.removeAll(where: \.isConfirmed)
         return changed
     }
@@ -156,4 +174,14 @@ package struct Outbox: Sendable, Equatable {
 extension PendingWrite {
     var isParked: Bool { if case .parked = state { true } else { false } }
     var isConfirmed: Bool { if case .confirmed = state { true } else { false } }
+
+    /// Where the remote has applied it.
+    var remotePosition: Int64? {
+        switch state {
+        case .accepted(let at), .confirmed(let at): at
+        case .waiting, .sending, .parked: nil
+        }
+    }
+
+    fileprivate func isApplied(behind position: Int64) -> Bool { remotePosition.map { $0 > position } ?? false }
 }

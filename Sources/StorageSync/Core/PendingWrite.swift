@@ -8,11 +8,12 @@ package struct PendingWrite: Sendable, Equatable {
         /// Sent under a number; its outcome isn't known.
         case sending(number: Int64)
         /// Applied by the remote at a position that hasn't been pulled yet.
-        case accepted(number: Int64, at: Int64)
+        case accepted(at: Int64)
         /// Refused for good. Later writes of its document wait until it is retried or discarded.
         case parked(WriteRejection)
-        /// Among the rows that were pulled. Kept for some time: a remote that is restored from a backup may need it again.
-        case confirmed(number: Int64)
+        /// Among the rows that were pulled, as of a position of the remote. Kept for some time: a remote that is restored from
+        /// a backup may need it again.
+        case confirmed(at: Int64)
     }
 
     /// Of its event in the log of this store: the order in which writes were made.
@@ -29,13 +30,5 @@ package struct PendingWrite: Sendable, Equatable {
         self.document = document
         self.size = size
         self.base = base
-    }
-
-    /// Under which it was sent last; nil where the remote has no outcome under it.
-    package var number: Int64? {
-        switch state {
-        case .waiting, .parked: nil
-        case .sending(let number), .accepted(let number, _), .confirmed(let number): number
-        }
     }
 }

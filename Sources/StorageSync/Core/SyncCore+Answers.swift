@@ -31,30 +31,46 @@ extension SyncCore {
 
     /// - Returns: nil where the answer makes no sense.
     private mutating func begin(_ welcome: SyncWelcome) -> SyncEffect? {
-        guard welcome.shared >= 0, welcome.lastNumber >= 0 else { return nil }
-        guard welcome.lastNumber <= record.lastNumber else {
-            connection = .halted
+        guard !welcome.lines.isEmpty, welcome.head >= 0, welcome.lastNumber >= 0 else { return nil }
+        if let reason = haltReason(welcome) {
+            connection = .halted(reason)
             return save()
         }
+        // Numbers of another branch of the history say nothing about those that were sent here.
+        let goesOn = welcome.lines.starts(with: record.lines)
+        let shared = record.lines.sharedEnd(with: welcome.lines)
+        let rewind = shared < record.position ? shared : nil
+        record.position = min(record.position, shared)
+        if shared < record.forgottenPosition { record.hasLostWrites = true }
+        record.forgottenPosition = min(record.forgottenPosition, shared)
+        record.lines = welcome.lines
+        record.settledNumber = welcome.lastNumber
         connection = .open(Session(lastNumber: welcome.lastNumber))
-        let isRewound = welcome.shared < record.position
-        if isRewound { record.position = welcome.shared }
-        record.line = welcome.line
-        let settled = outbox.settle(welcome.results, pulledUpTo: record.position)
-        let freed = outbox.restart(
-            behind: welcome.lastNumber, rewindingTo: isRewound ? welcome.shared : nil)
-        // The later row of a write is the one that counts.
-        let changed = Dictionary((settled + freed).map { ($0.position, $0) }, uniquingKeysWith: { _, later in later })
-        return savingOutbox(changed.values.sorted { $0.position < $1.position }) {
-            if isRewound { $0.rewind = welcome.shared }
-        }
+        var changed = goesOn ? outbox.settle(welcome.results, pulledUpTo: record.position) : []
+        changed += outbox.restart(
+            behind: goesOn ? welcome.lastNumber : 0, sharedEnd: shared, pulledUpTo: record.position)
+        if let (position, rejection) = refusal, let parked = outbox.park(position, rejection) { changed.append(parked) }
+        refusal = nil
+        // The last row of a write is the one that counts.
+        let rows = Dictionary(changed.map { ($0.position, $0) }, uniquingKeysWith: { _, later in later })
+        return savingOutbox(rows.values.sorted { $0.position < $1.position }) { $0.rewind = rewind }
     }
 
-    /// - Returns: nil where writes are left without an outcome.
+    private func haltReason(_ welcome: SyncWelcome) -> HaltReason? {
+        if welcome.lastNumber > record.lastNumber { return .unknownNumbers }
+        guard welcome.lines == record.lines else { return nil }
+        return welcome.lastNumber < record.settledNumber || welcome.head < record.position ? .remoteWentBack : nil
+    }
+
+    /// - Returns: nil where writes are left without an outcome, or none of them was looked at.
     private mutating func settle(_ results: [NumberedResult]) -> SyncEffect? {
-        let changed = outbox.settle(results, pulledUpTo: record.position)
-        guard !outbox.isSending else { return nil }
+        var settled = outbox
+        let changed = settled.settle(results, pulledUpTo: record.position)
+        guard !settled.isSending, results.contains(where: { $0.result != .blocked }) else { return nil }
+        outbox = settled
         record.failures = 0
+        record.settledNumber = max(record.settledNumber, results.map(\.number).max() ?? 0)
+        batchWrites = configuration.batchWrites
         return savingOutbox(changed)
     }
 
@@ -62,18 +78,19 @@ extension SyncCore {
         if !outbox.isSending, !outbox.hasSendable { record.failures = 0 }
         guard page.end > page.start else { return [] }
         record.position = page.end
-        let confirmed = outbox.confirm(Set(page.changes.compactMap(\.ownNumber)), pulledUpTo: page.end)
-        return [savingOutbox(confirmed) { $0.changes = page.changes }]
+        return [savingOutbox(outbox.confirm(page.changes, pulledUpTo: page.end)) { $0.changes = page.changes }]
     }
 
     private mutating func savingOutbox(
         _ changed: [PendingWrite], _ fill: (inout SyncTransaction) -> Void = { _ in }
     ) -> SyncEffect {
-        let forgotten = Set(outbox.trim(toConfirmed: configuration.confirmedWrites))
+        let forgotten = outbox.trim(toConfirmed: configuration.confirmedWrites)
+        record.forgottenPosition = max(record.forgottenPosition, forgotten.last?.remotePosition ?? 0)
+        let positions = Set(forgotten.map(\.position))
         return save {
             fill(&$0)
-            $0.writes = changed.filter { !forgotten.contains($0.position) }
-            $0.removed = forgotten.sorted()
+            $0.writes = changed.filter { !positions.contains($0.position) }
+            $0.removed = positions.sorted()
         }
     }
 }

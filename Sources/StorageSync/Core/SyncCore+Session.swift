@@ -3,9 +3,16 @@ internal import StorageCore
 extension SyncCore {
     mutating func connect(at now: Int64) {
         guard connection == .offline || connection == .closed else { return }
+        // A network that comes back may be another one: nobody waits for what went wrong in the one before, unless the remote
+        // has asked for it. Where a process begins, nothing has come back.
+        if connection == .offline, hasBeenConnected, record.retryAfterMicroseconds == 0 { record.delayMicroseconds = 0 }
+        hasBeenConnected = true
         connection = .closed
-        // Whoever comes back doesn't wait for what went wrong before, unless the remote has asked for it.
-        record.delayMicroseconds = 0
+    }
+
+    mutating func disconnect() {
+        if case .halted = connection { return }
+        connection = .offline
     }
 
     /// Sends what can be sent.
@@ -14,17 +21,18 @@ extension SyncCore {
         case .offline, .unauthorized, .halted, .handshake: return []
         case .closed:
             guard now >= record.retryTime else { return [] }
+            // What was waited for is over, whatever the clock says later.
+            record.delayMicroseconds = 0
+            record.retryAfterMicroseconds = 0
             record.epoch += 1
-            let kind = SyncRequest.Kind.hello(
-                epoch: record.epoch, line: record.line, position: record.position)
-            let (hello, flight) = request(kind, at: now)
+            let (hello, flight) = request(.hello(epoch: record.epoch), at: now)
             connection = .handshake(flight)
             return [save(), .send(hello)]
         case .open(var session):
             var effects: [SyncEffect] = []
             if session.push == nil { effects += push(in: &session, at: now) }
             if session.pull == nil, now >= session.pullTime {
-                let (pull, flight) = request(.pull(line: record.line, position: record.position), at: now)
+                let (pull, flight) = request(.pull(line: line, position: record.position), at: now)
                 session.pull = flight
                 effects.append(.send(pull))
             }
@@ -33,16 +41,19 @@ extension SyncCore {
         }
     }
 
+    /// The remote's present one.
+    private var line: [UInt8] { record.lines.last?.id ?? [] }
+
     private mutating func push(in session: inout Session, at now: Int64) -> [SyncEffect] {
         let batch = outbox.nextBatch(
-            maximumWrites: configuration.batchWrites, maximumBytes: configuration.batchBytes)
+            maximumWrites: batchWrites, maximumBytes: configuration.batchBytes)
         guard !batch.isEmpty else { return [] }
         let first = session.lastNumber + 1
         let writes = outbox.number(batch, from: first)
         session.lastNumber += Int64(writes.count)
         record.lastNumber = max(record.lastNumber, session.lastNumber)
         let kind = SyncRequest.Kind.push(
-            epoch: record.epoch, line: record.line, firstNumber: first, writes: writes.map(\.position))
+            epoch: record.epoch, line: line, firstNumber: first, writes: writes.map(\.position))
         let (push, flight) = request(kind, at: now)
         session.push = flight
         return [save { $0.writes = writes }, .send(push)]
@@ -83,9 +94,22 @@ extension SyncCore {
         switch failure {
         case .retryable(let microseconds):
             return [retryLater(than: now, remoteAsksFor: microseconds, using: &generator)]
-        case .sessionEnded: return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
-        case .unauthorized:
+        case .sessionEnded(let epoch):
+            // Another process has begun it, or this store was put back to an earlier state.
+            if let epoch, epoch < 1 << 31 { record.epoch = max(record.epoch, epoch) }
+            return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
+        case .unauthorized where id.value > lastUnauthorizedRequest:
             connection = .unauthorized
+            return []
+        case .unauthorized: return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
+        case .refused(let rejection):
+            let batch = outbox.pending.filter { if case .sending = $0.state { true } else { false } }
+            guard case .open(let session) = connection, session.push?.request == id, let first = batch.first else {
+                return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
+            }
+            batchWrites = max(1, batch.count / 2)
+            if batch.count == 1 { refusal = (first.position, rejection) }
+            connection = .closed
             return []
         }
     }

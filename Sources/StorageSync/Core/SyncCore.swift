@@ -1,23 +1,26 @@
 /// Keeps a store and its remote equal: what to send, what to save, when to try again.
 ///
-/// A pure state machine: no clock, no randomness, no task and no socket of its own. A driver hands it what happens, and does what
-/// it answers, in that order.
+/// A pure state machine: no clock, no randomness, no task and no socket of its own. A driver hands it what happens, and does
+/// what it answers, in that order.
 ///
 /// ``` swift
 /// for effect in core.step(.connected, at: now, using: &generator) { … }
 /// ```
 ///
-/// Every accepted write is applied once, or parked where somebody can see it. Why:
+/// Every write that was committed is applied once, or parked where somebody can see it. Why:
 ///
-/// 1. A write is numbered, and the number saved, before it is sent. A remote takes the numbers of a producer in their order, each
-///    once: it applies the write, or rejects it, and the number is used up.
-/// 2. A request without an answer says nothing about its writes. Nothing is sent in its place until a hello has been answered. A
-///    hello begins a session under a new epoch, which was saved before; the remote ends all sessions of lower epochs with it.
+/// 1. A write is numbered, and the number saved, before it is sent. A remote takes the numbers of a producer in their order,
+///    each once: it applies the write, or rejects it, and the number is used up.
+/// 2. A request without an answer says nothing about its writes. Nothing is sent in its place until a hello has been answered.
+///    A hello begins a session under a new epoch, which was saved before; the remote ends all sessions of lower epochs with it.
 /// 3. So the answer's last number is final: each write up to it has an outcome, which the answer has for those that this store
-///    doesn't know, since only one batch is under way at a time; no write behind it has one, nor will a message that is still on
-///    its way give it one. Those are free to be numbered again.
-/// 4. A remote that was restored from a backup knows fewer numbers and positions, and says so by another line. What it has lost of
-///    this store's writes waits again, in the old order, before all later ones of the same document.
+///    doesn't know, since only one batch is under way at a time; no write behind it has one, nor will a message that is still
+///    on its way give it one. Those are free to be numbered again.
+/// 4. A remote that was restored from a backup says so by another line. What it has lost of this store's writes waits again, in
+///    the old order, before all later ones of the same document. Where a backup of another branch is restored later, a write
+///    may be in it already: the remote looks for it by its origin, the position in this store's log.
+///
+/// In the words of the field: the epoch is a fencing token, numbers are those of an idempotent producer, a line is a timeline.
 package struct SyncCore: Sendable {
     package struct Configuration: Sendable {
         package var batchWrites = 500
@@ -43,8 +46,16 @@ package struct SyncCore: Sendable {
         case open(Session)
         /// Until there are other credentials.
         case unauthorized
-        /// The remote has outcomes under numbers that this store never sent: it is a copy of another, or was restored by hand.
-        case halted
+        /// Until somebody has seen to it: what would be sent could be applied twice, or be taken for something else.
+        case halted(HaltReason)
+    }
+
+    package enum HaltReason: Sendable, Equatable {
+        /// The remote has outcomes under numbers that this store never sent: it is a copy of another, or an older state of
+        /// itself. It needs a producer id of its own.
+        case unknownNumbers
+        /// The remote has lost what it had acknowledged, and hasn't begun another line: it was replaced by an older copy.
+        case remoteWentBack
     }
 
     /// A request without an answer.
@@ -67,7 +78,14 @@ package struct SyncCore: Sendable {
     package internal(set) var record: SyncRecord
     package internal(set) var outbox: Outbox
     let configuration: Configuration
-    private var lastRequest: Int64
+    /// How many writes a batch has at the most; fewer while a remote refuses larger ones.
+    var batchWrites: Int
+    /// A write that was refused by itself: it is parked when the next session has shown that it isn't applied.
+    var refusal: (position: Int64, rejection: WriteRejection)?
+    /// Requests up to this one were made with other credentials.
+    var lastUnauthorizedRequest: Int64
+    var hasBeenConnected = false
+    private(set) var lastRequest: Int64
     private var timer: Int64?
 
     /// - Parameters:
@@ -77,8 +95,11 @@ package struct SyncCore: Sendable {
         self.record = record
         self.outbox = outbox
         self.configuration = configuration
-        // Answers to requests of a core before this one, of which none had a higher epoch, aren't taken for answers to this one's.
+        batchWrites = configuration.batchWrites
+        // An epoch begins with a session, and a session has fewer requests than that: no answer to a request of an earlier core
+        // is taken for one to a request of this one.
         lastRequest = record.epoch << 32
+        lastUnauthorizedRequest = lastRequest
     }
 
     /// - Parameters:
@@ -92,8 +113,10 @@ package struct SyncCore: Sendable {
         switch input {
         case .wrote(let writes): outbox.append(writes)
         case .connected: connect(at: now)
-        case .disconnected: if connection != .halted { connection = .offline }
-        case .authorized: if connection == .unauthorized { connection = .closed }
+        case .disconnected: disconnect()
+        case .authorized:
+            lastUnauthorizedRequest = lastRequest
+            if connection == .unauthorized { connection = .closed }
         case .timer:
             timer = nil
             effects += expire(at: now, using: &generator)

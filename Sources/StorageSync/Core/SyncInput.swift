@@ -1,11 +1,11 @@
 /// What happens to a core.
 package enum SyncInput: Sendable, Equatable {
-    /// Writes were committed: all rows of the outbox behind ``Outbox/lastPosition``, read at once. Two that were committed side by
-    /// side may be noticed in the other order, but must not be sent in it.
+    /// Writes were committed: all rows of the outbox behind ``Outbox/lastPosition``, read at once. Two that were committed side
+    /// by side may be noticed in the other order, but must not be sent in it.
     case wrote([PendingWrite])
     case connected
     case disconnected
-    /// The time that was set by ``SyncEffect/setTimer(_:)`` has come.
+    /// The time that was set by ``SyncEffect/setTimer(_:)`` has come; too early does no harm.
     case timer
     case answer(SyncAnswer, to: SyncRequest.ID)
     case failure(SyncFailure, of: SyncRequest.ID)

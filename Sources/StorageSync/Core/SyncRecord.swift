@@ -2,12 +2,18 @@
 package struct SyncRecord: Sendable, Equatable {
     /// The latest session that was asked for. Sessions of lower epochs can't write any more.
     package var epoch: Int64 = 0
-    /// The largest number that a write was sent under.
+    /// The largest number that a write was sent under, in any session.
     package var lastNumber: Int64 = 0
-    /// Which history of the remote was pulled; empty before the first session.
-    package var line: [UInt8] = []
+    /// The last number that has an outcome that this store knows.
+    package var settledNumber: Int64 = 0
+    /// The history of the remote that was pulled; empty before the first session.
+    package var lines: [RemoteLine] = []
     /// How far it was pulled.
     package var position: Int64 = 0
+    /// Confirmed writes up to this position of the remote aren't kept any more.
+    package var forgottenPosition: Int64 = 0
+    /// Whether the remote has lost writes of this store that aren't kept any more: nobody sends them again.
+    package var hasLostWrites = false
     /// Since the last batch that was acknowledged, or page that was pulled with nothing to send.
     package var failures = 0
     /// When the last of them was, in microseconds since 1970.
@@ -19,7 +25,7 @@ package struct SyncRecord: Sendable, Equatable {
 
     package init() {}
 
-    /// Before this time the remote isn't asked again. The delay comes on top of what it has asked for: all whom it has asked for the
-    /// same would come back at once.
+    /// Before this time the remote isn't asked again. The delay comes on top of what it has asked for: all whom it has asked
+    /// for the same would come back at once.
     package var retryTime: Int64 { failureTime + retryAfterMicroseconds + delayMicroseconds }
 }

@@ -5,7 +5,8 @@ package struct SyncTransaction: Sendable, Equatable {
     package var writes: [PendingWrite] = []
     /// Rows of the outbox that go, by position.
     package var removed: [Int64] = []
-    /// The remote has lost what lay behind this position; so do the rows that were pulled. Comes before the changes.
+    /// The remote has lost what lay behind this position; so do the rows that were pulled. Comes before the changes. The bases
+    /// of all rows of the outbox, also of those that were written meanwhile, are this position at the most.
     package var rewind: Int64?
     /// To be applied to the rows that were pulled, in this order.
     package var changes: [RemoteChange] = []

@@ -4,7 +4,7 @@ package enum WriteRejection: Sendable, Equatable {
     case deleted
     /// There is no document to change.
     case missing
-    /// It was sent, and the remote doesn't know any more what became of it.
+    /// It was sent, and the remote doesn't know what became of it.
     case unknown
     /// The remote's own check of what was written.
     case invalid(String)

@@ -6,6 +6,9 @@ package struct HubProducer: Sendable, Equatable {
     package private(set) var epoch: Int64 = 0
     /// All writes up to this number have an outcome.
     package private(set) var lastNumber: Int64 = 0
+    /// The largest origin of its writes that were applied. Those behind it are new; others may have been applied before, on a
+    /// line that the producer doesn't know of.
+    package private(set) var lastOrigin: Int64 = 0
     /// The outcomes of the last batch: the only ones that the producer may not know.
     package private(set) var results: [NumberedResult] = []
 
@@ -31,6 +34,8 @@ package struct HubProducer: Sendable, Equatable {
         if firstNumber == lastNumber + 1 { return .new }
         return firstNumber == results.first?.number ? .repeated(results) : .refused
     }
+
+    package mutating func applied(origin: Int64) { lastOrigin = max(lastOrigin, origin) }
 
     package mutating func finish(_ results: [NumberedResult]) {
         self.results = results

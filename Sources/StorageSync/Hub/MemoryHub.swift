@@ -3,8 +3,8 @@ package import StorageCore
 
 /// A hub in memory: one log that all clients write to and read, with the documents that it leads to.
 ///
-/// Columns of one document that several clients write keep the value that comes last in the log. Deletes win: a write by somebody who
-/// doesn't know of the deletion is rejected, one by somebody who does begins the document anew.
+/// Columns of one document that several clients write keep the value that comes last in the log. Deletes win: a write by
+/// somebody who doesn't know of the deletion is rejected, one by somebody who does may begin the document anew.
 package struct MemoryHub: Sendable {
     package struct Event: Sendable, Equatable {
         package let producer: ProducerID
@@ -12,8 +12,7 @@ package struct MemoryHub: Sendable {
         package let write: HubWrite
     }
 
-    /// Each with the last position that it shares with the one before.
-    private var lines: [(id: [UInt8], fork: Int64)]
+    package private(set) var lines: [RemoteLine]
     private(set) var producers: [ProducerID: HubProducer] = [:]
     private var deletions: [DocumentID: (position: Int64, producer: ProducerID)] = [:]
     /// The event at position *n* is at index *n* - 1.
@@ -24,11 +23,11 @@ package struct MemoryHub: Sendable {
 
     /// - Parameters:
     ///   - line: Names the history that begins here; random in earnest.
-    ///   - check: Asked before each write.
+    ///   - check: Asked before each write but deletions.
     package init(
         line: [UInt8], check: @escaping @Sendable (DocumentID, [String: StorageValue]) -> String? = { _, _ in nil }
     ) {
-        lines = [(line, 0)]
+        lines = [RemoteLine(id: line, fork: 0)]
         self.check = check
     }
 
@@ -36,31 +35,24 @@ package struct MemoryHub: Sendable {
     package var line: [UInt8] { lines[lines.count - 1].id }
 
     /// To be called where a hub goes on from a copy of itself, before anything else.
-    package mutating func beginLine(_ id: [UInt8]) { lines.append((id, head)) }
+    package mutating func beginLine(_ id: [UInt8]) { lines.append(RemoteLine(id: id, fork: head)) }
 
     package mutating func hello(
-        from producer: ProducerID, epoch: Int64, line: [UInt8], position: Int64
+        from producer: ProducerID, epoch: Int64
     ) -> Result<SyncWelcome, SyncFailure> {
-        guard producers[producer, default: HubProducer()].begin(epoch: epoch) else { return .failure(.sessionEnded) }
+        let isLatest = producers[producer, default: HubProducer()].begin(epoch: epoch)
         let known = producers[producer, default: HubProducer()]
+        guard isLatest else { return .failure(.sessionEnded(epoch: known.epoch)) }
         return .success(
-            SyncWelcome(
-                line: self.line, shared: shared(with: line, at: position), lastNumber: known.lastNumber,
-                results: known.results))
-    }
-
-    /// Up to where a history is part of this one.
-    private func shared(with line: [UInt8], at position: Int64) -> Int64 {
-        guard let index = lines.firstIndex(where: { $0.id == line }) else { return 0 }
-        return lines[(index + 1)...].map(\.fork).reduce(min(position, head), min)
+            SyncWelcome(lines: lines, head: head, lastNumber: known.lastNumber, results: known.results))
     }
 
     package mutating func push(
         _ writes: [HubWrite], from producer: ProducerID, epoch: Int64, line: [UInt8], firstNumber: Int64
     ) -> Result<[NumberedResult], SyncFailure> {
-        guard line == self.line, let known = producers[producer] else { return .failure(.sessionEnded) }
+        guard line == self.line, let known = producers[producer] else { return .failure(.sessionEnded(epoch: nil)) }
         switch known.admits(epoch: epoch, firstNumber: firstNumber) {
-        case .refused: return .failure(.sessionEnded)
+        case .refused: return .failure(.sessionEnded(epoch: known.epoch))
         case .repeated(let results): return .success(results)
         case .new: break
         }
@@ -77,37 +69,50 @@ package struct MemoryHub: Sendable {
     }
 
     private mutating func apply(_ write: HubWrite, _ number: Int64, from producer: ProducerID) -> WriteResult {
+        if let position = position(of: write.origin, by: producer) { return .applied(at: position) }
+        // The producer's own deletions come before its later writes, since its numbers are taken in order.
+        if write.operation != .delete, let deletion = deletions[write.document], deletion.position > write.base,
+            deletion.producer != producer
+        {
+            return .rejected(.deleted)
+        }
         let columns: [String: StorageValue]
         switch write.operation {
-        case .save(let saved):
-            // The producer's own deletions come before its later writes, since its numbers are taken in order.
-            if let deletion = deletions[write.document], deletion.position > write.base, deletion.producer != producer {
-                return .rejected(.deleted)
-            }
-            columns = saved
+        case .save(let saved): columns = saved
         case .patch(let patch):
             guard let before = documents[write.document] else {
                 return .rejected(deletions[write.document] == nil ? .missing : .deleted)
             }
             columns = before.merging(patch) { _, new in new }
         case .delete:
-            events.append(Event(producer: producer, number: number, write: write))
+            append(write, number, from: producer)
             documents[write.document] = nil
             deletions[write.document] = (head, producer)
             return .applied(at: head)
         }
         if let reason = check(write.document, columns) { return .rejected(.invalid(reason)) }
-        events.append(Event(producer: producer, number: number, write: write))
+        append(write, number, from: producer)
         documents[write.document] = columns
-        deletions[write.document] = nil
         return .applied(at: head)
+    }
+
+    private mutating func append(_ write: HubWrite, _ number: Int64, from producer: ProducerID) {
+        events.append(Event(producer: producer, number: number, write: write))
+        producers[producer, default: HubProducer()].applied(origin: write.origin)
+    }
+
+    /// Where a write was applied before: by a hub that this one was restored from, while the producer followed another.
+    /// - Complexity: O(1), and O(*n*) in the events for writes that aren't behind all that the producer has had applied.
+    private func position(of origin: Int64, by producer: ProducerID) -> Int64? {
+        guard let known = producers[producer], origin <= known.lastOrigin else { return nil }
+        return events.firstIndex { $0.write.origin == origin && $0.producer == producer }.map { Int64($0) + 1 }
     }
 
     /// - Parameter limit: In events.
     package func pull(
         for producer: ProducerID, line: [UInt8], after position: Int64, limit: Int
     ) -> Result<SyncPage, SyncFailure> {
-        guard line == self.line, (0...head).contains(position) else { return .failure(.sessionEnded) }
+        guard line == self.line, (0...head).contains(position) else { return .failure(.sessionEnded(epoch: nil)) }
         let end = min(head, position + Int64(limit))
         return .success(
             SyncPage(
@@ -116,7 +121,7 @@ package struct MemoryHub: Sendable {
                     let event = events[Int(index)]
                     return RemoteChange(
                         position: index + 1, document: event.write.document, operation: event.write.operation,
-                        ownNumber: event.producer == producer ? event.number : nil)
+                        ownOrigin: event.producer == producer ? event.write.origin : nil)
                 }))
     }
 }

@@ -18,7 +18,7 @@ struct MemoryHubTests {
 
     private func hub() -> MemoryHub {
         var hub = MemoryHub(line: [1]) { _, columns in columns["a"] == .integer(13) ? "a is 13" : nil }
-        for producer in [one, other] { _ = hub.hello(from: producer, epoch: 1, line: [], position: 0) }
+        for producer in [one, other] { _ = hub.hello(from: producer, epoch: 1) }
         return hub
     }
 
@@ -48,14 +48,14 @@ struct MemoryHubTests {
     /// A push of an earlier session was overtaken by the hello of the next.
     @Test func aSessionEndsWithTheNext() {
         var hub = hub()
-        guard case .success(let welcome) = hub.hello(from: one, epoch: 2, line: [1], position: 0) else {
+        guard case .success(let welcome) = hub.hello(from: one, epoch: 2) else {
             Issue.record("no welcome")
             return
         }
         #expect(welcome.lastNumber == 0)
         #expect(push([write(1)], to: &hub, epoch: 1, first: 1) == nil)
         #expect(push([write(1)], to: &hub, epoch: 2, first: 1) == [.applied(at: 1)])
-        #expect(hub.hello(from: one, epoch: 2, line: [1], position: 0) == .failure(.sessionEnded))
+        #expect(hub.hello(from: one, epoch: 2) == .failure(.sessionEnded(epoch: 2)))
         #expect(push([write(1)], to: &hub, from: other, first: 1) != nil, "those of others go on")
     }
 
@@ -64,12 +64,12 @@ struct MemoryHubTests {
         _ = push([write(1)], to: &hub, first: 1)
         _ = push([write(2, .delete), write(3, .patch([:]))], to: &hub, first: 2)
         let welcome = SyncWelcome(
-            line: [1], shared: 0, lastNumber: 3,
+            lines: hub.lines, head: hub.head, lastNumber: 3,
             results: [
                 NumberedResult(number: 2, result: .applied(at: 2)),
                 NumberedResult(number: 3, result: .rejected(.deleted)),
             ])
-        #expect(hub.hello(from: one, epoch: 2, line: [], position: 0) == .success(welcome))
+        #expect(hub.hello(from: one, epoch: 2) == .success(welcome))
     }
 
     @Test func whatFollowsARejectedWriteOfItsDocumentIsLeftAside() {
@@ -95,6 +95,10 @@ struct MemoryHubTests {
         #expect(push([write(2, .patch(["a": .null]))], to: &hub, first: 2) == [.rejected(.deleted)])
         #expect(push([write(3, base: 1)], to: &hub, first: 3) == [.rejected(.deleted)])
         #expect(push([write(4, base: 2)], to: &hub, first: 4) == [.applied(at: 3)], "who knows begins it anew")
+        // A change of what it was before isn't one of what it is now.
+        #expect(push([write(2, .delete, id: "b")], to: &hub, from: other, first: 2) == [.applied(at: 4)])
+        #expect(push([write(3, id: "b", base: 4)], to: &hub, from: other, first: 3) == [.applied(at: 5)])
+        #expect(push([write(5, .patch([:]), id: "b", base: 3)], to: &hub, first: 5) == [.rejected(.deleted)])
     }
 
     @Test func aProducerKnowsOfItsOwnDeletions() {
@@ -104,21 +108,33 @@ struct MemoryHubTests {
         #expect(push([write(4, .patch([:]), id: "nowhere")], to: &hub, first: 4) == [.rejected(.missing)])
     }
 
-    @Test func aRestoredHubSaysWhatIsShared() {
+    @Test func aRestoredHubBeginsALine() {
         var hub = hub()
         _ = push([write(1), write(2, id: "b")], to: &hub, first: 1)
         var restored = hub
         _ = push([write(3, id: "c")], to: &hub, first: 3)
         restored.beginLine([2])
-        func shared(_ line: [UInt8], _ position: Int64) -> Int64? {
-            var copy = restored
-            return try? copy.hello(from: one, epoch: 9, line: line, position: position).get().shared
-        }
-        #expect(shared([1], 3) == 2 && shared([1], 1) == 1)
-        #expect(shared([2], 2) == 2)
-        #expect(shared([7], 2) == 0, "another hub")
+        #expect(restored.lines == [RemoteLine(id: [1], fork: 0), RemoteLine(id: [2], fork: 2)])
         #expect(push([write(3)], to: &restored, line: [1], first: 3) == nil)
-        #expect(restored.pull(for: one, line: [1], after: 2, limit: 10) == .failure(.sessionEnded))
+        #expect(restored.pull(for: one, line: [1], after: 2, limit: 10) == .failure(.sessionEnded(epoch: nil)))
+        #expect(push([write(3, id: "c")], to: &restored, line: [2], first: 3) == [.applied(at: 3)])
+        #expect(restored.lines.sharedEnd(with: hub.lines) == 2 && hub.lines.sharedEnd(with: restored.lines) == 2)
+        #expect(hub.lines.sharedEnd(with: hub.lines) == .max && hub.lines.sharedEnd(with: []) == 0)
+        var sibling = hub
+        sibling.beginLine([3])
+        #expect(restored.lines.sharedEnd(with: sibling.lines) == 2)
+    }
+
+    /// A backup that already has what the producer sends again, because another one was restored in between.
+    @Test func aWriteThatIsThereAlreadyIsNotAppliedAgain() {
+        var hub = hub()
+        _ = push([write(1), write(2, id: "b")], to: &hub, first: 1)
+        #expect(push([write(2, id: "b"), write(3)], to: &hub, first: 3) == [.applied(at: 2), .applied(at: 3)])
+        // One that was parked long and comes late is behind others, and new.
+        #expect(push([write(5)], to: &hub, first: 5) == [.applied(at: 4)])
+        #expect(push([write(4, id: "c")], to: &hub, first: 6) == [.applied(at: 5)])
+        #expect(
+            push([write(1)], to: &hub, from: other, first: 1) == [.applied(at: 6)], "origins are the producer's own")
     }
 
     @Test func pagesFollowOneAnother() {
@@ -130,8 +146,8 @@ struct MemoryHubTests {
         #expect(page(0)?.end == 2 && page(2)?.end == 4 && page(4)?.end == 5 && page(5)?.end == 5)
         #expect(page(4)?.changes.map(\.position) == [5] && page(5)?.changes.isEmpty == true)
         #expect(page(6) == nil && page(-1) == nil)
-        #expect(page(0)?.changes.allSatisfy { $0.ownNumber == nil } == true)
+        #expect(page(0)?.changes.allSatisfy { $0.ownOrigin == nil } == true)
         let own = try? hub.pull(for: one, line: [1], after: 0, limit: 2).get()
-        #expect(own?.changes.map(\.ownNumber) == [1, 2])
+        #expect(own?.changes.map(\.ownOrigin) == [1, 2])
     }
 }

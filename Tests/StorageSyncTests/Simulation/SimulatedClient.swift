@@ -49,7 +49,8 @@ final class SimulatedClient {
         losesAnswers = false
         // Two that don't lock end each other's sessions as long as both run.
         if !isLocked { for process in processes.dropFirst() { process.stop() } }
-        setNetwork(true)
+        // Who has a network isn't told so: what waits must have a timer of its own.
+        if !hasNetwork { setNetwork(true) }
         for process in processes where !process.isAlive && (isLocked || process === processes[0]) { process.start() }
     }
 }

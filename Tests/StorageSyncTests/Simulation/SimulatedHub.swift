@@ -9,17 +9,18 @@ struct SimulatedHub {
     private(set) var hub = MemoryHub(line: [0]) { _, columns in
         columns["a"] == .integer(13) ? "a is 13" : nil
     }
-    private var copy: MemoryHub?
+    /// Backups, also of branches that were given up since.
+    private var copies: [MemoryHub] = []
     private var held: [Int: (producer: ProducerID, line: [UInt8], position: Int64, reply: Reply)] = [:]
     private var heldCount = 0
     /// Connections end with it, and with them what was held.
     var isUp = true { didSet { if !isUp { held = [:] } } }
 
-    mutating func backup() { copy = hub }
+    mutating func backup() { copies.append(hub) }
 
     mutating func restore(keepingLine: Bool, random: UInt64) -> Bool {
-        guard let copy else { return false }
-        hub = copy
+        guard !copies.isEmpty else { return false }
+        hub = copies[Int(random % UInt64(copies.count))]
         if !keepingLine { hub.beginLine(withUnsafeBytes(of: random) { Array($0) }) }
         held = [:]
         return true
@@ -30,8 +31,7 @@ struct SimulatedHub {
         _ kind: SyncRequest.Kind, _ writes: [HubWrite], from producer: ProducerID, fences: Bool, reply: @escaping Reply
     ) -> Int? {
         switch kind {
-        case .hello(let epoch, let line, let position):
-            reply(hub.hello(from: producer, epoch: epoch, line: line, position: position).map { .welcome($0) })
+        case .hello(let epoch): reply(hub.hello(from: producer, epoch: epoch).map { .welcome($0) })
         case .push(let epoch, let line, let firstNumber, _):
             let known = hub.producers[producer]
             let answer =

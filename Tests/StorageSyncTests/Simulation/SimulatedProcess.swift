@@ -13,6 +13,7 @@ final class SimulatedProcess {
     private var revision = 0
     /// Counts lives and timers: what belongs to an earlier one isn't delivered.
     private var life = 0
+    private var sends: Int64 = 0
     private var timer = 0
 
     init(client: SimulatedClient) { self.client = client }
@@ -104,10 +105,10 @@ final class SimulatedProcess {
     private func save(_ transaction: SyncTransaction) -> Bool {
         var transaction = transaction
         let rows = client.store.rows
-        for position in transaction.removed where rows[position]?.isParked == true {
-            simulation.discarded.insert(.init(client: client.number, position: position))
+        for write in transaction.writes where write.isParked {
+            simulation.count("parked")
+            if write.state == .parked(.unknown) { simulation.find("the outcome of \(write.position) isn't known") }
         }
-        for write in transaction.writes where write.isParked { simulation.count("parked") }
         if simulation.defect == .dropsRejectedWrites {
             transaction.removed += transaction.writes.filter(\.isParked).map(\.position)
         }
@@ -120,6 +121,9 @@ final class SimulatedProcess {
             return false
         }
         revision = client.store.revision
+        for position in transaction.removed where rows[position]?.isParked == true {
+            simulation.discarded.insert(.init(client: client.number, position: position))
+        }
         if !later.isEmpty {
             if simulation.isTroubled, simulation.chance(4) {
                 crash()
@@ -135,6 +139,11 @@ final class SimulatedProcess {
         if case .push(let epoch, let line, let first, let positions) = request.kind {
             writes = client.store.hubWrites(positions)
             if simulation.defect == .reordersBatches { writes.reverse() }
+            if simulation.defect == .sendsAgainUnderNewNumbers || simulation.defect == .hubDoesNotFence {
+                // Nor do writes have an id that stays.
+                sends += 1
+                writes = writes.map { $0.withOrigin($0.origin + sends * 1_000_000) }
+            }
             if simulation.defect == .sendsAgainUnderNewNumbers {
                 let again = SyncRequest.Kind.push(
                     epoch: epoch, line: line, firstNumber: first + Int64(positions.count), writes: positions)
@@ -189,7 +198,7 @@ final class SimulatedProcess {
     private func checkLiveness(_ core: SyncCore, at now: Int64) {
         switch core.connection {
         case .offline, .unauthorized, .handshake: break
-        case .halted: simulation.find("client \(client.number) has halted")
+        case .halted(let reason): simulation.find("client \(client.number) has halted: \(reason)")
         case .closed:
             if core.record.retryTime > now + 65_000_000 { simulation.find("a delay is longer than a minute") }
         case .open(let session):

@@ -36,6 +36,8 @@ final class SimulatedStore {
         for write in transaction.writes { rows[write.position] = write }
         for position in transaction.removed { rows[position] = nil }
         if let end = transaction.rewind {
+            // Those, too, that were written since the core was handed the outbox.
+            for (position, row) in rows { rows[position]?.base = min(row.base, end) }
             changes.removeAll { $0.position > end }
             pulled = [:]
             for change in changes { pulled.apply(change.operation, to: change.document) }
@@ -76,5 +78,11 @@ extension [DocumentID: [String: StorageValue]] {
         case .patch(let patch): self[document]?.merge(patch) { _, new in new }
         case .delete: self[document] = nil
         }
+    }
+}
+
+extension HubWrite {
+    func withOrigin(_ origin: Int64) -> HubWrite {
+        HubWrite(origin: origin, document: document, operation: operation, base: base)
     }
 }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import StorageSync
 
-/// Every accepted write is applied once or parked where somebody sees it, in the order of its document; in the end all are equal.
+/// Every accepted write is applied once or parked where somebody sees it, in the order of its document; in the end all are
+/// equal.
 ///
 /// `STORAGEKIT_TEST_SCALE` multiplies the seeds, `STORAGEKIT_SEED` replays one.
 struct SimulationTests {
