@@ -47,7 +47,7 @@ struct SimulationTests {
 
     /// Many clients of one hub: five seeds of 2,000 at scale 100.
     @Test func manyClients() {
-        for seed in Self.seeds(1).prefix(5) {
+        for seed in Self.seeds(1).prefix(min(5, max(1, Int(Self.scale / 20)))) {
             let count = Int(min(2_000, 50 * max(1, Self.scale / 2.5)))
             let simulation = Simulation(seed: seed, clients: count, writes: count * 3)
             simulation.run()
