@@ -27,7 +27,7 @@ struct FetchTests {
         }
     }
 
-    /// A view makes its properties anew each time that it is described, and looks at the first ones only.
+    /// A view creates its properties again each time that its body is evaluated, and reads the first ones only.
     @Test(arguments: TestEngine.allCases)
     func aPropertyThatNobodyLooksAtReadsNothing(_ engine: TestEngine) async throws {
         try await engine.withClient { client in

@@ -30,8 +30,8 @@ public func withDependencies<Result>(
 /// Gives dependencies to the whole process: what a program says where it begins.
 ///
 /// ```swift
-/// prepareDependencies {
-///     $0.defaultDatabase = try! DatabaseQueue()
+/// try prepareDependencies {
+///     $0.defaultDatabase = try DatabaseQueue()
 /// }
 /// ```
 ///

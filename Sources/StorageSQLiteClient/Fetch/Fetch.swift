@@ -108,7 +108,7 @@ public struct FetchOne<Value: Sendable>: Sendable {
 }
 
 #if canImport(SwiftUI)
-    /// Keeps what was fetched as long as the view on the screen lives, however often its struct is made anew.
+    /// Keeps what was fetched as long as the view on the screen lives, however often its struct is created again.
     typealias FetchHolder<Value: Sendable> = SwiftUI.State<FetchState<Value>>
 
     extension Fetch: DynamicProperty {}

@@ -27,8 +27,8 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
         self.client = client ?? usual
     }
 
-    /// Begins to follow, if nobody has had a look before. A view makes its properties anew each time that it is described; all
-    /// but the first are never looked at.
+    /// Begins to follow, if nobody has had a look before. A view creates its properties again each time that its body is
+    /// evaluated; all but the first are never read.
     private func start() {
         state.withLock { state in
             guard state.task == nil else { return }

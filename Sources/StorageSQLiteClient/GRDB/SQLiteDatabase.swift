@@ -25,7 +25,7 @@
         /// The database that ``SQLiteClient/grdb`` works on, for bodies of GRDB.
         ///
         /// ```swift
-        /// prepareDependencies { $0.defaultDatabase = try! DatabaseQueue() }
+        /// try prepareDependencies { $0.defaultDatabase = try DatabaseQueue() }
         ///
         /// @Dependency(\.defaultDatabase) var database
         /// let items = try await database.read { db in try Item.fetchAll(db) }

@@ -1,5 +1,5 @@
 extension SyncCore {
-    /// Answers to requests that aren't under way any more are passed over: their session is over, and the next hello says what
+    /// Answers to requests that aren't under way any more are ignored: their session is over, and the next hello says what
     /// became of them.
     ///
     /// One that makes no sense ends the session, as if there had been none.

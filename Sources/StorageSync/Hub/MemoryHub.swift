@@ -4,7 +4,7 @@ package import StorageCore
 /// A hub in memory: one log that all clients write to and read, with the documents that it leads to.
 ///
 /// Columns of one document that several clients write keep the value that comes last in the log. Deletes win: a write by
-/// somebody who doesn't know of the deletion is rejected, one by somebody who does may begin the document anew.
+/// somebody who doesn't know of the deletion is rejected, one by somebody who does may create the document again.
 package struct MemoryHub: Sendable {
     package struct Event: Sendable, Equatable {
         package let producer: ProducerID
@@ -70,7 +70,7 @@ package struct MemoryHub: Sendable {
 
     private mutating func apply(_ write: HubWrite, _ number: Int64, from producer: ProducerID) -> WriteResult {
         if let position = position(of: write.origin, by: producer) { return .applied(at: position) }
-        // The producer's own deletions come before its later writes, since its numbers are taken in order.
+        // The producer's own deletions come before its later writes, since its numbers are processed in order.
         if write.operation != .delete, let deletion = deletions[write.document], deletion.position > write.base,
             deletion.producer != producer
         {

@@ -49,7 +49,7 @@ final class SimulatedClient {
         losesAnswers = false
         // Two that don't lock end each other's sessions as long as both run.
         if !isLocked { for process in processes.dropFirst() { process.stop() } }
-        // Who has a network isn't told so: what waits must have a timer of its own.
+        // Clients that have a network get no `connected`: what waits must have a timer of its own.
         if !hasNetwork { setNetwork(true) }
         for process in processes where !process.isAlive && (isLocked || process === processes[0]) { process.start() }
     }
