@@ -105,7 +105,7 @@ extension EntityTable {
         return " ORDER BY \(try self.column(named: column)) \(direction), \(key) \(direction)"
     }
 
-    func entities(
+    package func entities(
         _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
     ) throws -> [Record.E] {
         try db.withKept(sql) { rows in
@@ -114,7 +114,7 @@ extension EntityTable {
         }
     }
 
-    func first(
+    package func first(
         _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
     ) throws -> Record.E? {
         try entities(db, sql, bind).first

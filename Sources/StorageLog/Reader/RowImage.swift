@@ -46,6 +46,28 @@ extension LogReader {
         }
         return builder.image
     }
+
+    /// A row as it was after one of its events.
+    ///
+    /// - Returns: The row, nil after a delete, and the position of its event before; 0 where there is none.
+    /// - Complexity: One look-up for each of the row's versions, back to where all is known.
+    package func image(ofEventAt position: Int64) throws -> (image: RowImage?, previous: Int64) {
+        var builder = RowImageBuilder(columns: nil)
+        var previous: Int64?
+        var place = position
+        while place > 0 {
+            guard let batch = try batch(containing: place) else {
+                throw StorageError.corruptLog("position @\(place) is missing")
+            }
+            let index = Int(place - batch.header.first)
+            let before = batch.withView { $0.events[index].previous }
+            guard before < place else { throw StorageError.corruptLog("event @\(place) points ahead of itself") }
+            previous = previous ?? before
+            guard builder.add(batch, index, isIgnored: false) else { break }
+            place = before
+        }
+        return (builder.image, previous ?? 0)
+    }
 }
 
 /// Puts a row together from its events, newest first.

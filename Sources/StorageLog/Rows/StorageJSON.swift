@@ -44,7 +44,8 @@ public enum StorageJSON {
         try value(type, of: ColumnCoding.storageValue(row, column))
     }
 
-    private static func stored<Value: Codable>(_ value: Value) throws -> StorageValue {
+    /// A value as it is stored: JSON text, or NULL for nil.
+    package static func stored<Value: Encodable>(_ value: Value) throws -> StorageValue {
         if let optional = value as? any OptionalValue, optional.isNil { return .null }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -66,7 +67,7 @@ public enum StorageJSON {
         }
     }
 
-    private static func value<Value: Codable>(_ type: Value.Type, of stored: StorageValue) throws -> Value {
+    package static func value<Value: Decodable>(_ type: Value.Type, of stored: StorageValue) throws -> Value {
         if stored == .null, let none = (type as? any OptionalValue.Type)?.none as? Value { return none }
         guard case .text(let text) = stored else {
             throw StorageError(
