@@ -1,6 +1,6 @@
 /// A part of a remote's history. One that goes on from a backup begins another line, because what came behind the backup is no
 /// part of its history any more.
-package struct RemoteLine: Sendable, Equatable {
+package struct RemoteLine: Sendable, Equatable, Codable {
     /// Random bytes.
     package let id: [UInt8]
     /// The last position that belongs to the line before; 0 in the first.

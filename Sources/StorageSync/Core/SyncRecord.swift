@@ -1,5 +1,5 @@
 /// What a store keeps about its remote, beside the outbox.
-package struct SyncRecord: Sendable, Equatable {
+package struct SyncRecord: Sendable, Equatable, Codable {
     /// The latest session that was asked for. Sessions of lower epochs can't write any more.
     package var epoch: Int64 = 0
     /// The largest number that a write was sent under, in any session.

@@ -1,0 +1,153 @@
+internal import StorageCore
+internal import StorageLog
+
+/// A document as it is sent and merged: the top-level keys of its JSON object, each with its value as JSON text.
+///
+/// A key whose value is null is left out: to `Codable` both are the same nil.
+struct DocumentFields: Sendable, Equatable {
+    private(set) var values: [String: String]
+
+    /// - Parameter values: JSON texts by key.
+    init(_ values: [String: String] = [:]) { self.values = values.filter { $0.value != Self.null } }
+
+    /// - Throws: `invalid-value` where the document can't be written as a JSON object.
+    init<Document: Encodable>(encoding document: Document) throws {
+        guard case .text(let text) = try StorageJSON.stored(document) else { throw Self.noObject("null") }
+        try self.init(json: text)
+    }
+
+    /// - Throws: `invalid-value` for anything but a JSON object.
+    init(json: String) throws {
+        var scanner = ObjectScanner(json)
+        guard let values = scanner.fields() else { throw Self.noObject(json) }
+        self.init(values)
+    }
+
+    /// The whole object, its keys in order.
+    var json: String {
+        let fields = values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return "{" + fields.map { "\(Self.text(of: $0.key)):\($0.value)" }.joined(separator: ",") + "}"
+    }
+
+    /// - Throws: `invalid-value` where the fields aren't those of such a document.
+    func document<Document: Decodable>(_ type: Document.Type = Document.self) throws -> Document {
+        try StorageJSON.value(type, of: .text(json))
+    }
+
+    /// The fields that make `old` what this is; null for those that go.
+    func patch(from old: DocumentFields) -> [String: String] {
+        var patch = values.filter { old.values[$0.key] != $0.value }
+        for key in old.values.keys where values[key] == nil { patch[key] = Self.null }
+        return patch
+    }
+
+    mutating func apply(_ patch: [String: String]) {
+        for (key, value) in patch { values[key] = value == Self.null ? nil : value }
+    }
+
+    static let null = "null"
+
+    private static func text(of key: String) -> String {
+        // A text can always be written as JSON.
+        guard case .text(let text)? = try? StorageJSON.stored(key) else { return "\"\"" }
+        return text
+    }
+
+    private static func noObject(_ json: String) -> StorageError {
+        StorageError(
+            .invalidValue, "A document is written as \(json.prefix(80)), which is no JSON object.",
+            remedy: "Let its type encode itself with keys, as structs do.")
+    }
+}
+
+/// Finds the keys of a JSON object and where their values stand, without reading those.
+private struct ObjectScanner {
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// - Returns: nil where the text is no object. Of a key that stands twice the last value counts.
+    mutating func fields() -> [String: String]? {
+        guard take("{") else { return nil }
+        var fields: [String: String] = [:]
+        if take("}") { return isAtEnd ? fields : nil }
+        repeat {
+            skipSpace()
+            guard let key = text(skipString), let name = Self.string(key), take(":") else { return nil }
+            skipSpace()
+            guard let value = text(skipValue) else { return nil }
+            fields[name] = value
+        } while take(",")
+        return take("}") && isAtEnd ? fields : nil
+    }
+
+    private var isAtEnd: Bool {
+        mutating get {
+            skipSpace()
+            return index == bytes.count
+        }
+    }
+
+    private mutating func skipSpace() {
+        while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        skipSpace()
+        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func text(_ skip: (inout ObjectScanner) -> Bool) -> String? {
+        let start = index
+        guard skip(&self), index > start else { return nil }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
+    }
+
+    private func skipString(_ scanner: inout ObjectScanner) -> Bool { scanner.skipQuoted() }
+
+    private mutating func skipQuoted() -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return false }
+        index += 1
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { return true }
+        }
+        return false
+    }
+
+    private func skipValue(_ scanner: inout ObjectScanner) -> Bool { scanner.skipNested() }
+
+    private mutating func skipNested() -> Bool {
+        var depth = 0
+        while index < bytes.count {
+            switch Unicode.Scalar(bytes[index]) {
+            case "\"":
+                guard skipQuoted() else { return false }
+                if depth == 0 { return true }
+                continue
+            case "{", "[": depth += 1
+            case "}", "]":
+                // The end of the object around it.
+                if depth == 0 { return true }
+                depth -= 1
+                if depth == 0 {
+                    index += 1
+                    return true
+                }
+            case ",", " ", "\t", "\n", "\r": if depth == 0 { return true }
+            default: break
+            }
+            index += 1
+        }
+        return false
+    }
+
+    private static func string(_ quoted: String) -> String? {
+        guard quoted.utf8.contains(UInt8(ascii: "\\")) else { return String(quoted.dropFirst().dropLast()) }
+        return try? StorageJSON.value(String.self, of: .text(quoted))
+    }
+}

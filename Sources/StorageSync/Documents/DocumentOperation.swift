@@ -1,0 +1,61 @@
+internal import StorageCore
+
+/// What a write did to its document.
+enum DocumentOperation: Sendable, Equatable {
+    case save(DocumentFields)
+    /// Fields as JSON text; null for those that go.
+    case patch([String: String])
+    case delete
+    /// Columns were changed that aren't part of what is sent.
+    case nothing
+
+    /// From a document to what it became; nil where there is none.
+    init(from old: DocumentFields?, to new: DocumentFields?) {
+        switch (old, new) {
+        case (_, nil): self = old == nil ? .nothing : .delete
+        case (nil, let new?): self = .save(new)
+        case (let old?, let new?):
+            let patch = new.patch(from: old)
+            self = patch.isEmpty ? .nothing : .patch(patch)
+        }
+    }
+
+    /// Whether what the document was before doesn't count.
+    var replaces: Bool {
+        switch self {
+        case .save, .delete: true
+        case .patch, .nothing: false
+        }
+    }
+
+    func apply(to document: inout DocumentFields?) {
+        switch self {
+        case .save(let fields): document = fields
+        case .patch(let patch): document?.apply(patch)
+        case .delete: document = nil
+        case .nothing: break
+        }
+    }
+}
+
+extension DocumentOperation {
+    /// What a remote has changed. Its values are JSON texts.
+    init(_ operation: WriteOperation) {
+        switch operation {
+        case .save(let values): self = .save(DocumentFields(values.texts))
+        case .patch(let values): self = .patch(values.texts)
+        case .delete: self = .delete
+        }
+    }
+}
+
+extension DocumentFields {
+    /// As a remote's change has them.
+    var storageValues: [String: StorageValue] { values.mapValues { .text($0) } }
+}
+
+extension [String: StorageValue] {
+    fileprivate var texts: [String: String] {
+        compactMapValues { if case .text(let text) = $0 { text } else { nil } }
+    }
+}

@@ -1,0 +1,142 @@
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+internal import StorageProjections
+
+/// Where the documents of an engine are kept: the table of their entity, or rows of JSON in a table for all other types.
+struct DocumentTable<T: DataSyncModelProtocol>: Sendable {
+    /// The entity's name in the log.
+    let entity: String
+    /// Whether the table has documents of this engine only.
+    let isOwn: Bool
+    /// Makes the table where it is missing; part of the commit under way.
+    let declare: @Sendable (LogWriter) throws -> Void
+    /// The id of the document whose row has a key; nil where it is none of the engine's.
+    let id: @Sendable (_ key: [StorageEvent.Field]) -> String?
+    let save: @Sendable (T, WriteTransaction) throws -> Void
+    let delete: @Sendable (_ id: String, WriteTransaction) throws -> Void
+    let get: @Sendable (_ id: String, Database) throws -> T?
+    /// Every document, by id.
+    let all: @Sendable (Database) throws -> [T]
+    /// The ids of all documents, in order, with the position of each one's last event.
+    let positions: @Sendable (Database) throws -> [(id: String, position: Int64)]
+    /// The document that a row was.
+    let document: @Sendable (_ id: String, RowImage, CatalogEntity, OpaquePointer) throws -> T
+
+    /// - Parameter manager: The engine's key.
+    static func of(manager: String) -> DocumentTable {
+        if let type = T.self as? any RegisteredEntity.Type { entityTable(type) } else { jsonTable(manager) }
+    }
+}
+
+// MARK: Entities
+
+extension DocumentTable {
+    private static func entityTable<E: RegisteredEntity>(_ type: E.Type) -> DocumentTable {
+        let table = EntityTables.of(E.Record.self)
+        let name = quoted(table.name)
+        let key = quoted(table.keyColumn)
+        return DocumentTable(
+            entity: table.name, isOwn: true,
+            declare: { try $0.declare(EntityDefinition(E.Record.self)) },
+            id: { if case .text(let id)? = $0.first?.value { id } else { nil } },
+            save: { try $1.save(cast($0, to: E.self)) },
+            delete: { try table.delete(.text($0), with: $1.writer) },
+            get: { id, db in
+                try table.first(db, table.selectByKey) { $0.bind(id, at: 1) }.map { try cast($0, to: T.self) }
+            },
+            all: { db in
+                try table.entities(db, "\(table.select) ORDER BY \(key)") { _ in }.map { try cast($0, to: T.self) }
+            },
+            positions: { db in
+                try Row.fetchAll(db, sql: "SELECT \(key), _position FROM \(name) ORDER BY \(key)").map {
+                    ($0[0], $0[1])
+                }
+            },
+            document: { id, image, entity, connection in
+                let columns = E.Record.schemaColumns
+                let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+                let select = try PreparedStatement(connection, "SELECT \(marks)")
+                for (place, column) in columns.enumerated() {
+                    let value =
+                        column.primaryKey
+                        ? ExactValue(.text(id)) : entity.column(named: column.name).map(image.value(of:)) ?? .null
+                    value.bind(to: select, at: Int32(place + 1))
+                }
+                _ = try select.step()
+                return try cast(E.Record(reading: select.row).asEntity(), to: T.self)
+            })
+    }
+
+    /// From an entity to the document type that it is, or back.
+    private static func cast<From, To>(_ value: From, to type: To.Type) throws -> To {
+        guard let value = value as? To else {
+            throw StorageError(.misuse, "\(From.self) isn't \(To.self).", remedy: "Report this as a defect.")
+        }
+        return value
+    }
+}
+
+// MARK: JSON
+
+extension DocumentTable {
+    private static func jsonTable(_ manager: String) -> DocumentTable {
+        let name = "sync_documents"
+        let body = "document"
+        return DocumentTable(
+            entity: name, isOwn: false,
+            declare: { writer in
+                let columns = [
+                    ColumnSchema(name: "manager", type: String.columnType, notNull: true, primaryKey: true),
+                    ColumnSchema(name: "id", type: String.columnType, notNull: true, primaryKey: true),
+                    ColumnSchema(name: body, type: String.columnType, notNull: true),
+                ]
+                try writer.declare(EntityDefinition(name: name, columns: columns.map { .init($0) }))
+            },
+            id: { key in
+                guard key.count == 2, key[0].value == .text(manager), case .text(let id) = key[1].value else {
+                    return nil
+                }
+                return id
+            },
+            save: { document, tx in
+                let statement = try tx.writer.statement(
+                    """
+                    INSERT INTO \(name)(manager, id, \(body), _position) VALUES (?1, ?2, ?3, ?4)
+                    ON CONFLICT(manager, id) DO UPDATE SET \(body) = excluded.\(body), _position = excluded._position
+                    WHERE \(body) IS NOT excluded.\(body)
+                    """)
+                statement.bind(text: manager, at: 1)
+                statement.bind(text: document.id, at: 2)
+                try statement.writer.bind(StorageJSON.stored(document), at: 3)
+                statement.bind(tx.writer.nextPosition, at: 4)
+                try statement.execute()
+            },
+            delete: { id, tx in
+                let statement = try tx.writer.statement("DELETE FROM \(name) WHERE manager = ?1 AND id = ?2")
+                statement.bind(text: manager, at: 1)
+                statement.bind(text: id, at: 2)
+                try statement.execute()
+            },
+            get: { id, db in
+                let sql = "SELECT \(body) FROM \(name) WHERE manager = ? AND id = ?"
+                return try String.fetchOne(db, sql: sql, arguments: [manager, id]).map(document(json:))
+            },
+            all: { db in
+                let sql = "SELECT \(body) FROM \(name) WHERE manager = ? ORDER BY id"
+                return try String.fetchAll(db, sql: sql, arguments: [manager]).map(document(json:))
+            },
+            positions: { db in
+                let sql = "SELECT id, _position FROM \(name) WHERE manager = ? ORDER BY id"
+                return try Row.fetchAll(db, sql: sql, arguments: [manager]).map { ($0[0], $0[1]) }
+            },
+            document: { _, image, entity, _ in
+                let value = entity.column(named: body).map { image.value(of: $0).value } ?? .null
+                return try StorageJSON.value(T.self, of: value)
+            })
+    }
+
+    private static func document(json: String) throws -> T { try StorageJSON.value(T.self, of: .text(json)) }
+}

@@ -1,0 +1,94 @@
+/// What both kinds of remote services have in common.
+struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
+    enum Change: Sendable {
+        case saved(T)
+        case deleted(id: String)
+
+        var id: String {
+            switch self {
+            case .saved(let document): document.id
+            case .deleted(let id): id
+            }
+        }
+
+        /// What the remote has then; nil where it is nothing, or nothing that can be written as JSON.
+        var fields: DocumentFields? {
+            if case .saved(let document) = self { try? DocumentFields(encoding: document) } else { nil }
+        }
+    }
+
+    let path: @MainActor @Sendable () -> String?
+    let save: @MainActor @Sendable (T) async throws -> Void
+    let update: @MainActor @Sendable (_ id: String, [String: any DMCodableSendable]) async throws -> Void
+    let delete: @MainActor @Sendable (_ id: String) async throws -> Void
+    let get: @MainActor @Sendable (_ id: String) async throws -> T
+    let streamDocument: @MainActor @Sendable (_ id: String) -> AsyncThrowingStream<T?, any Error>
+    /// Fetches every document; nil for a remote of single documents.
+    let getAll: (@MainActor @Sendable () async throws -> [T])?
+    /// Fetches what a query finds; nil likewise.
+    let find: (@MainActor @Sendable (QueryBuilder) async throws -> [T])?
+    /// What changes from now on. Of a remote of single documents: one of them, as it is and as it changes.
+    let listen: @MainActor @Sendable (_ id: String?) -> AsyncThrowingStream<Change, any Error>
+}
+
+extension RemoteAccess {
+    @MainActor init<Remote: RemoteDocumentService>(_ remote: Remote) where Remote.T == T {
+        self.init(
+            path: { remote.collectionPath }, save: { try await remote.saveDocument($0) },
+            update: { try await remote.updateDocument(id: $0, data: $1) },
+            delete: { try await remote.deleteDocument(id: $0) }, get: { try await remote.getDocument(id: $0) },
+            streamDocument: { remote.streamDocument(id: $0) }, getAll: nil,
+            find: nil,
+            listen: { id in
+                guard let id else { return AsyncThrowingStream { _ in } }
+                let documents = remote.streamDocument(id: id)
+                return AsyncThrowingStream { continuation in
+                    let task = Task { @MainActor in
+                        do {
+                            for try await document in documents {
+                                continuation.yield(document.map(Change.saved) ?? .deleted(id: id))
+                            }
+                            continuation.finish()
+                        } catch {
+                            continuation.finish(throwing: error)
+                        }
+                    }
+                    continuation.onTermination = { _ in task.cancel() }
+                }
+            })
+    }
+
+    @MainActor init<Remote: RemoteCollectionService>(_ remote: Remote) where Remote.T == T {
+        self.init(
+            path: { remote.collectionPath }, save: { try await remote.saveDocument($0) },
+            update: { try await remote.updateDocument(id: $0, data: $1) },
+            delete: { try await remote.deleteDocument(id: $0) }, get: { try await remote.getDocument(id: $0) },
+            streamDocument: { remote.streamDocument(id: $0) }, getAll: { try await remote.getCollection() },
+            find: { try await remote.getDocuments(query: $0) },
+            listen: { _ in
+                let (updates, deletions) = remote.streamCollectionUpdates()
+                return AsyncThrowingStream { continuation in
+                    // Either stream that ends or fails ends both: what is missed of one isn't made up for by the other.
+                    let tasks = [
+                        Task { @MainActor in
+                            do {
+                                for try await document in updates { continuation.yield(.saved(document)) }
+                                continuation.finish()
+                            } catch {
+                                continuation.finish(throwing: error)
+                            }
+                        },
+                        Task { @MainActor in
+                            do {
+                                for try await id in deletions { continuation.yield(.deleted(id: id)) }
+                                continuation.finish()
+                            } catch {
+                                continuation.finish(throwing: error)
+                            }
+                        },
+                    ]
+                    continuation.onTermination = { _ in for task in tasks { task.cancel() } }
+                }
+            })
+    }
+}

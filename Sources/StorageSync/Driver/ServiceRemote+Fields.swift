@@ -1,0 +1,22 @@
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+extension JSONValue {
+    /// The fields of a patch as a service takes them: texts, numbers and booleans as such, nil for those that go, anything else as
+    /// a value that encodes as its JSON.
+    ///
+    /// - Parameter patch: JSON texts by key.
+    static func fields(_ patch: [String: String]) throws -> [String: any DMCodableSendable] {
+        try patch.mapValues { text -> any DMCodableSendable in
+            switch try StorageJSON.value(JSONValue.self, of: .text(text)) {
+            case .null: String?.none
+            case .bool(let value): value
+            case .integer(let value): Int(value)
+            case .number(let value): value
+            case .string(let value): value
+            case let value: value
+            }
+        }
+    }
+}

@@ -1,0 +1,441 @@
+internal import Foundation
+internal import StorageCore
+
+/// Speaks a core's protocol with a remote service, which knows neither positions nor numbers.
+///
+/// - **Positions** count what was received: each document that came is one. A page whose answer got lost is handed out again.
+/// - **Numbers**: the service can't tell which writes it has taken, so those without an answer are sent again. It sees them in their
+///   order, and no later write of the document in between; what sets values has no other effect the second time.
+/// - **Order**: what is received of a document while a write of it is being sent waits until the write is saved as taken. It may be of
+///   before the write or of behind it: where it doesn't agree with the write, the document is fetched again. So is one of which both
+///   a change and a deletion come, which are two streams.
+/// - **Pulls**: the whole collection, and then what streams say of it. Where a stream ends or fails, all of it again.
+///
+/// Isolation: an actor; the service is called on the main actor, and only while its path is the one of this remote.
+actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
+    private let access: RemoteAccess<T>
+    private let store: SyncStore<T>
+    private let since: Int64
+    /// Of a remote of single documents, the one that is listened to.
+    private let document: String?
+
+    private enum Listener {
+        case off
+        /// To be begun with the next pull.
+        case due
+        /// Documents were fetched, and streams are read.
+        case on(Task<Void, Never>)
+        case failed(any Error)
+    }
+
+    private var listener = Listener.off
+    private(set) var snapshotEnd: Int64?
+    /// Whether ``received`` has all that the remote had when it was listened to.
+    private var hasSnapshot = false
+    /// Counts listeners: what an earlier one still says doesn't count.
+    private var generation = 0
+    /// What isn't part of a page yet.
+    private var received: [Received] = []
+
+    private struct Received {
+        let change: RemoteAccess<T>.Change
+        /// Whether it is part of what the remote had when it was listened to.
+        let isSnapshot: Bool
+    }
+
+    /// The page that was handed out last.
+    private var page: SyncPage?
+    /// What is done to documents by writes that are being sent or aren't saved as taken, by the numbers of their pushes.
+    private var unsaved: [Int64: [String: [DocumentOperation]]] = [:]
+    private enum Fetch {
+        case underWay
+        case again
+    }
+
+    /// The documents that are being fetched again.
+    private var fetches: [String: Fetch] = [:]
+    /// The documents of which the streams have told changes, and deletions: which of both came first isn't known where they are two.
+    private var changedIds: Set<String> = []
+    private var deletedIds: Set<String> = []
+    /// Documents that were sent to while the collection was being fetched: it may have them as they were before.
+    private var sentWhileFetching: Set<String> = []
+    private var lastPush: Task<[NumberedResult], any Error>?
+    private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
+
+    /// The longest time that a pull waits for something to answer.
+    private static var longestPull: Duration { .seconds(25) }
+    /// Behind this time no further write of a batch is begun.
+    private static var longestPush: Duration { .seconds(20) }
+    private static var pageSize: Int { 1_000 }
+
+    init(_ access: RemoteAccess<T>, store: SyncStore<T>, since: Int64, document: String?) {
+        self.access = access
+        self.store = store
+        self.since = since
+        self.document = document
+    }
+
+    func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer {
+        switch request {
+        case .hello:
+            try await checkPath()
+            // Writes without an answer are pending again.
+            unsaved = [:]
+            // So is a collection that was being fetched: nobody waits for that answer any more.
+            if case .on = listener, !hasSnapshot, access.getAll != nil {
+                endListener()
+                listener = .due
+            }
+            return .welcome(
+                SyncWelcome(
+                    lines: [RemoteLine(id: Array(store.path.utf8), fork: 0)], head: record.position,
+                    lastNumber: record.settledNumber, results: []))
+        case .push(_, _, let first, let positions): return .pushed(try await push(positions, from: first))
+        case .pull(_, let position): return .page(try await pull(behind: position))
+        }
+    }
+
+    @MainActor private func checkPath() throws {
+        guard access.path() == store.path else { throw RemoteError.unauthorized }
+    }
+
+    nonisolated func failure(_ error: any Error) -> SyncFailure {
+        if let error = error as? RemoteError, error == .unauthorized { return .unauthorized }
+        let duration = (error as? any RetryableError)?.retryAfter
+        // More than an hour isn't waited for anyway.
+        return .retryable(afterMicroseconds: duration.map { Int64(min(max(0, $0.seconds), 86_400) * 1_000_000) })
+    }
+}
+
+// MARK: Writing
+
+extension ServiceRemote {
+    /// Sends a batch behind the one before, which may be under way still though its answer isn't waited for any more.
+    private func push(_ positions: [Int64], from first: Int64) async throws -> [NumberedResult] {
+        let before = lastPush
+        let push = Task {
+            _ = await before?.result
+            try Task.checkCancellation()
+            return try await sendAll(positions, from: first)
+        }
+        lastPush = push
+        return try await withTaskCancellationHandler {
+            try await push.value
+        } onCancel: {
+            push.cancel()
+        }
+    }
+
+    /// Sends writes one after another, as many as there is time for. One that fails for a passing reason holds back its document
+    /// only, unless the next document's fails too: then the remote can't be reached.
+    private func sendAll(_ positions: [Int64], from first: Int64) async throws -> [NumberedResult] {
+        let deadline = ContinuousClock.now + Self.longestPush
+        let operations = try await store.operations(at: positions, since: since)
+        var results: [NumberedResult] = []
+        var blocked: Set<String> = []
+        var failures = 0
+        var failure: (any Error)?
+        for (place, position) in positions.enumerated() {
+            let (id, operation) = operations[position] ?? ("", .nothing)
+            var result = WriteResult.blocked
+            if failures < 2, !blocked.contains(id), place == 0 || ContinuousClock.now < deadline {
+                sentWhileFetching.insert(id)
+                unsaved[first, default: [:]][id, default: []].append(operation)
+                do {
+                    result = try await send(operation, to: id)
+                    failures = 0
+                } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    failure = error
+                    failures = self.failure(error) == .unauthorized ? 2 : failures + 1
+                }
+                if case .applied = result {} else { blocked.insert(id) }
+            }
+            results.append(NumberedResult(number: first + Int64(place), result: result))
+        }
+        if let failure, results.allSatisfy({ $0.result == .blocked }) { throw failure }
+        return results
+    }
+
+    @MainActor private func send(_ operation: DocumentOperation, to id: String) async throws -> WriteResult {
+        // Nothing is awaited between this and the call: the service finds the path that was compared.
+        try checkPath()
+        do {
+            switch operation {
+            case .save(let fields): try await access.save(fields.document())
+            case .patch(let patch): try await access.update(id, try JSONValue.fields(patch))
+            case .delete:
+                do { try await access.delete(id) } catch RemoteError.notFound {}
+            case .nothing: break
+            }
+            return .applied(at: 0)
+        } catch RemoteError.notFound {
+            return .rejected(.missing)
+        } catch RemoteError.rejected(let reason) {
+            return .rejected(.invalid(reason))
+        } catch let error as StorageError where error.code == .invalidValue {
+            // What the store has isn't such a document, and won't be one the next time.
+            return .rejected(.invalid(error.message))
+        }
+    }
+}
+
+// MARK: Reading
+
+extension ServiceRemote {
+    func setListening(_ isListening: Bool) {
+        endListener()
+        listener = isListening ? .due : .off
+        wake()
+    }
+
+    private func endListener() {
+        if case .on(let task) = listener { task.cancel() }
+        generation += 1
+        received = []
+        page = nil
+        hasSnapshot = false
+        snapshotEnd = nil
+        fetches = [:]
+        changedIds = []
+        deletedIds = []
+    }
+
+    private func pull(behind position: Int64) async throws -> SyncPage {
+        if let page {
+            if page.end == position {
+                self.page = nil
+            } else if page.start == position {
+                return page
+            } else {
+                // The store knows less than was handed out: it was put back.
+                endListener()
+                if case .on = listener { listener = .due }
+            }
+        }
+        let deadline = ContinuousClock.now + Self.longestPull
+        while true {
+            switch listener {
+            case .due: try await begin()
+            case .failed(let error):
+                listener = .due
+                throw error
+            case .off, .on: break
+            }
+            try Task.checkCancellation()
+            // Listened to again meanwhile.
+            if case .due = listener { continue }
+            let isComplete = hasSnapshot && snapshotEnd == nil && received.isEmpty
+            guard next().isEmpty, !isComplete, ContinuousClock.now < deadline else { break }
+            await wait(until: deadline)
+        }
+        let places = next()
+        let changes = places.map { received[$0].change }
+        for place in places.reversed() { received.remove(at: place) }
+        let page = SyncPage(
+            start: position, end: position + Int64(changes.count),
+            changes: try changes.enumerated().map { try remoteChange($1, at: position + 1 + Int64($0)) })
+        if !changes.isEmpty { self.page = page }
+        if hasSnapshot, snapshotEnd == nil, !received.contains(where: \.isSnapshot) { snapshotEnd = page.end }
+        return page
+    }
+
+    /// Where the changes of the next page stand in ``received``: none of documents that are being written, and none that stands
+    /// behind a collection that is still being fetched.
+    private func next() -> [Int] {
+        if case .on = listener, !hasSnapshot { return [] }
+        let written = unsaved.values.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
+        var places: [Int] = []
+        for (place, received) in received.enumerated() where !written.contains(received.change.id) {
+            places.append(place)
+            if places.count == Self.pageSize { break }
+        }
+        return places
+    }
+
+    private func remoteChange(_ change: RemoteAccess<T>.Change, at position: Int64) throws -> RemoteChange {
+        let operation: WriteOperation =
+            switch change {
+            case .saved(let document): .save(try DocumentFields(encoding: document).storageValues)
+            case .deleted: .delete
+            }
+        return RemoteChange(
+            position: position, document: DocumentID(entity: store.table.entity, id: change.id), operation: operation,
+            ownOrigin: nil)
+    }
+
+    /// Opens the streams, and then fetches the collection: what changes meanwhile comes twice rather than never.
+    private func begin() async throws {
+        endListener()
+        let number = generation
+        let changes = try await listen()
+        guard number == generation else { return }
+        let task = Task { [weak self] in
+            do {
+                for try await change in changes { await self?.receive(change, number) }
+                await self?.fail(RemoteError.unavailable(), number)
+            } catch {
+                await self?.fail(error, number)
+            }
+        }
+        listener = .on(task)
+        guard access.getAll != nil else {
+            // Without a document there is nothing to wait for; else it is the first that the stream says.
+            hasSnapshot = document == nil
+            return
+        }
+        do {
+            sentWhileFetching = []
+            let documents = try await getAll()
+            let ids = Set(documents.map(\.id))
+            let gone = try await store.ids().filter { !ids.contains($0) }
+            guard number == generation else { return }
+            let changes: [RemoteAccess<T>.Change] = documents.map { .saved($0) } + gone.map { .deleted(id: $0) }
+            let snapshot = changes.filter { !sentWhileFetching.contains($0.id) }
+            received.insert(contentsOf: snapshot.map { Received(change: $0, isSnapshot: true) }, at: 0)
+            hasSnapshot = true
+            // Another pull may wait for it: this one may have been given up.
+            wake()
+            for id in sentWhileFetching { refetch(id) }
+        } catch {
+            if number == generation {
+                endListener()
+                listener = .due
+                wake()
+            }
+            throw error
+        }
+    }
+
+    @MainActor private func listen() throws -> AsyncThrowingStream<RemoteAccess<T>.Change, any Error> {
+        try checkPath()
+        return access.listen(document)
+    }
+
+    @MainActor private func getAll() async throws -> [T] {
+        try checkPath()
+        let documents = try await access.getAll?() ?? []
+        // Another account's, where somebody has signed in meanwhile.
+        try checkPath()
+        return documents
+    }
+
+    /// Takes a document as if the remote had told it by itself.
+    func add(_ document: T) { take(.saved(document)) }
+
+    /// Whether something of a document was received behind a position.
+    func holds(_ id: String, behind position: Int64) -> Bool {
+        if received.contains(where: { $0.change.id == id }) { return true }
+        return page?.changes.contains { $0.position > position && $0.document.id == id } ?? false
+    }
+
+    private func take(_ change: RemoteAccess<T>.Change) {
+        received.append(Received(change: change, isSnapshot: false))
+        wake()
+    }
+
+    func didSavePush(through number: Int64) {
+        var sent: [String: [DocumentOperation]] = [:]
+        for (first, operations) in unsaved.sorted(by: { $0.key < $1.key }) where first <= number {
+            sent.merge(operations) { $0 + $1 }
+            unsaved[first] = nil
+        }
+        // Of each document that was written, what was received last.
+        let last = Dictionary(
+            received.filter { sent[$0.change.id] != nil }.map { ($0.change.id, $0.change) }, uniquingKeysWith: { $1 })
+        let doubtful = last.filter { id, change in
+            let received = change.fields
+            var expected = received
+            for operation in sent[id] ?? [] { operation.apply(to: &expected) }
+            return expected != received
+        }
+        received.removeAll { doubtful[$0.change.id] != nil }
+        wake()
+        for id in doubtful.keys { refetch(id) }
+    }
+
+    /// Fetches a document, once more where something is received of it meanwhile: that may be newer or older.
+    private func refetch(_ id: String) {
+        guard fetches.updateValue(.again, forKey: id) == nil else { return }
+        let number = generation
+        Task {
+            do {
+                while number == generation, fetches[id] == .again {
+                    fetches[id] = .underWay
+                    let change = try await fetch(id)
+                    guard number == generation, fetches[id] == .underWay else { continue }
+                    fetches[id] = nil
+                    take(change)
+                }
+            } catch {
+                fail(error, number)
+            }
+        }
+    }
+
+    @MainActor private func fetch(_ id: String) async throws -> RemoteAccess<T>.Change {
+        try checkPath()
+        do {
+            let document = try await access.get(id)
+            try checkPath()
+            return .saved(document)
+        } catch RemoteError.notFound {
+            return .deleted(id: id)
+        }
+    }
+
+    private func receive(_ change: RemoteAccess<T>.Change, _ number: Int) async {
+        guard number == generation, await access.path() == store.path, number == generation else { return }
+        guard access.getAll != nil else {
+            received.append(Received(change: change, isSnapshot: !hasSnapshot))
+            hasSnapshot = true
+            return wake()
+        }
+        let isDoubtful: Bool
+        switch change {
+        case .saved:
+            changedIds.insert(change.id)
+            isDoubtful = deletedIds.contains(change.id)
+        case .deleted:
+            deletedIds.insert(change.id)
+            isDoubtful = changedIds.contains(change.id)
+        }
+        if isDoubtful || fetches[change.id] != nil { refetch(change.id) } else { take(change) }
+    }
+
+    private func fail(_ error: any Error, _ number: Int) {
+        guard number == generation else { return }
+        listener = .failed(error)
+        wake()
+    }
+}
+
+// MARK: Waiting
+
+extension ServiceRemote {
+    private func wake() {
+        let waiting = waiters.values
+        waiters = [:]
+        for waiter in waiting { waiter.resume() }
+    }
+
+    private func wait(until deadline: ContinuousClock.Instant) async {
+        let id = UUID()
+        let timeout = Task { [weak self] in
+            try? await Task.sleep(until: deadline)
+            await self?.wake(id)
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume() }
+                waiters[id] = continuation
+            }
+        } onCancel: {
+            Task { await self.wake(id) }
+        }
+        timeout.cancel()
+    }
+
+    private func wake(_ id: UUID) { waiters.removeValue(forKey: id)?.resume() }
+}

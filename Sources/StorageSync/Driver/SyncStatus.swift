@@ -1,0 +1,103 @@
+public import Foundation
+internal import StorageCore
+
+/// How it stands between a store and a remote.
+public struct SyncStatus: Sendable, Equatable {
+    public enum Connection: Sendable, Equatable {
+        /// The engine hasn't been used yet, or nobody is signed in.
+        case idle
+        /// The remote is being asked for the first time.
+        case connecting
+        case connected
+        /// The remote couldn't be reached, and is asked again at this time.
+        case waiting(until: Date)
+        /// The remote wants other credentials.
+        case unauthorized
+        /// Nothing is sent any more, because it could be applied twice.
+        case halted(String)
+        /// The store couldn't be read or written; it is tried again.
+        case failed(String)
+    }
+
+    /// A write that the remote has refused for good. Later writes of its document wait until it is retried or discarded.
+    public struct ParkedWrite: Sendable, Equatable, Identifiable {
+        /// The position of its event in the store's log.
+        public let position: Int64
+        public let documentId: String
+        public let reason: String
+
+        public var id: Int64 { position }
+    }
+
+    public internal(set) var connection = Connection.idle
+    /// How many writes the remote hasn't taken yet, those that are parked among them.
+    public internal(set) var pendingCount = 0
+    /// In the order in which they were made.
+    public internal(set) var parked: [ParkedWrite] = []
+    /// What went wrong last; nil once the remote has answered again.
+    public internal(set) var lastError: String?
+    /// Whether the remote was put back to a state before writes that this store doesn't keep any more.
+    public internal(set) var hasLostWrites = false
+}
+
+extension SyncStatus {
+    init(_ core: SyncCore, lastError: String?) {
+        connection =
+            switch core.connection {
+            case .offline: .idle
+            case .closed where core.record.failures > 0: .waiting(until: Date(microseconds: core.record.retryTime))
+            case .closed, .handshake: .connecting
+            case .open: .connected
+            case .unauthorized: .unauthorized
+            case .halted(let reason): .halted(reason.description)
+            }
+        pendingCount = core.outbox.pending.count { $0.remotePosition == nil }
+        parked = core.outbox.pending.compactMap { write in
+            guard case .parked(let rejection) = write.state else { return nil }
+            return ParkedWrite(
+                position: write.position, documentId: write.document.id, reason: rejection.description)
+        }
+        self.lastError = lastError
+        hasLostWrites = core.record.hasLostWrites
+    }
+}
+
+/// Why a write hasn't reached its remote, and won't.
+public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
+    /// The remote has refused it; it is parked.
+    case rejected(String)
+    /// It was parked, and somebody has given it up.
+    case discarded
+
+    public var description: String {
+        switch self {
+        case .rejected(let reason):
+            "The remote has refused the write: \(reason). It is parked: retry it once the reason is gone, or discard it."
+        case .discarded: "The write was discarded."
+        }
+    }
+}
+
+extension WriteRejection: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .deleted: "the document was deleted by somebody else"
+        case .missing: "there is no such document"
+        case .unknown: "the remote doesn't know what became of it"
+        case .invalid(let reason): reason
+        }
+    }
+}
+
+extension SyncCore.HaltReason: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unknownNumbers: "the remote has writes under this store's name that it never sent"
+        case .remoteWentBack: "the remote has lost what it had acknowledged"
+        }
+    }
+}
+
+extension Date {
+    init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
+}

@@ -1,0 +1,483 @@
+internal import Foundation
+internal import Observation
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+/// What both engines are made of: finds the store, follows the remote's path from account to account, and shows the documents.
+@MainActor @Observable
+final class SyncController<T: DataSyncModelProtocol> {
+    typealias Extent = SyncStore<T>.Extent
+
+    @ObservationIgnored let key: String
+    @ObservationIgnored let access: RemoteAccess<T>
+    @ObservationIgnored let logger: (any DataSyncLogger)?
+    @ObservationIgnored private let persists: Bool
+    @ObservationIgnored private var container: PersistenceContainer?
+    @ObservationIgnored private(set) var extent: Extent
+
+    /// By id.
+    private(set) var documents: [T] = []
+    private(set) var status = SyncStatus()
+    /// The path whose documents are shown; nil before they were read.
+    @ObservationIgnored private var shownPath: String?
+    @ObservationIgnored private var scope: SyncScope<T>?
+    /// The last change of the scope; they follow one another.
+    @ObservationIgnored private var change: Task<Void, Never>?
+    @ObservationIgnored private var changeNumber = 0
+    @ObservationIgnored private var feed: Task<Void, Never>?
+    @ObservationIgnored private var statusFeed: Task<Void, Never>?
+    @ObservationIgnored private var statusListeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
+
+    init(_ access: RemoteAccess<T>, key: String, persists: Bool, extent: Extent, logger: (any DataSyncLogger)?) {
+        self.access = access
+        self.key = key
+        self.persists = persists
+        self.extent = extent
+        self.logger = logger
+        container = persists ? PersistenceContainer.current : nil
+        showCached()
+    }
+
+    deinit {
+        feed?.cancel()
+        statusFeed?.cancel()
+        if let driver = scope?.driver { Task { await driver.stop() } }
+        for listener in statusListeners.values { listener.finish() }
+    }
+
+    func log(_ event: SyncEvent) { logger?.trackEvent(event: event) }
+}
+
+// MARK: Store
+
+extension SyncController {
+    private func storage() throws -> Storage {
+        if let container { return container.storage }
+        let found = persists ? PersistenceContainer.current ?? .configured : try .inMemory()
+        guard let found else {
+            throw StorageError(
+                .misuse, "The sync engine \"\(key)\" has no store.",
+                remedy:
+                    "Say PersistenceContainer.configure(container) as the program starts, make the engine inside withDatabaseContainer, or give it enableLocalPersistence: false."
+            )
+        }
+        container = found
+        return found.storage
+    }
+
+    /// The path of the account that is signed in.
+    private func path() throws -> String {
+        guard let path = access.path() else {
+            throw StorageError(
+                .misuse, "The remote of the sync engine \"\(key)\" has no path: nobody is signed in.",
+                remedy: "Use the engine once its collectionPath answers a path.")
+        }
+        return path
+    }
+
+    /// The scope of the account that is signed in, opened where it isn't.
+    func open() async throws -> SyncScope<T> {
+        let path = try path()
+        if let scope, scope.path == path, change == nil {
+            if status.connection == .unauthorized { await scope.driver.take(.authorized) }
+            return scope
+        }
+        let storage = try storage()
+        try await alone { controller in
+            if let scope = controller.scope, scope.path == path { return }
+            await controller.close()
+            try await controller.open(path, in: storage)
+        }
+        guard let scope, scope.path == path else { throw CancellationError() }
+        return scope
+    }
+
+    /// Runs changes of the scope one after another.
+    private func alone(_ body: @escaping @MainActor (SyncController) async throws -> Void) async throws {
+        try await enqueue(body).value
+    }
+
+    /// - Returns: The change, which comes behind those that were asked for before this call.
+    @discardableResult
+    private func enqueue(
+        _ body: @escaping @MainActor (SyncController) async throws -> Void
+    ) -> Task<Void, any Error> {
+        let before = change
+        let task = Task {
+            await before?.value
+            try await body(self)
+        }
+        let number = changeNumber + 1
+        changeNumber = number
+        change = Task {
+            _ = await task.result
+            if changeNumber == number { change = nil }
+        }
+        return task
+    }
+
+    private func open(_ path: String, in storage: Storage) async throws {
+        let (statuses, continuation) = AsyncStream.makeStream(
+            of: SyncStatus.self, bufferingPolicy: .bufferingNewest(16))
+        await SyncEngines.shared.takeOver(key, in: storage, by: self)
+        let document: String? = if case .document(let id) = extent { id } else { nil }
+        let scope = try await SyncScope.open(
+            path, of: access, in: storage, manager: key, document: document,
+            publish: { continuation.yield($0) })
+        if case .document(nil) = extent { extent = .document(try await scope.store.load()?.row.document) }
+        self.scope = scope
+        statusFeed = Task { [weak self] in
+            for await status in statuses { self?.show(status) }
+        }
+        try await show(scope)
+    }
+
+    /// Ends what sends and receives; everything stays in the store.
+    func close() async {
+        feed?.cancel()
+        statusFeed?.cancel()
+        guard let scope else { return }
+        self.scope = nil
+        await scope.driver.stop()
+        documents = []
+        shownPath = nil
+        show(SyncStatus())
+        if access.path() != scope.path { log(.pathChanged(key: key)) }
+    }
+}
+
+// MARK: Showing
+
+extension SyncController {
+    /// The documents as far as they may be seen: none of an account that isn't signed in any more.
+    var shown: [T] {
+        if shownPath == nil { showCached() }
+        // Read in any case, so that whoever observes it is told.
+        let documents = documents
+        return access.path() == shownPath ? documents : []
+    }
+
+    func shownDocument(_ id: String) -> T? {
+        let documents = shown
+        return place(of: id, in: documents).flatMap { $0.isThere ? documents[$0.index] : nil }
+    }
+
+    /// Reads what the store has of the account that is signed in, on the calling thread. There may be no store yet.
+    private func showCached() {
+        guard persists, let path = access.path(), container != nil || PersistenceContainer.configured != nil,
+            let storage = try? storage()
+        else { return }
+        do {
+            let cached = try SyncStore<T>(storage: storage, manager: key, path: path).shownNow(extent)
+            guard let cached else { return }
+            if case .document = extent { self.extent = .document(cached.document) }
+            documents = cached.documents
+            shownPath = path
+        } catch {
+            status.connection = .failed((error as? StorageError)?.message ?? "\(error)")
+        }
+    }
+
+    /// Shows another document.
+    func focus(on id: String?) {
+        guard extent != .document(id) else { return }
+        extent = .document(id)
+        documents = []
+    }
+
+    private func show(_ scope: SyncScope<T>) async throws {
+        let table = scope.store.table
+        let storage = scope.store.storage
+        let (documents, head) = try await scope.store.shown(extent)
+        self.documents = documents
+        shownPath = scope.path
+        let changes = storage.changes(since: .position(head), matching: LogQuery(tables: [table.entity]))
+        feed?.cancel()
+        feed = Task { [weak self] in
+            do {
+                for try await change in changes {
+                    let ids = Set(change.events.compactMap { table.id($0.key) })
+                    try await self?.refresh(ids, in: scope)
+                }
+            } catch {
+                self?.note(error)
+            }
+        }
+    }
+
+    private func reread(_ scope: SyncScope<T>) async throws {
+        let documents = try await scope.store.shown(extent).documents
+        if self.scope?.path == scope.path { self.documents = documents }
+    }
+
+    private func note(_ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        var status = status
+        status.lastError = (error as? StorageError)?.message ?? "\(error)"
+        show(status)
+    }
+
+    /// Reads some documents again.
+    func refresh(_ ids: Set<String>, in scope: SyncScope<T>) async throws {
+        let wanted: Set<String> = if case .document(let id) = extent { ids.filter { $0 == id } } else { ids }
+        guard !wanted.isEmpty else { return }
+        let read = try await scope.store.documents(wanted)
+        guard self.scope?.path == scope.path else { return }
+        var changed = documents
+        for (id, document) in read {
+            let place = place(of: id, in: changed)
+            switch (place?.isThere ?? false, document) {
+            case (true, let document?): changed[place?.index ?? 0] = document
+            case (true, nil): changed.remove(at: place?.index ?? 0)
+            case (false, let document?): changed.insert(document, at: place?.index ?? 0)
+            case (false, nil): break
+            }
+        }
+        documents = changed
+    }
+
+    /// Where a document stands, or would: documents stand by the bytes of their ids.
+    private func place(of id: String, in documents: [T]) -> (index: Int, isThere: Bool)? {
+        var (low, high) = (0, documents.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if documents[middle].id.utf8.lexicographicallyPrecedes(id.utf8) { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < documents.count && documents[low].id.utf8.elementsEqual(id.utf8))
+    }
+
+    private func show(_ new: SyncStatus) {
+        for write in new.parked where !status.parked.contains(where: { $0.position == write.position }) {
+            log(.writeParked(key: key, documentId: write.documentId, reason: write.reason))
+        }
+        if case .waiting(let time) = new.connection, new.connection != status.connection {
+            log(.remoteUnavailable(key: key, reason: new.lastError, delaySeconds: time.timeIntervalSinceNow))
+        }
+        if new.pendingCount > status.pendingCount { log(.pendingWriteAdded(key: key, count: new.pendingCount)) }
+        if new.pendingCount < status.pendingCount, new.connection != .idle {
+            log(.pendingWritesCleared(key: key, remainingCount: new.pendingCount))
+        }
+        guard new != status else { return }
+        status = new
+        for listener in statusListeners.values { listener.yield(new) }
+    }
+
+    func statuses() -> AsyncStream<SyncStatus> {
+        let (stream, continuation) = AsyncStream.makeStream(of: SyncStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        statusListeners[id] = continuation
+        continuation.onTermination = { [weak self] _ in
+            Task { @MainActor in self?.statusListeners[id] = nil }
+        }
+        continuation.yield(status)
+        return stream
+    }
+}
+
+// MARK: Listening
+
+extension SyncController {
+    func listen(to document: String? = nil) async throws {
+        if let document, extent != .document(document) {
+            // Another document is another scope: its id is stored with it.
+            try await alone { controller in
+                await controller.close()
+                controller.focus(on: document)
+            }
+        }
+        log(.listenerStart(key: key, documentId: document))
+        let scope = try await open()
+        await scope.driver.listen()
+        // What was received is shown when this returns, and how it stands.
+        try await reread(scope)
+        show(await scope.driver.status)
+        guard case .connected = status.connection else { return }
+        switch document {
+        case let id? where documents.isEmpty: log(.listenerEmpty(key: key, documentId: id))
+        case let id?: log(.listenerSuccess(key: key, documentId: id))
+        case nil: log(.listenerSuccess(key: key, count: documents.count))
+        }
+    }
+
+    func stopListening(clearCaches: Bool) {
+        if clearCaches {
+            documents = []
+            if case .document = extent { extent = .document(nil) }
+        }
+        log(.listenerStopped(key: key))
+        enqueue { controller in
+            do {
+                if let scope = controller.scope {
+                    await scope.driver.stopListening()
+                    // Between two steps of the driver: what is sent meanwhile goes on afterwards.
+                    if clearCaches { try await scope.driver.clear() }
+                } else if clearCaches {
+                    try await controller.clearStored()
+                }
+                if clearCaches { controller.log(.cachesCleared(key: controller.key)) }
+            } catch {
+                controller.note(error)
+            }
+        }
+    }
+
+    /// Clears what an earlier process has stored.
+    private func clearStored() async throws {
+        guard persists, let path = access.path(), let storage = try? storage() else { return }
+        try await SyncStore<T>(storage: storage, manager: key, path: path).clear()
+        documents = []
+    }
+}
+
+// MARK: Documents
+
+extension SyncController {
+    /// A document as the store has it.
+    func cached(_ id: String) async throws -> T? {
+        let scope = try await open()
+        return try await scope.store.documents([id]).first?.document
+    }
+
+    func fetch(_ id: String, _ behavior: FetchBehavior) async throws -> T {
+        if behavior == .cachedOrFetch, let document = try await cached(id) { return document }
+        log(.getDocumentStart(key: key, documentId: id))
+        do {
+            let path = try path()
+            let document = try await access.get(id)
+            guard access.path() == path else { throw CancellationError() }
+            log(.getDocumentSuccess(key: key, documentId: id))
+            return document
+        } catch {
+            log(.getDocumentFail(key: key, documentId: id, error: error))
+            throw error
+        }
+    }
+
+    func save(_ document: T) async throws -> SyncReceipt {
+        log(.saveStart(key: key, documentId: document.id))
+        do {
+            let receipt = try await write(document.id) { try $0.save(document, $1) }
+            log(.saveSuccess(key: key, documentId: document.id))
+            return receipt
+        } catch {
+            log(.saveFail(key: key, documentId: document.id, error: error))
+            throw error
+        }
+    }
+
+    /// Changes some fields; those of a document that isn't in the store are changed on what the remote has.
+    func update(_ id: String, _ data: [String: any DMCodableSendable]) async throws -> SyncReceipt {
+        log(.updateStart(key: key, documentId: id))
+        do {
+            let patch = try data.mapValues { try JSONText.of($0) }
+            try await make(id)
+            let receipt = try await write(id) { table, tx in
+                guard let old = try table.get(id, tx.database) else { throw StorageError.noDocument(id) }
+                try table.save(try old.changed(by: patch), tx)
+            }
+            log(.updateSuccess(key: key, documentId: id))
+            return receipt
+        } catch {
+            log(.updateFail(key: key, documentId: id, error: error))
+            throw error
+        }
+    }
+
+    func delete(_ id: String) async throws -> SyncReceipt? {
+        log(.deleteStart(key: key, documentId: id))
+        do {
+            do { try await make(id) } catch let error as StorageError where error.code == .notFound { return nil }
+            let receipt = try await write(id) { try $0.delete(id, $1) }
+            log(.deleteSuccess(key: key, documentId: id))
+            return receipt
+        } catch {
+            log(.deleteFail(key: key, documentId: id, error: error))
+            throw error
+        }
+    }
+
+    /// Sees to it that a document is in the store: what is changed is an event of its row.
+    private func make(_ id: String) async throws {
+        guard try await cached(id) == nil else { return }
+        let scope = try await open()
+        do {
+            await scope.remote.add(try await fetch(id, .alwaysFetch))
+        } catch RemoteError.notFound {
+            throw StorageError.noDocument(id)
+        }
+        while true {
+            try Task.checkCancellation()
+            let pages = await scope.driver.pageCount
+            let isHeld = await scope.remote.holds(id, behind: scope.driver.position)
+            if try await cached(id) != nil { return }
+            // Deleted here, or meanwhile.
+            guard isHeld else { throw StorageError.noDocument(id) }
+            guard case .connected = await scope.driver.status.connection else { throw RemoteError.unavailable() }
+            await scope.driver.waitForPage(after: pages)
+        }
+    }
+
+    private func write(
+        _ id: String, _ body: @escaping @Sendable (DocumentTable<T>, WriteTransaction) throws -> Void
+    ) async throws -> SyncReceipt {
+        let scope = try await open()
+        let table = scope.store.table
+        let receipt = try await scope.store.storage.write { try body(table, $0) }
+        // Whoever reads what is shown after this returns sees it.
+        try await refresh([id], in: scope)
+        let driver = scope.driver
+        return SyncReceipt(
+            local: receipt,
+            wait: { [weak self] positions in
+                let result = await Result { try await driver.waitForWrites(at: positions) }
+                await self?.show(driver.status)
+                try result.get()
+            })
+    }
+
+    func take(_ input: SyncInput) async throws { await (try await open()).driver.take(input) }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+enum JSONText {
+    static func of<Value: Encodable>(_ value: Value) throws -> String {
+        guard case .text(let text) = try StorageJSON.stored(value) else { return DocumentFields.null }
+        return text
+    }
+}
+
+extension DataSyncModelProtocol {
+    /// The document with other values in some fields.
+    ///
+    /// - Throws: `invalid-value` for a field that it doesn't have, for a value of another type, and for another id.
+    fileprivate func changed(by patch: [String: String]) throws -> Self {
+        var fields = try DocumentFields(encoding: self)
+        fields.apply(patch)
+        let changed: Self = try fields.document()
+        let kept = try DocumentFields(encoding: changed).values
+        if let lost = patch.first(where: { $0.value != DocumentFields.null && kept[$0.key] == nil }) {
+            throw StorageError(
+                .invalidValue, "\(Self.self) has no field \"\(lost.key)\".",
+                remedy: "Name fields as they are encoded: \(kept.keys.sorted().joined(separator: ", ")).")
+        }
+        guard changed.id == id else {
+            throw StorageError(
+                .invalidValue, "The id of the document \"\(id)\" can't be changed.",
+                remedy: "Save the document under its new id, and delete this one.")
+        }
+        return changed
+    }
+}
+
+extension StorageError {
+    static func noDocument(_ id: String) -> StorageError {
+        StorageError(
+            .notFound, "There is no document \"\(id)\".", remedy: "Save it before you change some of its fields.")
+    }
+}

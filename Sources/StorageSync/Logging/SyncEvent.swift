@@ -1,0 +1,165 @@
+internal import Foundation
+
+/// What sync engines log. Names and parameters are those of SwiftfulDataManagers, so that what was made for its events goes on
+/// working; the last three are our own.
+///
+/// Events without a document's id are those of a collection, where both engines have an event of one name.
+package struct SyncEvent: DataSyncLogEvent {
+    package let eventName: String
+    package let type: DataLogType
+    private let values: [String: any Sendable]
+
+    package var parameters: [String: Any]? { values.isEmpty ? nil : values.mapValues { $0 } }
+
+    /// - Parameter values: Those that are nil are left out.
+    private init(
+        _ key: String, _ name: String, _ values: [String: (any Sendable)?] = [:], error: (any Error)? = nil,
+        type: DataLogType? = nil
+    ) {
+        eventName = "\(key)_\(name)"
+        self.type = type ?? (error == nil ? .info : .severe)
+        var values = values.compactMapValues { $0 }
+        if let error {
+            values["error_localized_description"] = error.localizedDescription
+            values["error_description"] = "\(error)"
+        }
+        self.values = values
+    }
+}
+
+// MARK: Reads
+
+extension SyncEvent {
+    package static func getCollectionStart(key: String) -> SyncEvent { SyncEvent(key, "getCollection_start") }
+
+    package static func getCollectionSuccess(key: String, count: Int) -> SyncEvent {
+        SyncEvent(key, "getCollection_success", ["count": count])
+    }
+
+    package static func getCollectionFail(key: String, error: any Error) -> SyncEvent {
+        SyncEvent(key, "getCollection_fail", error: error)
+    }
+
+    package static func getDocumentStart(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "getDocument_start", ["document_id": documentId])
+    }
+
+    package static func getDocumentSuccess(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "getDocument_success", ["document_id": documentId])
+    }
+
+    package static func getDocumentFail(key: String, documentId: String, error: any Error) -> SyncEvent {
+        SyncEvent(key, "getDocument_fail", ["document_id": documentId], error: error)
+    }
+
+    package static func getDocumentsQueryStart(key: String, filterCount: Int) -> SyncEvent {
+        SyncEvent(key, "getDocumentsQuery_start", ["filter_count": filterCount])
+    }
+
+    package static func getDocumentsQuerySuccess(key: String, count: Int, filterCount: Int) -> SyncEvent {
+        SyncEvent(key, "getDocumentsQuery_success", ["count": count, "filter_count": filterCount])
+    }
+
+    package static func getDocumentsQueryFail(key: String, filterCount: Int, error: any Error) -> SyncEvent {
+        SyncEvent(key, "getDocumentsQuery_fail", ["filter_count": filterCount], error: error)
+    }
+}
+
+// MARK: Streams
+
+extension SyncEvent {
+    package static func streamDocumentStart(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "streamDocument_start", ["document_id": documentId])
+    }
+
+    package static func listenerStart(key: String, documentId: String? = nil) -> SyncEvent {
+        SyncEvent(key, "listener_start", ["document_id": documentId])
+    }
+
+    package static func listenerSuccess(key: String, count: Int) -> SyncEvent {
+        SyncEvent(key, "listener_success", ["count": count])
+    }
+
+    package static func listenerSuccess(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "listener_success", ["document_id": documentId])
+    }
+
+    package static func listenerEmpty(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "listener_empty", ["document_id": documentId])
+    }
+
+    package static func listenerFail(key: String, documentId: String? = nil, error: any Error) -> SyncEvent {
+        SyncEvent(key, "listener_fail", ["document_id": documentId], error: error)
+    }
+
+    package static func listenerStopped(key: String) -> SyncEvent { SyncEvent(key, "listener_stopped") }
+}
+
+// MARK: Writes
+
+extension SyncEvent {
+    package static func saveStart(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "save_start", ["document_id": documentId])
+    }
+
+    package static func saveSuccess(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "save_success", ["document_id": documentId])
+    }
+
+    package static func saveFail(key: String, documentId: String, error: any Error) -> SyncEvent {
+        SyncEvent(key, "save_fail", ["document_id": documentId], error: error)
+    }
+
+    package static func updateStart(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "update_start", ["document_id": documentId])
+    }
+
+    package static func updateSuccess(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "update_success", ["document_id": documentId])
+    }
+
+    package static func updateFail(key: String, documentId: String, error: any Error) -> SyncEvent {
+        SyncEvent(key, "update_fail", ["document_id": documentId], error: error)
+    }
+
+    package static func deleteStart(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "delete_start", ["document_id": documentId])
+    }
+
+    package static func deleteSuccess(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "delete_success", ["document_id": documentId])
+    }
+
+    package static func deleteFail(key: String, documentId: String, error: any Error) -> SyncEvent {
+        SyncEvent(key, "delete_fail", ["document_id": documentId], error: error)
+    }
+
+    package static func pendingWriteAdded(key: String, count: Int) -> SyncEvent {
+        SyncEvent(key, "pendingWriteAdded", ["pending_write_count": count])
+    }
+
+    package static func pendingWritesCleared(
+        key: String, documentId: String? = nil, remainingCount: Int? = nil
+    ) -> SyncEvent {
+        SyncEvent(key, "pendingWritesCleared", ["document_id": documentId, "remaining_count": remainingCount])
+    }
+
+    package static func cachesCleared(key: String) -> SyncEvent { SyncEvent(key, "cachesCleared") }
+}
+
+// MARK: Those that SwiftfulDataManagers doesn't have
+
+extension SyncEvent {
+    /// The remote will never take a write.
+    package static func writeParked(key: String, documentId: String, reason: String) -> SyncEvent {
+        SyncEvent(key, "writeParked", ["document_id": documentId, "reason": reason], type: .severe)
+    }
+
+    /// Another account is signed in, or none. Paths may name people, so they stay out.
+    package static func pathChanged(key: String) -> SyncEvent { SyncEvent(key, "pathChanged") }
+
+    /// The remote can't be reached, and is asked again after so many seconds. Not severe: devices are offline at times.
+    package static func remoteUnavailable(key: String, reason: String?, delaySeconds: Double) -> SyncEvent {
+        SyncEvent(key, "remoteUnavailable", ["error_description": reason, "delay_seconds": delaySeconds])
+    }
+}

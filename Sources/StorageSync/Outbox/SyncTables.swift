@@ -1,0 +1,103 @@
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+
+/// The tables in which engines keep what they know of their remotes, in the store's file and changed in the same transactions as
+/// the documents. They are no entities: what was sent and when leaves nothing in the log beside the writes themselves.
+///
+/// - `sync_remotes`: a row for each engine and path of a remote, with the core's record.
+/// - `sync_outbox`: the writes that aren't confirmed. What was written isn't in it: that is the event at `position` of the log.
+/// - `sync_bases`: of documents that were changed on both sides, what the remote has of them.
+enum SyncTables {
+    private static let statements = [
+        """
+        CREATE TABLE IF NOT EXISTS sync_remotes (
+          manager TEXT NOT NULL, path TEXT NOT NULL, entity TEXT NOT NULL,
+          is_active INTEGER NOT NULL, is_cleared INTEGER NOT NULL, document TEXT,
+          since INTEGER NOT NULL, scanned INTEGER NOT NULL, line BLOB NOT NULL,
+          revision INTEGER NOT NULL, record TEXT NOT NULL,
+          PRIMARY KEY (manager, path)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS sync_outbox (
+          manager TEXT NOT NULL, path TEXT NOT NULL, position INTEGER NOT NULL, document TEXT NOT NULL,
+          size INTEGER NOT NULL, base INTEGER NOT NULL, state TEXT NOT NULL, number INTEGER, rejection TEXT,
+          PRIMARY KEY (manager, path, position)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX IF NOT EXISTS sync_outbox_documents ON sync_outbox(manager, path, document)",
+        """
+        CREATE TABLE IF NOT EXISTS sync_bases (
+          manager TEXT NOT NULL, path TEXT NOT NULL, document TEXT NOT NULL, fields TEXT,
+          PRIMARY KEY (manager, path, document)
+        ) WITHOUT ROWID
+        """,
+    ]
+
+    static func create(in db: Database) throws {
+        guard try !exist(in: db) else { return }
+        for statement in statements { try db.execute(sql: statement) }
+    }
+
+    static func exist(in db: Database) throws -> Bool { try db.tableExists("sync_remotes") }
+}
+
+/// One engine's row of `sync_remotes`.
+struct SyncRemoteRow: Sendable {
+    let path: String
+    /// Whether the table has the documents of this path, so that what is written to it belongs to it.
+    var isActive = true
+    /// Whether the documents were taken out of the table, and those with unsent writes are to be put back.
+    var isCleared = false
+    /// Of an engine of one document, its id.
+    var document: String?
+    /// Writes up to here were made before there was an engine: their documents are sent whole.
+    var since: Int64 = 0
+    /// The position of the log up to which writes are in the outbox.
+    var scanned: Int64 = 0
+    /// The line of the log that ``scanned`` belongs to.
+    var line: [UInt8] = []
+    /// Counts what was saved.
+    var revision: Int64 = 0
+    var record = SyncRecord()
+
+    init(path: String) { self.path = path }
+}
+
+extension SyncRemoteRow {
+    private init(_ row: Row) throws {
+        path = row["path"]
+        isActive = row["is_active"]
+        isCleared = row["is_cleared"]
+        document = row["document"]
+        since = row["since"]
+        scanned = row["scanned"]
+        line = Array(row["line"] as Data)
+        revision = row["revision"]
+        record = try JSONDecoder().decode(SyncRecord.self, from: Data((row["record"] as String).utf8))
+    }
+
+    /// An engine's rows; none where it was never used.
+    static func all(of manager: String, in db: Database) throws -> [SyncRemoteRow] {
+        guard try SyncTables.exist(in: db) else { return [] }
+        return try Row.fetchAll(db, sql: "SELECT * FROM sync_remotes WHERE manager = ?", arguments: [manager])
+            .map(SyncRemoteRow.init)
+    }
+
+    /// The key of another engine that keeps its documents in the same table.
+    static func otherManager(of entity: String, than manager: String, in db: Database) throws -> String? {
+        try String.fetchOne(
+            db, sql: "SELECT manager FROM sync_remotes WHERE entity = ? AND manager <> ?", arguments: [entity, manager])
+    }
+
+    func save(manager: String, entity: String, in db: Database) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_remotes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            .execute(arguments: [
+                manager, path, entity, isActive, isCleared, document, since, scanned, Data(line), revision,
+                String(decoding: try encoder.encode(record), as: UTF8.self),
+            ])
+    }
+}

@@ -1,0 +1,58 @@
+/// A value of JSON.
+///
+/// Values are equal where they mean the same: numbers by what they are worth, exactly, so that 1 equals 1.0, and 2^53 + 1
+/// doesn't equal the `Double` next to it; texts by their UTF-8 bytes, unlike `String`, for which "é" has two equal spellings.
+/// Keys of an object are `String`s still.
+///
+/// Integers outside of `Int64`, and digits beyond those of a `Double`, are rounded when JSON is read.
+package enum JSONValue: Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+}
+
+extension JSONValue: Hashable {
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        // Without sorting the keys, which the order of objects needs.
+        case (.object(let a), .object(let b)): a == b
+        case (.array(let a), .array(let b)): a == b
+        default: left.kind == right.kind && order(left, right) == 0
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        switch self {
+        case .null: break
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .number(let value):
+            // Where it equals an integer, it has to have the integer's hash; and all that aren't any number are equal.
+            if let whole = Int64(exactly: value) {
+                hasher.combine(whole)
+            } else {
+                hasher.combine(value.isNaN ? .nan : value)
+            }
+        case .string(let value): for byte in value.utf8 { hasher.combine(byte) }
+        case .array(let values): hasher.combine(values)
+        case .object(let fields): hasher.combine(fields)
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value at a path of keys; nil where there is none.
+    package subscript(path: some Sequence<String>) -> JSONValue? {
+        var value = self
+        for key in path {
+            guard case .object(let fields) = value, let next = fields[key] else { return nil }
+            value = next
+        }
+        return value
+    }
+}

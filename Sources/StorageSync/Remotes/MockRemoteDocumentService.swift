@@ -1,0 +1,72 @@
+/// A remote with single documents in memory, for tests and previews.
+///
+/// ```swift
+/// let remote = MockRemoteDocumentService(document: settings, delay: .zero)
+/// remote.change(otherSettings)  // what another device does
+/// remote.failure = RemoteError.unavailable()  // no network from now on
+/// ```
+///
+/// It does what a remote does: updates are merged by top-level keys, and any number of streams see each change, whoever makes
+/// it. A call that is cancelled while it waits has done nothing.
+@MainActor
+public final class MockRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDocumentService {
+    private let remote: MockRemote<T>
+
+    /// - Parameters:
+    ///   - document: What the remote holds to begin with; nothing where nil.
+    ///   - collectionPath: Asked with each call; while it is nil, calls throw ``RemoteError/unauthorized``. All paths have the
+    ///     same documents.
+    ///   - delay: How long each call waits before the remote answers.
+    public nonisolated init(
+        document: T? = nil, collectionPath: @escaping @MainActor @Sendable () -> String? = { "" },
+        delay: Duration = .milliseconds(500)
+    ) {
+        remote = MockRemote(document.map { [$0] } ?? [], path: collectionPath, delay: delay)
+    }
+
+    /// What the remote holds, in the order in which documents were created.
+    public var documents: [T] { remote.documents }
+    /// The writes that have arrived, in their order, also those that were rejected. What fails by ``failure``, or for want of a
+    /// path, hasn't arrived.
+    public var writes: [MockRemoteWrite<T>] { remote.writes }
+    /// Thrown by every call and stream while it is set. Setting it ends the open streams with it.
+    public var failure: (any Error)? {
+        get { remote.failure }
+        set { remote.failure = newValue }
+    }
+    public var collectionPath: String? { remote.path() }
+    /// How many streams are open.
+    package var listenerCount: Int { remote.listenerCount }
+
+    /// Creates or replaces a document, as another device would. Works while ``failure`` is set.
+    public func change(_ model: T) { remote.change(model) }
+
+    /// Deletes a document, as another device would; there may be none. Works while ``failure`` is set.
+    public func remove(id: String) { remote.remove(id) }
+
+    public func getDocument(id: String) async throws -> T {
+        try await remote.answer()
+        return try remote.found(id)
+    }
+
+    public func saveDocument(_ model: T) async throws {
+        try await remote.answer()
+        remote.save(model)
+    }
+
+    /// Merges fields into a document, by the top-level keys of its JSON.
+    ///
+    /// - Throws: ``RemoteError/notFound`` where there is no document, ``RemoteError/rejected(_:)`` where it wouldn't be one any
+    ///   more, or would have another id.
+    public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
+        try await remote.answer()
+        try remote.update(id, data)
+    }
+
+    public func deleteDocument(id: String) async throws {
+        try await remote.answer()
+        remote.delete(id)
+    }
+
+    public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { remote.streamDocument(id) }
+}

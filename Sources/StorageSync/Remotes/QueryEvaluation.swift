@@ -1,0 +1,145 @@
+internal import StorageCore
+
+/// A query as documents are asked whether it finds them: fields as paths, values as JSON. See ``QueryBuilder/apply(to:)`` for
+/// what it finds.
+package struct QueryEvaluation: Sendable {
+    private let filters: [FilterEvaluation]
+    /// By which fields documents are sorted: the query's orders, and those that its conditions imply.
+    private let orders: [(path: [String], isDescending: Bool)]
+    private let start: Bound?
+    private let end: Bound?
+    private let limit: Int?
+    private let isLimitedToLast: Bool
+
+    /// Where a result begins or ends.
+    private struct Bound {
+        let values: [JSONValue]
+        let includesEqual: Bool
+    }
+
+    /// A document, with what it is sorted by.
+    private struct Found<Document> {
+        let document: Document
+        let id: String
+        let place: [JSONValue]
+    }
+
+    /// - Throws: `StorageError` with the code `misuse` for a query that makes no sense, and with `invalidValue` for a value
+    ///   that can't be written as JSON.
+    package init(_ query: QueryBuilder) throws {
+        let filters = query.getFilters()
+        self.filters = try filters.map { try FilterEvaluation($0) }
+        let orders = query.getOrders()
+        let named = Set(orders.map(\.field))
+        let implied = Set(filters.filter(\.operator.impliesOrder).map(\.field)).subtracting(named)
+        let isDescending = orders.last?.descending ?? false
+        let others = implied.sorted { JSONValue.order($0, $1) < 0 }
+            .map { QueryOrder(field: $0, descending: isDescending) }
+        self.orders = (orders + others).map { (path: $0.field.fieldPath, isDescending: $0.descending) }
+
+        var (start, end): (Bound?, Bound?)
+        var limit: Int?
+        var isLimitedToLast = false
+        for operation in query.getOperations() {
+            switch operation {
+            case .filter, .order: break
+            case .limit(let count): (limit, isLimitedToLast) = (count, false)
+            case .limitToLast(let count): (limit, isLimitedToLast) = (count, true)
+            case .startAt(let cursor): start = try Self.bound(cursor, orders, includesEqual: true)
+            case .startAfter(let cursor): start = try Self.bound(cursor, orders, includesEqual: false)
+            case .endAt(let cursor): end = try Self.bound(cursor, orders, includesEqual: true)
+            case .endBefore(let cursor): end = try Self.bound(cursor, orders, includesEqual: false)
+            }
+        }
+        if let limit, limit < 1 { throw StorageError.limitTooSmall(limit) }
+        if isLimitedToLast, orders.isEmpty { throw StorageError.limitToLastWithoutOrder() }
+        (self.start, self.end, self.limit, self.isLimitedToLast) = (start, end, limit, isLimitedToLast)
+    }
+
+    private static func bound(_ cursor: QueryCursor, _ orders: [QueryOrder], includesEqual: Bool) throws -> Bound {
+        guard cursor.values.count >= 1, cursor.values.count <= orders.count else {
+            throw StorageError.cursorWithoutOrders(values: cursor.values.count, orders: orders.count)
+        }
+        return Bound(values: try cursor.values.map { try JSONValue(encoding: $0) }, includesEqual: includesEqual)
+    }
+
+    /// Whether the query finds a document, as far as the document alone can tell: limits aren't looked at.
+    ///
+    /// - Parameter document: Made with ``JSONValue/init(encoding:)``, by which dates are numbers, as the query's are.
+    package func matches(_ document: JSONValue) -> Bool { place(of: document) != nil }
+
+    /// The documents that the query finds, in its order.
+    ///
+    /// - Complexity: O(*n* log *n*) in the documents.
+    package func select<Document>(from documents: [(document: Document, id: String, json: JSONValue)]) -> [Document] {
+        var found: [Found<Document>] = documents.compactMap { document, id, json in
+            place(of: json).map { Found(document: document, id: id, place: $0) }
+        }
+        found.sort { isBefore($0, $1) }
+        guard let limit else { return found.map(\.document) }
+        return (isLimitedToLast ? found.suffix(limit) : found.prefix(limit)).map(\.document)
+    }
+
+    /// What a document is sorted by; nil where the query doesn't find it.
+    private func place(of document: JSONValue) -> [JSONValue]? {
+        guard filters.allSatisfy({ $0.matches(document) }) else { return nil }
+        var place: [JSONValue] = []
+        for order in orders {
+            guard let value = document[order.path] else { return nil }
+            place.append(value)
+        }
+        if let start {
+            let order = self.order(place, start.values)
+            guard order > 0 || order == 0 && start.includesEqual else { return nil }
+        }
+        if let end {
+            let order = self.order(place, end.values)
+            guard order < 0 || order == 0 && end.includesEqual else { return nil }
+        }
+        return place
+    }
+
+    /// Compares as many values as both have.
+    private func order(_ left: [JSONValue], _ right: [JSONValue]) -> Int {
+        for (values, order) in zip(zip(left, right), orders) {
+            let result = JSONValue.order(values.0, values.1)
+            if result != 0 { return order.isDescending ? -result : result }
+        }
+        return 0
+    }
+
+    private func isBefore<Document>(_ left: Found<Document>, _ right: Found<Document>) -> Bool {
+        let order = order(left.place, right.place)
+        if order != 0 { return order < 0 }
+        let ids = JSONValue.order(left.id, right.id)
+        return orders.last?.isDescending ?? false ? ids > 0 : ids < 0
+    }
+}
+
+extension QueryOperator {
+    /// Whether Firestore sorts by the field of such a condition where the query doesn't say how.
+    fileprivate var impliesOrder: Bool {
+        switch self {
+        case .isEqualTo, .arrayContains, .arrayContainsAny, .in: false
+        case .isNotEqualTo, .notIn, .isGreaterThan, .isGreaterThanOrEqualTo, .isLessThan, .isLessThanOrEqualTo: true
+        }
+    }
+}
+
+extension StorageError {
+    fileprivate static func limitTooSmall(_ limit: Int) -> StorageError {
+        StorageError(
+            .misuse, "A query is limited to \(limit) documents.", remedy: "Limit it to 1 or more, or don't ask.")
+    }
+
+    fileprivate static func limitToLastWithoutOrder() -> StorageError {
+        StorageError(
+            .misuse, "A query asks for the last documents, and has no order.", remedy: "Give it an order(by:).")
+    }
+
+    fileprivate static func cursorWithoutOrders(values: Int, orders: Int) -> StorageError {
+        StorageError(
+            .misuse, "A cursor of a query has \(values) values, and the query has \(orders) orders.",
+            remedy: "Give the cursor a value at least, and the query an order(by:) for each.")
+    }
+}

@@ -1,0 +1,15 @@
+/// Why a remote service hasn't done what it was asked, where it makes a difference for what happens next.
+public enum RemoteError: RetryableError, Equatable {
+    /// There is no such document. A write of some of its fields is parked.
+    case notFound
+    /// The remote will never take this write as it is: the write is parked with this reason.
+    case rejected(String)
+    /// The remote wants other credentials: nothing is sent until ``CollectionSyncEngine/credentialsChanged()`` is called.
+    case unauthorized
+    /// The remote can't be reached, or is busy: it is asked again after so long at least.
+    case unavailable(retryAfter: Duration? = nil)
+
+    public var retryAfter: Duration? {
+        if case .unavailable(let duration) = self { duration } else { nil }
+    }
+}

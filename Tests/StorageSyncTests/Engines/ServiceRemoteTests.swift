@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import StorageSync
+
+/// What happens while something is awaited.
+@MainActor @Suite(.timeLimit(.minutes(1))) struct ServiceRemoteTests {
+    @Test func listeningAgainWhileTheStreamsAreOpenedBeginsAgain() async throws {
+        let service = ScriptedService()
+        let remote = try service.remote()
+        service.willListen = { call in
+            guard call == 1 else { return }
+            let isDone = DispatchSemaphore(value: 0)
+            Task.detached {
+                await remote.setListening(true)
+                isDone.signal()
+            }
+            isDone.wait()
+        }
+        await remote.setListening(true)
+        let start = ContinuousClock.now
+        #expect(try await remote.pulledIds() == ["a"])
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(service.listenCount == 2)
+    }
+
+    @Test func aCollectionThatNobodyWaitsForIsFetchedAgain() async throws {
+        let service = ScriptedService()
+        let remote = try service.remote()
+        service.willFetch = { call in
+            // Ignores that it is cancelled.
+            if call == 1 { await Task { try? await Task.sleep(for: .seconds(30)) }.value }
+        }
+        await remote.setListening(true)
+        let lost = Task { try await remote.pulledIds() }
+        try await eventually { service.fetchCount == 1 }
+        lost.cancel()
+        _ = try await remote.answer(.hello(epoch: 1), knowing: SyncRecord())
+        #expect(try await remote.pulledIds() == ["a"])
+    }
+
+    @Test func aPullThatWasGivenUpHoldsUpNoOther() async throws {
+        let service = ScriptedService()
+        let remote = try service.remote()
+        let (isFetching, fetch) = AsyncStream<Void>.makeStream()
+        // Ignores that it is cancelled.
+        service.willFetch = { _ in await Task { for await _ in isFetching {} }.value }
+        await remote.setListening(true)
+        let lost = Task { try await remote.pulledIds() }
+        try await eventually { service.fetchCount == 1 }
+        lost.cancel()
+        let next = Task { try await remote.pulledIds() }
+        try await Task.sleep(for: .milliseconds(20))
+        fetch.finish()
+        #expect(try await next.value == ["a"])
+        await #expect(throws: CancellationError.self) { try await lost.value }
+    }
+}
+
+/// A collection of one document whose calls can be held up.
+@MainActor
+private final class ScriptedService {
+    var willListen: (_ call: Int) -> Void = { _ in }
+    var willFetch: (_ call: Int) async -> Void = { _ in }
+    private(set) var listenCount = 0
+    private(set) var fetchCount = 0
+    private var streams: [AsyncThrowingStream<RemoteAccess<Product>.Change, any Error>.Continuation] = []
+
+    func remote() throws -> ServiceRemote<Product> {
+        let access = RemoteAccess<Product>(
+            path: { "products" }, save: { _ in }, update: { _, _ in }, delete: { _ in },
+            get: { _ in throw RemoteError.notFound }, streamDocument: { _ in AsyncThrowingStream { _ in } },
+            getAll: { [self] in
+                fetchCount += 1
+                await willFetch(fetchCount)
+                return [Product("a")]
+            },
+            find: nil,
+            listen: { [self] _ in
+                listenCount += 1
+                willListen(listenCount)
+                let (stream, continuation) = AsyncThrowingStream<RemoteAccess<Product>.Change, any Error>.makeStream()
+                streams.append(continuation)
+                return stream
+            })
+        let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
+        return ServiceRemote(access, store: store, since: 0, document: nil)
+    }
+}
+
+extension ServiceRemote {
+    fileprivate func pulledIds() async throws -> [String] {
+        let answer = try await answer(.pull(line: [], position: 0), knowing: SyncRecord())
+        guard case .page(let page) = answer else { return [] }
+        return page.changes.map(\.document.id)
+    }
+}
