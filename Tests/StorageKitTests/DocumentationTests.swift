@@ -18,6 +18,7 @@ import Testing
     private static let compiled = [
         "StorageKitTests/DocumentationExamples.swift", "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
+        "StorageSyncTests/Engines/SyncExamples.swift",
         "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
     ]
 
