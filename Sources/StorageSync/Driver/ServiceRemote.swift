@@ -33,7 +33,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     /// Whether ``received`` has all that the remote had when it was listened to.
     private var hasSnapshot = false
     /// Counts listeners: what an earlier one still says doesn't count.
-    private var generation = 0
+    private(set) var generation = 0
     /// What isn't part of a page yet.
     private var received: [Received] = []
 
@@ -321,12 +321,18 @@ extension ServiceRemote {
         return documents
     }
 
-    /// Takes a document as if the remote had told it by itself.
-    func add(_ document: T) { take(.saved(document)) }
+    /// Takes a document as if the remote had told it by itself. While it is listened to, streams may have told something newer:
+    /// then the document is fetched once more.
+    ///
+    /// - Returns: The generation of listeners with which it is given up.
+    func add(_ document: T) -> Int {
+        if case .on = listener { refetch(document.id) } else { take(.saved(document)) }
+        return generation
+    }
 
-    /// Whether something of a document was received behind a position.
+    /// Whether something of a document was received behind a position, or is being fetched.
     func holds(_ id: String, behind position: Int64) -> Bool {
-        if received.contains(where: { $0.change.id == id }) { return true }
+        if fetches[id] != nil || received.contains(where: { $0.change.id == id }) { return true }
         return page?.changes.contains { $0.position > position && $0.document.id == id } ?? false
     }
 

@@ -12,8 +12,8 @@ internal import StorageLog
 actor SyncDriver<T: DataSyncModelProtocol> {
     private enum Input: Sendable {
         case core(SyncInput)
-        /// The log may have grown.
-        case committed
+        /// The log may have grown; whoever waits for it goes on once it was looked at.
+        case committed(CheckedContinuation<Void, Never>?)
         /// The documents are to be in the store again, where they were taken out.
         case restore
         /// The documents are to be taken out of the store.
@@ -33,7 +33,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private let remote: any SyncRemote
     private let configuration: SyncCore.Configuration
     private let clock: any CommitClock
-    private let publish: @Sendable (SyncStatus) -> Void
+    private let publish: @Sendable (NumberedStatus) -> Void
+    private var statusCount = 0
     private var phase: Phase
     private var inputs: [Input] = []
     private var isWorking = false
@@ -63,7 +64,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
 
     init(
         store: SyncStore<T>, state: SyncStore<T>.State, remote: any SyncRemote,
-        configuration: SyncCore.Configuration, publish: @escaping @Sendable (SyncStatus) -> Void
+        configuration: SyncCore.Configuration, publish: @escaping @Sendable (NumberedStatus) -> Void
     ) {
         self.store = store
         self.remote = remote
@@ -82,16 +83,22 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         guard commits == nil else { return }
         let bell = store.storage.engine.commitBell()
         commits = Task { [weak self] in
-            for await _ in bell { await self?.add(.committed) }
+            for await _ in bell { await self?.add(.committed(nil)) }
         }
         add(.core(.connected))
-        add(.committed)
+        add(.committed(nil))
     }
 
     /// Ends it for good. What isn't saved hasn't happened.
     func stop() {
         phase = .stopped
-        for case .clear(let continuation) in inputs { continuation.resume(throwing: CancellationError()) }
+        for input in inputs {
+            switch input {
+            case .clear(let continuation): continuation.resume(throwing: CancellationError())
+            case .committed(let continuation): continuation?.resume()
+            case .core, .restore, .restart: break
+            }
+        }
         inputs = []
         commits?.cancel()
         timer?.cancel()
@@ -109,7 +116,10 @@ extension SyncDriver {
     func take(_ input: SyncInput) { add(.core(input)) }
 
     private func add(_ input: Input) {
-        if case .stopped = phase { return }
+        if case .stopped = phase {
+            if case .committed(let continuation) = input { continuation?.resume() }
+            return
+        }
         inputs.append(input)
         guard !isWorking else { return }
         isWorking = true
@@ -189,7 +199,7 @@ extension SyncDriver {
             restarts = RetryDelay()
             // Before all that was asked for meanwhile, which else would be asked of a core that is offline.
             inputs.insert(.core(.connected), at: 0)
-            add(.committed)
+            add(.committed(nil))
         } catch {
             fail(error)
         }
@@ -261,10 +271,17 @@ extension SyncDriver {
         await withCheckedContinuation { continuation in wait(continuation, in: &listenWaiters) }
     }
 
-    /// Returns once the remote has told something more than so many pages, or couldn't.
-    func waitForPage(after count: Int) async {
+    /// Returns once the remote has told something more than so many pages.
+    ///
+    /// - Throws: ``RemoteError/unavailable(retryAfter:)`` where it couldn't.
+    func waitForPage(after count: Int) async throws {
         guard pageCount <= count else { return }
-        await withCheckedContinuation { continuation in wait(continuation, in: &pullWaiters) }
+        switch currentStatus.connection {
+        case .connecting, .connected:
+            await withCheckedContinuation { continuation in wait(continuation, in: &pullWaiters) }
+        case .idle, .waiting, .unauthorized, .halted, .failed: break
+        }
+        guard pageCount > count else { throw RemoteError.unavailable() }
     }
 
     private func wait(
@@ -273,7 +290,7 @@ extension SyncDriver {
         if case .stopped = phase { return continuation.resume() }
         waiters.append(continuation)
         // Behind what was asked for before: what is waited for may have come already, or may not come.
-        add(.committed)
+        add(.committed(nil))
     }
 
     private var isReachable: Bool {
@@ -345,6 +362,7 @@ extension SyncDriver {
     private func announce(after input: Input) async {
         releaseWriteWaiters()
         publish(status)
+        if case .committed(let continuation) = input { continuation?.resume() }
         switch input {
         case .core(.answer(.page, _)):
             pageCount += 1
@@ -359,7 +377,7 @@ extension SyncDriver {
             release(&listenWaiters)
         case .core(.timer):
             // A request that wasn't answered in time.
-            guard case .waiting = status.connection else { break }
+            guard case .waiting = currentStatus.connection else { break }
             release(&pullWaiters)
             release(&listenWaiters)
         default: break
@@ -376,7 +394,19 @@ extension SyncDriver {
         for waiter in waiting { waiter.resume() }
     }
 
-    var status: SyncStatus {
+    /// How it stands now.
+    var status: NumberedStatus {
+        statusCount += 1
+        return NumberedStatus(number: statusCount, status: currentStatus)
+    }
+
+    /// How it stands once every write is counted that was committed before.
+    func statusOfCommits() async -> NumberedStatus {
+        await withCheckedContinuation { add(.committed($0)) }
+        return status
+    }
+
+    private var currentStatus: SyncStatus {
         switch phase {
         case .stopped: SyncStatus()
         case .failed(let message): SyncStatus(connection: .failed(message))

@@ -40,6 +40,12 @@ public struct SyncStatus: Sendable, Equatable {
     public internal(set) var hasLostWrites = false
 }
 
+/// A status, and how many were told before it: one that comes late says less than those that came before it.
+struct NumberedStatus: Sendable {
+    let number: Int
+    let status: SyncStatus
+}
+
 extension SyncStatus {
     init(_ core: SyncCore, lastError: String?) {
         connection =

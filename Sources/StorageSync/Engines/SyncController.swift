@@ -22,6 +22,8 @@ final class SyncController<T: DataSyncModelProtocol> {
     /// The path whose documents are shown; nil before they were read.
     @ObservationIgnored private var shownPath: String?
     @ObservationIgnored private var scope: SyncScope<T>?
+    /// Of the scope's driver, which status was shown last.
+    @ObservationIgnored private var statusNumber = 0
     /// The last change of the scope; they follow one another.
     @ObservationIgnored private var change: Task<Void, Never>?
     @ObservationIgnored private var changeNumber = 0
@@ -119,7 +121,7 @@ extension SyncController {
 
     private func open(_ path: String, in storage: Storage) async throws {
         let (statuses, continuation) = AsyncStream.makeStream(
-            of: SyncStatus.self, bufferingPolicy: .bufferingNewest(16))
+            of: NumberedStatus.self, bufferingPolicy: .bufferingNewest(16))
         await SyncEngines.shared.takeOver(key, in: storage, by: self)
         let document: String? = if case .document(let id) = extent { id } else { nil }
         let scope = try await SyncScope.open(
@@ -127,8 +129,9 @@ extension SyncController {
             publish: { continuation.yield($0) })
         if case .document(nil) = extent { extent = .document(try await scope.store.load()?.row.document) }
         self.scope = scope
+        statusNumber = 0
         statusFeed = Task { [weak self] in
-            for await status in statuses { self?.show(status) }
+            for await status in statuses { self?.show(status, of: scope) }
         }
         try await show(scope)
     }
@@ -247,6 +250,12 @@ extension SyncController {
         return (low, low < documents.count && documents[low].id.utf8.elementsEqual(id.utf8))
     }
 
+    private func show(_ new: NumberedStatus, of scope: SyncScope<T>) {
+        guard scope.driver === self.scope?.driver, new.number > statusNumber else { return }
+        statusNumber = new.number
+        show(new.status)
+    }
+
     private func show(_ new: SyncStatus) {
         for write in new.parked where !status.parked.contains(where: { $0.position == write.position }) {
             log(.writeParked(key: key, documentId: write.documentId, reason: write.reason))
@@ -291,7 +300,7 @@ extension SyncController {
         await scope.driver.listen()
         // What was received is shown when this returns, and how it stands.
         try await reread(scope)
-        show(await scope.driver.status)
+        show(await scope.driver.status, of: scope)
         guard case .connected = status.connection else { return }
         switch document {
         case let id? where documents.isEmpty: log(.listenerEmpty(key: key, documentId: id))
@@ -401,20 +410,29 @@ extension SyncController {
     private func make(_ id: String) async throws {
         guard try await cached(id) == nil else { return }
         let scope = try await open()
-        do {
-            await scope.remote.add(try await fetch(id, .alwaysFetch))
-        } catch RemoteError.notFound {
-            throw StorageError.noDocument(id)
-        }
+        var listening = await scope.remote.add(try await existing(id))
         while true {
             try Task.checkCancellation()
             let pages = await scope.driver.pageCount
             let isHeld = await scope.remote.holds(id, behind: scope.driver.position)
             if try await cached(id) != nil { return }
-            // Deleted here, or meanwhile.
-            guard isHeld else { throw StorageError.noDocument(id) }
-            guard case .connected = await scope.driver.status.connection else { throw RemoteError.unavailable() }
-            await scope.driver.waitForPage(after: pages)
+            if isHeld {
+                try await scope.driver.waitForPage(after: pages)
+            } else if await scope.remote.generation == listening {
+                // Deleted here, or meanwhile.
+                throw StorageError.noDocument(id)
+            } else {
+                // Given up with all else that was received, since listening began again.
+                listening = await scope.remote.add(try await existing(id))
+            }
+        }
+    }
+
+    private func existing(_ id: String) async throws -> T {
+        do {
+            return try await fetch(id, .alwaysFetch)
+        } catch RemoteError.notFound {
+            throw StorageError.noDocument(id)
         }
     }
 
@@ -426,12 +444,13 @@ extension SyncController {
         let receipt = try await scope.store.storage.write { try body(table, $0) }
         // Whoever reads what is shown after this returns sees it.
         try await refresh([id], in: scope)
+        show(await scope.driver.statusOfCommits(), of: scope)
         let driver = scope.driver
         return SyncReceipt(
             local: receipt,
             wait: { [weak self] positions in
                 let result = await Result { try await driver.waitForWrites(at: positions) }
-                await self?.show(driver.status)
+                await self?.show(driver.status, of: scope)
                 try result.get()
             })
     }

@@ -12,7 +12,7 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
     /// - Parameter document: Of an engine of one document, its id.
     static func open(
         _ path: String, of access: RemoteAccess<T>, in storage: Storage, manager: String, document: String?,
-        publish: @escaping @Sendable (SyncStatus) -> Void
+        publish: @escaping @Sendable (NumberedStatus) -> Void
     ) async throws -> SyncScope {
         let store = SyncStore<T>(storage: storage, manager: manager, path: path)
         let state = try await store.activate(document: document)

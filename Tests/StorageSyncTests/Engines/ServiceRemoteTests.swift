@@ -55,6 +55,24 @@ import Testing
         #expect(try await next.value == ["a"])
         await #expect(throws: CancellationError.self) { try await lost.value }
     }
+
+    @Test func listeningAgainGivesUpADocumentThatWasAddedAndSaysSo() async throws {
+        let service = ScriptedService()
+        let remote = try service.remote()
+        let generation = await remote.add(Product("b"))
+        #expect(await remote.holds("b", behind: 0))
+        await remote.setListening(true)
+        #expect(await !remote.holds("b", behind: 0))
+        #expect(await remote.generation != generation)
+        _ = try await remote.pulledIds()
+        // What streams have told meanwhile may be newer than what is added: the document is fetched again, which is gone.
+        _ = await remote.add(Product("b"))
+        #expect(await remote.holds("b", behind: 0))
+        guard case .page(let page) = try await remote.answer(.pull(line: [], position: 1), knowing: SyncRecord()) else {
+            return
+        }
+        #expect(page.changes.map(\.operation.isDelete) == [true])
+    }
 }
 
 /// A collection of one document whose calls can be held up.
@@ -86,6 +104,10 @@ private final class ScriptedService {
         let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
         return ServiceRemote(access, store: store, since: 0, document: nil)
     }
+}
+
+extension WriteOperation {
+    fileprivate var isDelete: Bool { if case .delete = self { true } else { false } }
 }
 
 extension ServiceRemote {

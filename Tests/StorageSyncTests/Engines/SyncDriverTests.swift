@@ -24,9 +24,61 @@ import Testing
             publish: { _ in })
         await driver.start()
         await driver.listen()
-        let status = await driver.status
+        let status = await driver.status.status
         #expect(status.connection.isWaiting)
         await driver.stop()
+    }
+
+    /// A remote that answers a hello once it may, and the first pull behind it with a page of nothing.
+    private actor LateRemote: SyncRemote {
+        private var helloWaiters: [CheckedContinuation<Void, Never>]? = []
+
+        func welcome() {
+            for waiter in helloWaiters ?? [] { waiter.resume() }
+            helloWaiters = nil
+        }
+
+        func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer {
+            switch request {
+            case .hello:
+                if helloWaiters != nil { await withCheckedContinuation { helloWaiters?.append($0) } }
+                return .welcome(
+                    SyncWelcome(lines: [RemoteLine(id: [1], fork: 0)], head: 0, lastNumber: 0, results: []))
+            case .push: throw CancellationError()
+            case .pull(_, let position): return .page(SyncPage(start: position, end: position, changes: []))
+            }
+        }
+        nonisolated func failure(_ error: any Error) -> SyncFailure { .retryable(afterMicroseconds: nil) }
+        func setListening(_ isListening: Bool) {}
+        func didSavePush(through number: Int64) {}
+        var snapshotEnd: Int64? { nil }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPageIsWaitedForThoughTheSessionHasNotBegunYet() async throws {
+        let store = SyncStore<Product>(storage: try SyncedShop().storage, manager: "products", path: "products")
+        let remote = LateRemote()
+        let driver = SyncDriver(
+            store: store, state: try await store.activate(), remote: remote, configuration: SyncCore.Configuration(),
+            publish: { _ in })
+        await driver.start()
+        let page = Task { try await driver.waitForPage(after: 0) }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(await driver.status.status.connection == .connecting)
+        await remote.welcome()
+        try await page.value
+        #expect(await driver.pageCount > 0)
+        await driver.stop()
+        await #expect(throws: RemoteError.unavailable()) { try await driver.waitForPage(after: .max - 1) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aWriteIsCountedOnceTheEngineReturns() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine()
+        shop.mock.failure = RemoteError.unavailable()
+        for number in 1...20 {
+            try await engine.saveDocument(Product("\(number)"))
+            #expect(engine.pendingCount == number)
+        }
     }
 }
 
