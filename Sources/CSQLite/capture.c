@@ -209,9 +209,16 @@ void storage_capture_begin_body(storage_capture *capture, const storage_allowanc
     capture->body.has_allowance = 1;
     capture->body.allowance = *allowance;
     capture->body.deadline = monotonic_nanoseconds() + allowance->nanoseconds;
+    // What only reads is asked every so many steps of SQLite, some ten microseconds.
+    sqlite3_progress_handler(capture->database, 1000, capture_on_progress, capture);
 }
 
-void storage_capture_end_body(storage_capture *capture) { capture->body.runs = 0; }
+void storage_capture_end_body(storage_capture *capture) {
+    // That of a body itself would outlive it.
+    sqlite3_progress_handler(capture->database, 0, 0, 0);
+    capture->body.runs = 0;
+}
+
 int storage_capture_depth(const storage_capture *capture) { return capture->mark_count; }
 int storage_capture_released(const storage_capture *capture) { return capture->body.released; }
 int storage_capture_outgrown(const storage_capture *capture) { return capture->body.outgrown; }

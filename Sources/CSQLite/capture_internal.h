@@ -229,6 +229,9 @@ void capture_on_change(
     void *context, sqlite3 *database, int operation, const char *schema, const char *name, sqlite3_int64 old_rowid,
     sqlite3_int64 new_rowid);
 
+// The progress handler while a body with an allowance runs.
+int capture_on_progress(void *context);
+
 // Wraps the methods of the writer's file, so that its write lock can be refused. Does nothing for databases that have none.
 // Returns an SQLite result code.
 int capture_guard_file(storage_capture *capture);

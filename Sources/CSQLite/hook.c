@@ -224,6 +224,15 @@ static int is_outgrown(storage_capture *capture) {
     return 1;
 }
 
+// A commit for which others wait may also take its time with reading, of which the hook hears nothing.
+int capture_on_progress(void *context) {
+    storage_capture *capture = context;
+    if (monotonic_nanoseconds() < capture->body.deadline) return 0;
+    // The statement ends as an interrupted one, and each one after it, whatever the body makes of that.
+    capture->body.outgrown = 1;
+    return 1;
+}
+
 // The engine's tables are written by the engine only. Projections (2) have tables of their own.
 static int is_forbidden(const storage_capture *capture, const captured_table *table, const char *name) {
     if (capture->engine == 1 || (capture->engine == 0 && !capture->body.runs)) return 0;

@@ -254,6 +254,31 @@ struct WriterGuardTests {
         #expect(try await storage.verify().isSound)
     }
 
+    /// Also where it changes nothing in that time, and passes over its interruption.
+    @Test(arguments: [false, true]) func thoseBeforeALongReadDoNotWaitForIt(swallows: Bool) async throws {
+        let store = try await makeStore()
+        let storage = store.storage
+        let committed = Record<Int64>()
+        let (long, last) = (30, 3_000_000)
+        let read =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(last)) SELECT max(i) FROM n"
+        let outcomes = try await together(store, 40) { tx, index in
+            guard 10 + index == long else { return try tx.save(Note(id: 10 + index, text: "small")) }
+            var found: Int?
+            do { found = try Int.fetchOne(tx.database, sql: read) } catch { if !swallows { throw error } }
+            committed.append(storage.engine.committed.position)
+            try tx.save(Note(id: long, text: "\(found ?? -1)"))
+        }
+        #expect(outcomes.allSatisfy { $0 == nil }, "\(outcomes)")
+        #expect(try await storage.get(Note.self, id: long)?.text == "\(last)")
+        let before = try await storage.read {
+            try Int64.fetchOne($0, sql: "SELECT max(_position) FROM notes WHERE id < ?", arguments: [long])
+        }
+        // When it ran for the last time they had their answers.
+        #expect(try #require(committed.all.last) >= #require(before))
+        #expect(try await storage.verify().isSound)
+    }
+
     @Test func aQueueWithALimitRefusesOneMore() async throws {
         var configuration = StorageConfiguration()
         configuration.maximumQueuedWrites = 3

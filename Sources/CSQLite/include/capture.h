@@ -181,8 +181,8 @@ void storage_capture_end(storage_capture *capture);
 int storage_capture_ended(const storage_capture *capture);
 
 // Says that the body of a commit runs: it may not write to the engine's own tables, nor end the savepoint around it.
-// `allowance` is what it may take, null where nobody waits for it; beyond it the commit fails with
-// STORAGE_CAPTURE_OUTGROWN and its statement is interrupted.
+// `allowance` is what it may take, null where nobody waits for it; beyond it its statement is interrupted, and
+// storage_capture_outgrown says so. A connection has one progress handler, which is taken for as long.
 void storage_capture_begin_body(storage_capture *capture, const storage_allowance *allowance);
 void storage_capture_end_body(storage_capture *capture);
 // How many savepoints are open.

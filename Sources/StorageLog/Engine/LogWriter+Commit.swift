@@ -64,6 +64,8 @@ extension LogWriter {
         }
         defer { storage_capture_end_body(capture) }
         try body()
+        // It may have passed over the interruption.
+        guard storage_capture_outgrown(capture) == 0 else { throw OutgrownCommit() }
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             throw StorageError.transactionEnded()
         }

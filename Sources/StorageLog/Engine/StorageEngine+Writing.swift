@@ -8,7 +8,8 @@ extension StorageEngine {
     /// Makes one commit. Calls that come in while another is being written share its transaction and its wait for the
     /// disk, each with its own savepoint, metadata and outcome.
     ///
-    /// A transaction ends after about 2 ms or 1 MB of changes, so nobody waits for a large commit that was queued later.
+    /// A transaction ends after about 2 ms or 1 MB of changes, so nobody waits for a large or long commit that was queued later,
+    /// unless it is long outside of SQLite.
     /// `body` may therefore run more than once: again where it outgrew a transaction that others wait for, or where
     /// another commit of the same transaction has ended it. What an earlier run changed in the store is undone before.
     ///
