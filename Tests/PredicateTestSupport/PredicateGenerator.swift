@@ -4,6 +4,8 @@ package import StorageCore
 /// Random rows and conditions, the same for the same seed, with the values that are apt to be treated differently.
 package struct PredicateGenerator: RandomNumberGenerator {
     private var state: UInt64
+    /// What is chosen before chance begins.
+    private var choices: ArraySlice<UInt8> = []
     private let columns: [String]
     /// Values that come more often than others, so that conditions and rows meet.
     package var favourites: [StorageValue] = []
@@ -14,7 +16,14 @@ package struct PredicateGenerator: RandomNumberGenerator {
         self.columns = columns
     }
 
+    /// What a fuzzer chooses, byte by byte.
+    package init(choices: [UInt8]) {
+        self.init(seed: 0)
+        self.choices = choices[...]
+    }
+
     package mutating func next() -> UInt64 {
+        if let choice = choices.popFirst() { return UInt64(choice) &* 0x0101_0101_0101_0101 }
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -28,10 +28,14 @@ let package = Package(
             name: "ToolParsing", dependencies: ["StorageCore", "StorageLog", "CZstd"], path: "Modules/ToolParsing",
             // It reads the words of a whole command line, for which ArgumentParser would be needed.
             exclude: ["Grammar/RelativePoints.swift"]),
+        // Rows and conditions, and the SQLite that they are held to.
+        .target(
+            name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"],
+            path: "Modules/PredicateTestSupport"),
         .executableTarget(
             name: "storagekit-fuzz",
             dependencies: [
-                "ToolParsing", "StorageLog", "StorageCore", "CSQLite", "CZstd",
+                "ToolParsing", "PredicateTestSupport", "StorageLog", "StorageCore", "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Targets",

@@ -4,7 +4,7 @@ import Foundation
 // STORAGEKIT_FUZZ_SEEDS a folder into which the target's first inputs are written instead of running it.
 
 private let targets: [any FuzzTarget.Type] = [
-    SegmentTarget.self, CatalogTarget.self, ImportTarget.self, SearchTarget.self,
+    SegmentTarget.self, CatalogTarget.self, ImportTarget.self, QueryTarget.self, SearchTarget.self,
 ]
 
 /// Made once: what a target keeps between inputs, such as a table to search in, is made with it.
