@@ -15,6 +15,54 @@ extension Operation {
                 return 0
             }
         },
+        Operation(
+            name: "tool-redo", opens: false,
+            prepare: { test in
+                try await test.acknowledge(["last": 0]) {
+                    try await test.tool("undo", "-s", test.path, "--yes")
+                    return 0
+                }
+            }
+        ) { test in
+            try await test.acknowledge(["last": 10]) {
+                try await test.tool("redo", "-s", test.path, "--yes")
+                return 0
+            }
+        },
+        Operation(name: "tool-revert", opens: false) { test in
+            try await test.acknowledge(["c": 0]) {
+                try await test.tool("revert", "t:7", "-s", test.path, "--yes")
+                return 0
+            }
+        },
+        Operation(name: "tool-restore-state", opens: false) { test in
+            try await test.acknowledge(["c": 0, "last": 0]) {
+                try await test.tool("restore-state", "t:3", "marks", "-s", test.path, "--yes")
+                return 0
+            }
+        },
+        Operation(name: "tool-tag", opens: false) { test in
+            try await test.acknowledge {
+                try await test.tool("tag", "during", "-s", test.path)
+                return 0
+            }
+        },
+        Operation(name: "tool-note", opens: false) { test in
+            try await test.acknowledge {
+                try await test.tool("note", "t:3", "a note", "-s", test.path)
+                return 0
+            }
+        },
+        Operation(name: "tool-projections", opens: false) { test in
+            try await test.tool("projections", "reset", "mark_counts", "-s", test.path, "--yes")
+        },
+        Operation(name: "tool-doctor", opens: false) { test in
+            do {
+                try await test.tool("doctor", "--fix", "-s", test.path, "--yes")
+            } catch let failure as ToolFailure where failure.status == 5 {
+                throw Misuse("the store is sound, and doctor says that it is damaged")
+            }
+        },
         Operation(name: "tool-rebuild", opens: false) { test in
             try await test.tool("rebuild", "-s", test.path, "--yes")
         },

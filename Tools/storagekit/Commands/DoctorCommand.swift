@@ -81,7 +81,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 bar = shown
                 shown.update(done)
             }
-            return doctor.run()
+            return try doctor.run()
         }
         try await engine.close()
         return found

@@ -18,14 +18,17 @@ struct Doctor {
     let now: Int64
     let progress: (_ done: Int, _ all: Int) -> Void
 
-    func run() -> [Checkup] {
+    /// - Throws: What the disk or the memory refuses, which says nothing of the store.
+    func run() throws -> [Checkup] {
         var found: [Checkup] = []
         for (name, check) in checks {
             do {
                 found += try check()
             } catch {
+                let cause = StorageError.wrapping(error)
+                if (cause as? StorageError)?.isOfTheMachine ?? false { throw cause }
                 // Damage can make any statement fail: that is what was found, and the other checks go on.
-                let error = CommandError(wrapping: StorageError.wrapping(error))
+                let error = CommandError(wrapping: cause)
                 found.append(.failed(name, error.what, "storagekit verify -s \(path)"))
             }
         }
