@@ -1,8 +1,9 @@
 import Foundation
 import StorageKit
-import StorageLog
 import StorageTesting
 import Testing
+
+@testable import StorageLog
 
 /// A store that an earlier build wrote is read as it was meant: one file for each version of the format.
 ///
@@ -129,10 +130,17 @@ struct FormatGoldenTests {
         }
     }
 
-    @Test(arguments: ["format-4", "format-4-sealed"]) func versionFourIsReadAsItWasWritten(name: String) async throws {
+    @Test(arguments: ["format-4", "format-4-sealed", "format-4-shapes"])
+    func versionFourIsReadAsItWasWritten(name: String) async throws {
         let golden = Self.folder.appendingPathComponent("\(name).store")
         let text = Self.folder.appendingPathComponent("\(name).txt")
-        let make = name == "format-4" ? makeStore : makeSealedStore
+        func make(_ url: URL) async throws {
+            switch name {
+            case "format-4": try await makeStore(url)
+            case "format-4-sealed": try await makeSealedStore(url)
+            default: try await GoldenShapes.make(url)
+            }
+        }
         let folder = try TemporaryFolder()
         if Self.isRecording {
             let made = URL(fileURLWithPath: folder.file("made.sqlite"))
@@ -163,5 +171,20 @@ struct FormatGoldenTests {
             return try select.step() ? (0..<4).map { select.integer($0) } : []
         }
         #expect(counts.count == 4 && counts[0] > 1 && counts[1] > 0 && counts[2] > 0 && counts[3] == 2, "\(counts)")
+    }
+
+    @Test func theStoreOfShapesHasWhatItIsFor() async throws {
+        let file = Self.folder.appendingPathComponent("format-4-shapes.store").path
+        try DatabaseFile(file, .unchanging).with { database in
+            var (sealed, open, commits) = (0, 0, 0)
+            try LogReader(database).forEachBatch(in: 1 ... .max) { batch in
+                if batch.extensions == GoldenShapes.parts { sealed += 1 } else { open += 1 }
+                commits += batch.slices.count { $0.info.extensions == GoldenShapes.parts }
+                return true
+            }
+            #expect(sealed == 3 && open > 3 && commits == 3, "\(sealed) \(open) \(commits)")
+            let places = try Catalog.load(database).entity(named: "places")
+            #expect(places?.columns.map(\.keyPlace) == [2, 0, 3, 1, 0])
+        }
     }
 }

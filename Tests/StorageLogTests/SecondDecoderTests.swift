@@ -30,7 +30,8 @@ import Testing
         try DatabaseFile(path, .unchanging).with { try CanonicalBytes.lines($0).joined(separator: "\n") + "\n" }
     }
 
-    @Test(arguments: ["format-4", "format-4-sealed"]) func goldenStoresAreReadAlike(name: String) throws {
+    @Test(arguments: ["format-4", "format-4-sealed", "format-4-shapes"])
+    func goldenStoresAreReadAlike(name: String) throws {
         let store = Self.golden.appendingPathComponent("\(name).store").path
         let vectors = Self.golden.appendingPathComponent("\(name).canonical.txt")
         if Self.isRecording { try Data(try canonical(store).utf8).write(to: vectors) }
