@@ -124,7 +124,7 @@ extension Verifier {
 extension StorageError {
     /// What SQLite's own check says where it couldn't read a page for want of memory or because of the disk; nil where it speaks of
     /// what it has read.
-    fileprivate static func unreadPage(_ message: String) -> StorageError? {
+    package static func unreadPage(_ message: String) -> StorageError? {
         guard let place = message.range(of: "error code="),
             let code = Int32(message[place.upperBound...].prefix { $0.isNumber })
         else { return nil }

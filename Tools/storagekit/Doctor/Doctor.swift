@@ -75,7 +75,11 @@ extension Doctor {
     private func file() throws -> [Checkup] {
         let check = try PreparedStatement(database, "PRAGMA quick_check(3)")
         var problems: [String] = []
-        while try check.step() { problems.append(check.string(0)) }
+        while try check.step() {
+            let problem = check.string(0)
+            if let error = StorageError.unreadPage(problem) { throw error }
+            problems.append(problem)
+        }
         guard problems != ["ok"] else { return [.ok("file", "SQLite finds its pages in order")] }
         return [
             .failed(
