@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Foundation
-internal import StorageCore
+package import StorageCore
 internal import StorageLog
 
 // What of a store no event holds: the file, the engine's own tables, and rows of them that have another origin.

@@ -68,7 +68,7 @@ final class ImportTable {
         let repeatsKey = ownId.map { Self.isText($0.value, equalTo: operation.id) } ?? false
         keyColumn = keyName ?? (ownId != nil && !repeatsKey ? "_id" : "id")
         keyCoding = repeatsKey && keyColumn == "id" ? ImportedCoding.keyInRow : ImportedCoding.key
-        stored = Self.storedName(of: name, in: writer.catalog)
+        stored = writer.catalog.storedTableName(of: name)
         taken.insert(keyColumn.lowercasedASCII)
         try addColumns(of: operation)
     }
@@ -76,29 +76,6 @@ final class ImportTable {
     private static func isText(_ value: JSONValue, equalTo bytes: ByteSlice) -> Bool {
         guard case .text(let text) = value, text.count == bytes.count else { return false }
         return text.elementsEqual(bytes)
-    }
-
-    /// SQLite folds case and reserves some names; such tables get another name there.
-    private static func storedName(of name: String, in catalog: Catalog) -> String {
-        let folded = name.lowercasedASCII
-        let reserved = folded.isEmpty || folded.hasPrefix("storage_") || folded.hasPrefix("sqlite_")
-        var candidate = reserved ? "t_" + name : name
-        var number = 2
-        while catalog.entity(stored: candidate) != nil {
-            candidate = "\(name)_\(number)"
-            number += 1
-        }
-        return candidate
-    }
-
-    private func storedColumnName(of name: String) -> String {
-        var candidate = name
-        var number = 2
-        while !taken.insert(candidate.lowercasedASCII).inserted {
-            candidate = "\(name)_\(number)"
-            number += 1
-        }
-        return candidate
     }
 
     private func add(_ column: Column) {
@@ -202,7 +179,7 @@ extension ImportTable {
         for column in operation.columns where !(keyColumn == "id" && column.name.equals("id")) {
             let name = Array(column.name)
             guard indexOfColumn[name] == nil, let kind = ImportedKind(column.value) else { continue }
-            fresh.append(Column(name: name, kind: kind, stored: storedColumnName(of: column.name.string)))
+            fresh.append(Column(name: name, kind: kind, stored: Catalog.storedColumnName(of: column.name.string, besides: &taken)))
         }
         let definitions = fresh.map { column in
             EntityDefinition.Column(

@@ -1,0 +1,51 @@
+internal import StorageCore
+
+/// What a column of rows from JSON mostly holds: the kind of its first value.
+///
+/// The columns have no type in SQLite, so that `1` and `1.0` stay apart. The kind says how a stored value is to be
+/// understood where SQLite's storage class alone doesn't tell: `1` in a boolean column is `true`, text in a JSON column
+/// is the source of a JSON value. A value that would be misunderstood is kept as the bytes of its JSON source.
+package enum ImportedKind: String, Sendable {
+    case boolean = "BOOLEAN"
+    case integer = "INTEGER"
+    case real = "REAL"
+    case text = "TEXT"
+    case blob = "BLOB"
+    case json = "JSON"
+}
+
+/// How the columns of entities whose rows came as JSON are marked in the catalog.
+package enum ImportedCoding {
+    /// A column of the rows.
+    package static let column = "json"
+    /// The key, where the rows have no column `id` of their own.
+    package static let key = "json key"
+    /// The key, where each row repeats it as its own column `id`.
+    package static let keyInRow = "json key in row"
+}
+
+extension Catalog {
+    /// A name for the table of a new entity: SQLite folds case and reserves some names; such entities get another name there.
+    package func storedTableName(of name: String) -> String {
+        let folded = name.lowercasedASCII
+        let reserved = folded.isEmpty || folded.hasPrefix("storage_") || folded.hasPrefix("sqlite_")
+        var candidate = reserved ? "t_" + name : name
+        var number = 2
+        while entity(stored: candidate) != nil {
+            candidate = "\(name)_\(number)"
+            number += 1
+        }
+        return candidate
+    }
+
+    /// A name for a new column beside others, whose names in SQLite are folded.
+    package static func storedColumnName(of name: String, besides taken: inout Set<String>) -> String {
+        var candidate = name
+        var number = 2
+        while !taken.insert(candidate.lowercasedASCII).inserted {
+            candidate = "\(name)_\(number)"
+            number += 1
+        }
+        return candidate
+    }
+}
