@@ -16,6 +16,8 @@ public struct Storage: Sendable {
     public let config: StorageConfig
     let caches = EntityCaches()
     let pasts: PastStates
+    /// What the program's conversions of columns do, by their titles.
+    package var upcasts: [String: Upcast] { pasts.upcasts }
     let searchIndexes = SearchIndexes()
     let runtime: ProjectionRuntime
     /// What keeps subscriptions up to date.

@@ -1,11 +1,11 @@
-internal import StorageCore
-internal import StorageLog
-internal import StorageProjections
+package import StorageCore
+package import StorageLog
+package import StorageProjections
 
 /// Single rows of the past as a record type reads them, each found along its own events.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
-final class PastRows<Record: StorageKitEntityRecord> {
+package final class PastRows<Record: StorageKitEntityRecord> {
     let catalog: Catalog
     private let reader: LogReader
     private let upcasts: [String: Upcast]
@@ -14,9 +14,16 @@ final class PastRows<Record: StorageKitEntityRecord> {
     private var known: (entity: CatalogEntity, past: CatalogEntity, columns: [CatalogColumn?])?
 
     /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
-    init(_ connection: OpaquePointer, upcasts: [String: Upcast]) throws {
+    convenience init(_ connection: OpaquePointer, upcasts: [String: Upcast]) throws {
+        try self.init(connection, catalog: try Catalog.load(connection), upcasts: upcasts)
+    }
+
+    /// - Parameters:
+    ///   - catalog: As the connection has it.
+    ///   - upcasts: What the program's conversions of columns do, by their titles.
+    package init(_ connection: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast]) throws {
         reader = LogReader(connection)
-        catalog = try Catalog.load(connection)
+        self.catalog = catalog
         self.upcasts = upcasts
         let marks = EntityTables.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         values = try PreparedStatement(connection, "SELECT \(marks)")
@@ -44,7 +51,7 @@ final class PastRows<Record: StorageKitEntityRecord> {
     /// - Parameters:
     ///   - past: The entity as it was when its columns may have had other names.
     ///   - value: The value of the column with an id, as far as an event tells of it.
-    func row(
+    package func row(
         _ key: [StorageValue], of entity: CatalogEntity, or past: CatalogEntity? = nil,
         _ value: (UInt32) -> ExactValue?
     ) throws -> [ExactValue] {
@@ -81,7 +88,7 @@ final class PastRows<Record: StorageKitEntityRecord> {
         return Record.stampsUpdatedAt ? one.dropLast() == other.dropLast() : one == other
     }
 
-    func entity(_ row: [ExactValue]) throws -> Record.E {
+    package func entity(_ row: [ExactValue]) throws -> Record.E {
         for (index, value) in row.enumerated() { value.bind(to: values, at: Int32(index + 1)) }
         defer { values.reset() }
         guard try values.step() else { throw StorageError.corruptLog("a row has no columns") }

@@ -13,6 +13,7 @@ final class PastStates: Sendable {
         let schema: PastSchema
     }
 
+    /// What the program's conversions of columns do, by their titles.
     let upcasts: [String: Upcast]
     private let known = Mutex(LeastRecentlyUsed<Key, PastState>(capacity: 4))
 

@@ -70,6 +70,34 @@ extension LogReader {
     }
 }
 
+extension LogReader {
+    /// Position of the event before of the same row; 0 where there is none.
+    package func previous(ofEventAt position: Int64) throws -> Int64 {
+        guard let batch = try batch(containing: position) else {
+            throw StorageError.corruptLog("position @\(position) is missing")
+        }
+        return batch.withView { $0.events[Int(position - batch.header.first)].previous }
+    }
+
+    /// A row as it was after one of its events.
+    ///
+    /// - Parameter before: The row as it was before that event.
+    /// - Returns: nil after a delete.
+    /// - Complexity: One look-up, however many versions the row has.
+    package func image(ofEventAt position: Int64, on before: RowImage?) throws -> RowImage? {
+        guard let batch = try batch(containing: position) else {
+            throw StorageError.corruptLog("position @\(position) is missing")
+        }
+        var builder = RowImageBuilder(columns: nil)
+        guard builder.add(batch, Int(position - batch.header.first), isIgnored: false), var image = builder.image else {
+            return builder.image
+        }
+        image.cells.merge(before?.cells ?? [:]) { new, _ in new }
+        image.insert = before?.insert
+        return image
+    }
+}
+
 /// Puts a row together from its events, newest first.
 package struct RowImageBuilder {
     private let columns: Set<UInt32>?

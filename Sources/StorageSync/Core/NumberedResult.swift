@@ -1,4 +1,4 @@
-package struct NumberedResult: Sendable, Equatable {
+package struct NumberedResult: Sendable, Equatable, Codable {
     package let number: Int64
     package let result: WriteResult
 

@@ -16,18 +16,34 @@ package struct PendingWrite: Sendable, Equatable {
         case confirmed(at: Int64)
     }
 
+    /// What a write does to its document: it decides whether two can be sent as one.
+    package enum Kind: String, Sendable {
+        /// Makes the document, or replaces it as a whole.
+        case save
+        /// Changes some of its fields.
+        case patch
+        case delete
+    }
+
     /// Of its event in the log of this store: the order in which writes were made.
     package let position: Int64
     package let document: DocumentID
+    package let kind: Kind
     /// Of what is sent, in bytes.
     package let size: Int
     /// The position of the remote that this store had pulled when the write was made.
     package var base: Int64
+    /// Whether it is to be taken only where nobody else has changed the document behind ``base``.
+    package var isConditional = false
     package var state = State.waiting
+    /// What a remote knows it by: the position of the last of the writes that are sent as one with it. Nil until it is sent for the
+    /// first time; then it stays.
+    package var origin: Int64?
 
-    package init(position: Int64, document: DocumentID, size: Int, base: Int64) {
+    package init(position: Int64, document: DocumentID, kind: Kind, size: Int, base: Int64) {
         self.position = position
         self.document = document
+        self.kind = kind
         self.size = size
         self.base = base
     }

@@ -49,11 +49,9 @@ extension SyncCore {
         var changed = goesOn ? outbox.settle(welcome.results, pulledUpTo: record.position) : []
         changed += outbox.restart(
             behind: goesOn ? welcome.lastNumber : 0, sharedEnd: shared, pulledUpTo: record.position)
-        if let (position, rejection) = refusal, let parked = outbox.park(position, rejection) { changed.append(parked) }
+        if let (position, rejection) = refusal { changed += outbox.park(position, rejection) }
         refusal = nil
-        // The last row of a write is the one that counts.
-        let rows = Dictionary(changed.map { ($0.position, $0) }, uniquingKeysWith: { _, later in later })
-        return savingOutbox(rows.values.sorted { $0.position < $1.position }) { $0.rewind = rewind }
+        return savingOutbox(changed) { $0.rewind = rewind }
     }
 
     private func haltReason(_ welcome: SyncWelcome) -> HaltReason? {
@@ -64,10 +62,12 @@ extension SyncCore {
 
     /// - Returns: nil where writes are left without an outcome, or none of them was looked at.
     private mutating func settle(_ results: [NumberedResult]) -> SyncEffect? {
-        var settled = outbox
-        let changed = settled.settle(results, pulledUpTo: record.position)
-        guard !settled.isSending, results.contains(where: { $0.result != .blocked }) else { return nil }
-        outbox = settled
+        let numbers = Set(results.map(\.number))
+        let isComplete = outbox.sending.allSatisfy { write in
+            if case .sending(let number) = write.state { numbers.contains(number) } else { true }
+        }
+        guard isComplete, results.contains(where: { $0.result != .blocked }) else { return nil }
+        let changed = outbox.settle(results, pulledUpTo: record.position)
         record.failures = 0
         record.settledNumber = max(record.settledNumber, results.map(\.number).max() ?? 0)
         batchWrites = configuration.batchWrites
@@ -75,21 +75,28 @@ extension SyncCore {
     }
 
     private mutating func take(_ page: SyncPage) -> [SyncEffect] {
-        if !outbox.isSending, !outbox.hasSendable { record.failures = 0 }
+        if outbox.sending.isEmpty, !outbox.hasSendable { record.failures = 0 }
         guard page.end > page.start else { return [] }
         record.position = page.end
-        return [savingOutbox(outbox.confirm(page.changes, pulledUpTo: page.end)) { $0.changes = page.changes }]
+        var changed = outbox.confirm(page.changes, pulledUpTo: page.end)
+        changed += outbox.parkConflicts(with: page.changes)
+        return [savingOutbox(changed) { $0.changes = page.changes }]
     }
 
     private mutating func savingOutbox(
         _ changed: [PendingWrite], _ fill: (inout SyncTransaction) -> Void = { _ in }
     ) -> SyncEffect {
+        let conflicts = configuration.mergesConflicts ? outbox.rebaseConflicts(to: record.position) : Outbox.Conflicts()
         let forgotten = outbox.trim(toConfirmed: configuration.confirmedWrites)
         record.forgottenPosition = max(record.forgottenPosition, forgotten.last?.remotePosition ?? 0)
         let positions = Set(forgotten.map(\.position))
+        // The last row of a write is the one that counts.
+        let rows = Dictionary(
+            (changed + conflicts.writes).map { ($0.position, $0) }, uniquingKeysWith: { _, later in later })
         return save {
             fill(&$0)
-            $0.writes = changed.filter { !positions.contains($0.position) }
+            $0.conflicts = conflicts.documents
+            $0.writes = rows.values.filter { !positions.contains($0.position) }.sorted { $0.position < $1.position }
             $0.removed = positions.sorted()
         }
     }

@@ -49,11 +49,11 @@ extension SyncCore {
             maximumWrites: batchWrites, maximumBytes: configuration.batchBytes)
         guard !batch.isEmpty else { return [] }
         let first = session.lastNumber + 1
-        let writes = outbox.number(batch, from: first)
-        session.lastNumber += Int64(writes.count)
+        let (writes, origins) = outbox.number(batch, from: first)
+        session.lastNumber += Int64(origins.count)
         record.lastNumber = max(record.lastNumber, session.lastNumber)
         let kind = SyncRequest.Kind.push(
-            epoch: record.epoch, line: line, firstNumber: first, writes: writes.map(\.position))
+            epoch: record.epoch, line: line, firstNumber: first, writes: origins)
         let (push, flight) = request(kind, at: now)
         session.push = flight
         return [save { $0.writes = writes }, .send(push)]
@@ -103,12 +103,13 @@ extension SyncCore {
             return []
         case .unauthorized: return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
         case .refused(let rejection):
-            let batch = outbox.pending.filter { if case .sending = $0.state { true } else { false } }
+            let batch = outbox.sending
+            let count = Set(batch.map(\.origin)).count
             guard case .open(let session) = connection, session.push?.request == id, let first = batch.first else {
                 return [retryLater(than: now, remoteAsksFor: nil, using: &generator)]
             }
-            batchWrites = max(1, batch.count / 2)
-            if batch.count == 1 { refusal = (first.position, rejection) }
+            batchWrites = max(1, count / 2)
+            if count == 1 { refusal = (first.position, rejection) }
             connection = .closed
             return []
         }

@@ -10,7 +10,8 @@
 /// Every write that was committed is applied once, or parked where somebody can see it. Why:
 ///
 /// 1. A write is numbered, and the number saved, before it is sent. A remote takes the numbers of a producer in their order,
-///    each once: it applies the write, or rejects it, and the number is used up.
+///    each once: it applies the write, or rejects it, and the number is used up. ``Outbox`` says when several writes have one
+///    number.
 /// 2. A request without an answer says nothing about its writes. Nothing is sent in its place until a hello has been answered.
 ///    A hello begins a session under a new epoch, which was saved before; the remote ends all sessions of lower epochs with it.
 /// 3. So the answer's last number is final: each write up to it has an outcome, which the answer has for those that this store
@@ -18,7 +19,7 @@
 ///    on its way give it one. Those are free to be numbered again.
 /// 4. A remote that was restored from a backup says so by another line. What it has lost of this store's writes waits again, in
 ///    the old order, before all later ones of the same document. Where a backup of another branch is restored later, a write
-///    may be in it already: the remote looks for it by its origin, the position in this store's log.
+///    may be in it already: the remote looks for it by its origin, a position in this store's log.
 ///
 /// In the words of the field: the epoch is a fencing token, numbers are those of an idempotent producer, a line is a timeline.
 package struct SyncCore: Sendable {
@@ -33,6 +34,9 @@ package struct SyncCore: Sendable {
         package var confirmedWrites = 100_000
         /// The longest time that a remote can ask for before it is asked again.
         package var longestRetryAfterMicroseconds: Int64 = 3_600_000_000
+        /// Whether conditional writes whose document somebody else has changed are made on what it has become, and sent again. Else
+        /// they are parked.
+        package var mergesConflicts = false
 
         package init() {}
     }
@@ -124,9 +128,11 @@ package struct SyncCore: Sendable {
             record.delayMicroseconds = 0
             record.retryAfterMicroseconds = 0
         case .retry(let position):
-            if let write = outbox.retry(position) { effects.append(save { $0.writes = [write] }) }
+            let writes = outbox.retry(position, pulledUpTo: record.position)
+            if !writes.isEmpty { effects.append(save { $0.writes = writes }) }
         case .discard(let position):
-            if outbox.discard(position) { effects.append(save { $0.removed = [position] }) }
+            let writes = outbox.discard(position)
+            if !writes.isEmpty { effects.append(save { $0.removed = writes.map(\.position) }) }
         case .answer(let answer, let id): effects += take(answer, to: id, at: now, using: &generator)
         case .failure(let failure, let id): effects += take(failure, of: id, at: now, using: &generator)
         }

@@ -13,8 +13,8 @@ package enum SyncInput: Sendable, Equatable {
     case authorized
     /// Somebody doesn't want to wait.
     case retryNow
-    /// A parked write is to be sent again.
+    /// A parked write is to be sent again, with those of its origin.
     case retry(position: Int64)
-    /// A parked write is given up.
+    /// A parked write is given up, with those of its origin.
     case discard(position: Int64)
 }

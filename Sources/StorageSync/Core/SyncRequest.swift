@@ -8,7 +8,7 @@ package struct SyncRequest: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// Begins a session, and ends all earlier ones of this producer: the epoch is its fencing token.
         case hello(epoch: Int64)
-        /// Writes under consecutive numbers: their positions in the log of this store.
+        /// Writes under consecutive numbers, by their origins: a number for all pending writes of an origin.
         case push(epoch: Int64, line: [UInt8], firstNumber: Int64, writes: [Int64])
         /// The changes behind a position; answered when there are some, or after a while.
         case pull(line: [UInt8], position: Int64)

@@ -1,5 +1,5 @@
 /// What a remote did with a write.
-package enum WriteResult: Sendable, Equatable {
+package enum WriteResult: Sendable, Equatable, Codable {
     /// It is part of the remote's log from this position on.
     case applied(at: Int64)
     case rejected(WriteRejection)

@@ -26,7 +26,7 @@ struct DocumentFields: Sendable, Equatable {
     /// The whole object, its keys in order.
     var json: String {
         let fields = values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        return "{" + fields.map { "\(Self.text(of: $0.key)):\($0.value)" }.joined(separator: ",") + "}"
+        return "{" + fields.map { "\(JSONText.quoted($0.key)):\($0.value)" }.joined(separator: ",") + "}"
     }
 
     /// - Throws: `invalid-value` where the fields aren't those of such a document.
@@ -46,12 +46,6 @@ struct DocumentFields: Sendable, Equatable {
     }
 
     static let null = "null"
-
-    private static func text(of key: String) -> String {
-        // A text can always be written as JSON.
-        guard case .text(let text)? = try? StorageJSON.stored(key) else { return "\"\"" }
-        return text
-    }
 
     private static func noObject(_ json: String) -> StorageError {
         StorageError(

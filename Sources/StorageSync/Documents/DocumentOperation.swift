@@ -28,6 +28,20 @@ enum DocumentOperation: Sendable, Equatable {
         }
     }
 
+    /// This operation and a later one of the same document as one.
+    ///
+    /// Not for one that follows a deletion: what it was made on would be lost.
+    func followed(by later: DocumentOperation) -> DocumentOperation {
+        switch (self, later) {
+        case (_, .nothing): return self
+        case (.save(var fields), .patch(let patch)):
+            fields.apply(patch)
+            return .save(fields)
+        case (.patch(let first), .patch(let second)): return .patch(first.merging(second) { $1 })
+        case (_, .save), (_, .delete), (.nothing, _), (.delete, _): return later
+        }
+    }
+
     func apply(to document: inout DocumentFields?) {
         switch self {
         case .save(let fields): document = fields
@@ -55,7 +69,8 @@ extension DocumentFields {
 }
 
 extension [String: StorageValue] {
-    fileprivate var texts: [String: String] {
+    /// Of values that are JSON texts, those.
+    var texts: [String: String] {
         compactMapValues { if case .text(let text) = $0 { text } else { nil } }
     }
 }

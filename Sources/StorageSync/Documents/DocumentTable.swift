@@ -22,8 +22,9 @@ struct DocumentTable<T: DataSyncModelProtocol>: Sendable {
     let all: @Sendable (Database) throws -> [T]
     /// The ids of all documents, in order, with the position of each one's last event.
     let positions: @Sendable (Database) throws -> [(id: String, position: Int64)]
-    /// The document that a row was.
-    let document: @Sendable (_ id: String, RowImage, CatalogEntity, OpaquePointer) throws -> T
+    /// The document that a row of the past is in the shape of now: columns have the names and values of now, whatever they were called
+    /// and converted from.
+    let document: @Sendable (_ id: String, RowImage, Catalog, OpaquePointer, [String: Upcast]) throws -> T
 
     /// - Parameter manager: The engine's key.
     static func of(manager: String) -> DocumentTable {
@@ -55,18 +56,11 @@ extension DocumentTable {
                     ($0[0], $0[1])
                 }
             },
-            document: { id, image, entity, connection in
-                let columns = E.Record.schemaColumns
-                let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-                let select = try PreparedStatement(connection, "SELECT \(marks)")
-                for (place, column) in columns.enumerated() {
-                    let value =
-                        column.primaryKey
-                        ? ExactValue(.text(id)) : entity.column(named: column.name).map(image.value(of:)) ?? .null
-                    value.bind(to: select, at: Int32(place + 1))
-                }
-                _ = try select.step()
-                return try cast(E.Record(reading: select.row).asEntity(), to: T.self)
+            document: { id, image, catalog, connection, upcasts in
+                let rows = try PastRows<E.Record>(connection, catalog: catalog, upcasts: upcasts)
+                guard let entity = catalog.entity(named: table.name) else { throw StorageError.noDocument(id) }
+                let row = try rows.row([.text(id)], of: entity) { image.cells[$0]?.value }
+                return try cast(rows.entity(row), to: T.self)
             })
     }
 
@@ -132,8 +126,9 @@ extension DocumentTable {
                 let sql = "SELECT id, _position FROM \(name) WHERE manager = ? ORDER BY id"
                 return try Row.fetchAll(db, sql: sql, arguments: [manager]).map { ($0[0], $0[1]) }
             },
-            document: { _, image, entity, _ in
-                let value = entity.column(named: body).map { image.value(of: $0).value } ?? .null
+            document: { _, image, catalog, _, _ in
+                let column = catalog.entity(named: name)?.column(named: body)
+                let value = column.map { image.value(of: $0).value } ?? .null
                 return try StorageJSON.value(T.self, of: value)
             })
     }

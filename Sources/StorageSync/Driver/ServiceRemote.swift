@@ -9,6 +9,8 @@ internal import StorageCore
 /// - **Order**: what is received of a document while a write of it is being sent waits until the write is saved as taken. It may be of
 ///   before the write or of behind it: where it doesn't agree with the write, the document is fetched again. So is one of which both
 ///   a change and a deletion come, which are two streams.
+/// - **Conditions**: the service can't check that nobody else has changed a document. So it is asked for it before a conditional write is
+///   sent; what is changed between that and the write is overwritten.
 /// - **Pulls**: the whole collection, and then what streams say of it. Where a stream ends or fails, all of it again.
 ///
 /// Isolation: an actor; the service is called on the main actor, and only while its path is the one of this remote.
@@ -59,6 +61,8 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     private var deletedIds: Set<String> = []
     /// Documents that were sent to while the collection was being fetched: it may have them as they were before.
     private var sentWhileFetching: Set<String> = []
+    /// Of the documents that were sent last.
+    private var rows = RecentRows()
     private var lastPush: Task<[NumberedResult], any Error>?
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
 
@@ -90,7 +94,8 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
                 SyncWelcome(
                     lines: [RemoteLine(id: Array(store.path.utf8), fork: 0)], head: record.position,
                     lastNumber: record.settledNumber, results: []))
-        case .push(_, _, let first, let positions): return .pushed(try await push(positions, from: first))
+        case .push(_, _, let first, let origins):
+            return .pushed(try await push(origins, from: first, behind: record.position))
         case .pull(_, let position): return .page(try await pull(behind: position))
         }
     }
@@ -111,12 +116,12 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
 
 extension ServiceRemote {
     /// Sends a batch behind the one before, which may be under way still though its answer isn't waited for any more.
-    private func push(_ positions: [Int64], from first: Int64) async throws -> [NumberedResult] {
+    private func push(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult] {
         let before = lastPush
         let push = Task {
             _ = await before?.result
             try Task.checkCancellation()
-            return try await sendAll(positions, from: first)
+            return try await sendAll(origins, from: first, behind: position)
         }
         lastPush = push
         return try await withTaskCancellationHandler {
@@ -128,21 +133,31 @@ extension ServiceRemote {
 
     /// Sends writes one after another, as many as there is time for. One that fails for a passing reason holds back its document
     /// only, unless the next document's fails too: then the remote can't be reached.
-    private func sendAll(_ positions: [Int64], from first: Int64) async throws -> [NumberedResult] {
+    private func sendAll(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult]
+    {
         let deadline = ContinuousClock.now + Self.longestPush
-        let operations = try await store.operations(at: positions, since: since)
+        let (writes, recent) = try await store.outgoingWrites(of: origins, since: since, rows: rows)
+        rows = recent
         var results: [NumberedResult] = []
         var blocked: Set<String> = []
         var failures = 0
         var failure: (any Error)?
-        for (place, position) in positions.enumerated() {
-            let (id, operation) = operations[position] ?? ("", .nothing)
+        for (place, origin) in origins.enumerated() {
+            let write =
+                writes[origin] ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0)
+            let id = write.document
             var result = WriteResult.blocked
             if failures < 2, !blocked.contains(id), place == 0 || ContinuousClock.now < deadline {
-                sentWhileFetching.insert(id)
-                unsaved[first, default: [:]][id, default: []].append(operation)
                 do {
-                    result = try await send(operation, to: id)
+                    if write.isConditional,
+                        let rejection = try await conflict(of: write, in: first, behind: position)
+                    {
+                        result = .rejected(rejection)
+                    } else {
+                        sentWhileFetching.insert(id)
+                        unsaved[first, default: [:]][id, default: []].append(write.operation)
+                        result = try await send(write.operation, to: id)
+                    }
                     failures = 0
                 } catch is CancellationError {
                     throw CancellationError()
@@ -156,6 +171,30 @@ extension ServiceRemote {
         }
         if let failure, results.allSatisfy({ $0.result == .blocked }) { throw failure }
         return results
+    }
+
+    /// Asks the service for a document, and compares it with what it was known to have.
+    ///
+    /// - Parameters:
+    ///   - number: Of the push that the write is a part of.
+    ///   - position: How far the service was received.
+    /// - Returns: Why the write isn't to be sent; nil where nobody else has changed the document. What somebody has changed is received.
+    private func conflict(
+        of write: OutgoingWrite, in number: Int64, behind position: Int64
+    ) async throws -> WriteRejection? {
+        let id = write.document
+        var (known, changePosition) = try await store.remoteDocument(id, since: since)
+        // Received after the write was numbered.
+        if changePosition > write.base { return known == nil ? .deleted : .conflict(at: changePosition) }
+        for operation in unsaved[number]?[id] ?? [] { operation.apply(to: &known) }
+        var wanted = known
+        write.operation.apply(to: &wanted)
+        let change = try await fetch(id)
+        // Where it is what the write makes of it, the write was taken before, and its answer got lost.
+        guard change.fields != known, change.fields != wanted else { return nil }
+        if case .on = listener { refetch(id) } else { take(change) }
+        if case .deleted = change { return .deleted }
+        return .conflict(at: position + 1)
     }
 
     @MainActor private func send(_ operation: DocumentOperation, to id: String) async throws -> WriteResult {

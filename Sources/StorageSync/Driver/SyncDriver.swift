@@ -71,11 +71,13 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         self.configuration = configuration
         self.publish = publish
         clock = store.storage.engine.configuration.clock
-        phase = .running(Self.core(state, configuration), state)
+        phase = Self.begin(state, configuration)
     }
 
-    private static func core(_ state: SyncStore<T>.State, _ configuration: SyncCore.Configuration) -> SyncCore {
-        SyncCore(record: state.row.record, outbox: Outbox(rows: state.rows), configuration: configuration)
+    private static func begin(_ state: SyncStore<T>.State, _ configuration: SyncCore.Configuration) -> Phase {
+        let core = SyncCore(record: state.row.record, outbox: Outbox(rows: state.rows), configuration: configuration)
+        // The core has them.
+        return .running(core, SyncStore<T>.State(row: state.row))
     }
 
     /// Begins to send and receive.
@@ -144,6 +146,11 @@ extension SyncDriver {
     private func handle(_ input: Input) async throws {
         switch input {
         case .restart: await restart()
+        case .core(.answer(.page(let page), let id)):
+            guard case .running(let core, let state) = phase else { return }
+            let known =
+                core.outbox.pending.isEmpty ? page : try await store.markingEchoes(in: page, since: state.row.since)
+            try await step(.answer(.page(known), to: id))
         case .core(let input): try await step(input)
         case .restore:
             guard case .running(_, let state) = phase, state.row.isCleared else { return }
@@ -159,14 +166,15 @@ extension SyncDriver {
             }
         case .committed:
             guard case .running(let core, let state) = phase else { return }
-            let writes = try await store.written(since: state.row)
-            guard writes.contains(where: { $0.position > core.outbox.lastPosition }) else { return }
-            try await step(.wrote(writes))
+            let writes = try await store.written(since: state.row, behind: core.outbox.lastPosition)
+            if !writes.isEmpty { try await step(.wrote(writes)) }
         }
     }
 
     private func step(_ input: SyncInput) async throws {
         guard case .running(var core, var state) = phase else { return }
+        // Where it was held twice, the step would copy the whole outbox.
+        phase = .stopped
         let effects = core.step(input, at: clock.microseconds, using: &generator)
         phase = .running(core, state)
         var found: [PendingWrite] = []
@@ -178,7 +186,7 @@ extension SyncDriver {
                 phase = .running(core, state)
                 if case .discard = input { discarded.formUnion(transaction.removed) }
                 found += state.rows
-                guard state.row.record == transaction.record else { throw SyncStore<T>.Outdated() }
+                guard !state.isOther else { throw SyncStore<T>.Outdated() }
             case .send(let request): send(request, knowing: core.record)
             case .setTimer(let time): setTimer(time)
             }
@@ -195,7 +203,7 @@ extension SyncDriver {
         do {
             guard let state = try await store.load() else { return stop() }
             if case .stopped = phase { return }
-            phase = .running(Self.core(state, configuration), state)
+            phase = Self.begin(state, configuration)
             restarts = RetryDelay()
             // Before all that was asked for meanwhile, which else would be asked of a core that is offline.
             inputs.insert(.core(.connected), at: 0)
@@ -332,11 +340,11 @@ extension SyncDriver {
         let known = max(core.outbox.lastPosition, state.row.scanned)
         writeWaiters.removeAll { waiter in
             guard known >= waiter.positions.upperBound else { return false }
-            if discarded.contains(where: waiter.positions.contains) {
+            if !discarded.isEmpty, waiter.positions.contains(where: discarded.contains) {
                 waiter.continuation.resume(throwing: SyncWriteError.discarded)
                 return true
             }
-            let writes = core.outbox.pending.filter { waiter.positions.contains($0.position) }
+            let writes = core.outbox.pending(at: waiter.positions)
             for write in writes {
                 guard case .parked(let rejection) = write.state else { continue }
                 waiter.continuation.resume(throwing: SyncWriteError.rejected(rejection.description))

@@ -19,9 +19,10 @@ public struct SyncStatus: Sendable, Equatable {
         case failed(String)
     }
 
-    /// A write that the remote has refused for good. Later writes of its document wait until it is retried or discarded.
+    /// A write that the remote has refused for good, or several of one document that were sent as one. Later writes of its document
+    /// wait until it is retried or discarded.
     public struct ParkedWrite: Sendable, Equatable, Identifiable {
-        /// The position of its event in the store's log.
+        /// The position of its event in the store's log; of the last where several were sent as one.
         public let position: Int64
         public let documentId: String
         public let reason: String
@@ -57,9 +58,10 @@ extension SyncStatus {
             case .unauthorized: .unauthorized
             case .halted(let reason): .halted(reason.description)
             }
-        pendingCount = core.outbox.pending.count { $0.remotePosition == nil }
-        parked = core.outbox.pending.compactMap { write in
-            guard case .parked(let rejection) = write.state else { return nil }
+        pendingCount = core.outbox.untakenCount
+        parked = core.outbox.parked.compactMap { write in
+            // Of those that were sent as one, the last stands for all.
+            guard case .parked(let rejection) = write.state, write.remoteName == write.position else { return nil }
             return ParkedWrite(
                 position: write.position, documentId: write.document.id, reason: rejection.description)
         }
@@ -89,6 +91,7 @@ extension WriteRejection: CustomStringConvertible {
         switch self {
         case .deleted: "the document was deleted by somebody else"
         case .missing: "there is no such document"
+        case .conflict: "somebody else has changed the document meanwhile"
         case .unknown: "the remote doesn't know what became of it"
         case .invalid(let reason): reason
         }

@@ -13,7 +13,7 @@ internal import StorageCore
 /// were made by other means than the engine, such as `storage.save(product)`. What isn't sent yet survives the process. A write
 /// that the remote refuses is parked (``SyncStatus/parked``) and holds back only later writes of its document.
 ///
-/// **Conflicts.** The remote's order counts: of two writers of a field the later one wins, and a deletion wins over a change of the
+/// **Conflicts.** Unless ``ConflictResolution`` says otherwise, the remote's order counts: of two writers of a field the later one wins, and a deletion wins over a change of the
 /// deleted document. Until a write is sent, its fields are shown on top of what the remote says. Commits of the engine have
 /// `sync KEY` as their actor, and name documents that were changed on both sides in the attribute `conflicts`.
 ///
@@ -35,14 +35,16 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
     ///   - enableLocalPersistence: Whether documents and unsent writes outlive the process. The store is the one of
     ///     `withDatabaseContainer`, or that of ``PersistenceContainer/configure(_:)``. Where it is false, all is kept in memory:
     ///     writes that weren't sent are lost with the process.
+    ///   - conflictResolution: What becomes of a document that somebody else changes while it has unsent writes here.
     ///   - logger: Gets to know what the engine does.
     public init(
         remote: some RemoteCollectionService<T>, managerKey: String, enableLocalPersistence: Bool = true,
-        logger: (any DataSyncLogger)? = nil
+        conflictResolution: ConflictResolution<T> = .lastWriterWins, logger: (any DataSyncLogger)? = nil
     ) {
         self.logger = logger
         controller = SyncController(
-            RemoteAccess(remote), key: managerKey, persists: enableLocalPersistence, extent: .all, logger: logger)
+            RemoteAccess(remote), key: managerKey, persists: enableLocalPersistence, extent: .all,
+            resolution: conflictResolution, logger: logger)
     }
 
     /// The documents, by id. Empty while nobody is signed in.
@@ -150,26 +152,35 @@ extension CollectionSyncEngine {
 extension CollectionSyncEngine {
     /// Saves a document in the store, and sends it. Needs no listener.
     ///
-    /// - Throws: `StorageError`: `misuse` while nobody is signed in, or where there is no store.
+    /// - Parameter expectation: What the document must be like, here and at the remote.
+    /// - Throws: `StorageError`: `misuse` while nobody is signed in, or where there is no store; `conflict` where the store's document
+    ///   isn't as expected.
     @discardableResult
-    public func saveDocument(_ document: T) async throws -> SyncReceipt { try await controller.save(document) }
+    public func saveDocument(
+        _ document: T, expecting expectation: SyncExpectation<T> = .anything
+    ) async throws -> SyncReceipt { try await controller.save(document, expecting: expectation) }
 
     /// Changes some fields of a document in the store, and sends those. Needs no listener; a document that the store doesn't have is
     /// fetched first.
     ///
-    /// - Parameter data: Values by the names of fields as they are encoded; nil removes an optional one.
+    /// - Parameters:
+    ///   - data: Values by the names of fields as they are encoded; nil removes an optional one.
+    ///   - expectation: What the document must be like, here and at the remote.
     /// - Throws: `StorageError`: `not-found` where there is no such document, `invalid-value` for a field that it doesn't have or a
-    ///   value of another type. What the remote throws, where the document has to be fetched.
+    ///   value of another type, `conflict` where the store's document isn't as expected. What the remote throws, where the document has to be fetched.
     @discardableResult
-    public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws -> SyncReceipt {
-        try await controller.update(id, data)
-    }
+    public func updateDocument(
+        id: String, data: [String: any DMCodableSendable], expecting expectation: SyncExpectation<T> = .anything
+    ) async throws -> SyncReceipt { try await controller.update(id, data, expecting: expectation) }
 
     /// Deletes a document in the store, and at the remote.
     ///
+    /// - Parameter expectation: What the document must be like, here and at the remote.
     /// - Returns: nil where neither has such a document.
     @discardableResult
-    public func deleteDocument(id: String) async throws -> SyncReceipt? { try await controller.delete(id) }
+    public func deleteDocument(
+        id: String, expecting expectation: SyncExpectation<T> = .anything
+    ) async throws -> SyncReceipt? { try await controller.delete(id, expecting: expectation) }
 }
 
 // MARK: Sending

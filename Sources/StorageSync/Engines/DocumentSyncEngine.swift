@@ -22,12 +22,12 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
     /// - Parameters: As those of ``CollectionSyncEngine``.
     public init(
         remote: some RemoteDocumentService<T>, managerKey: String, enableLocalPersistence: Bool = true,
-        logger: (any DataSyncLogger)? = nil
+        conflictResolution: ConflictResolution<T> = .lastWriterWins, logger: (any DataSyncLogger)? = nil
     ) {
         self.logger = logger
         controller = SyncController(
             RemoteAccess(remote), key: managerKey, persists: enableLocalPersistence, extent: .document(nil),
-            logger: logger)
+            resolution: conflictResolution, logger: logger)
     }
 
     /// The document; nil where there is none, or nobody is signed in.
@@ -109,8 +109,12 @@ extension DocumentSyncEngine {
 
 extension DocumentSyncEngine {
     /// Saves a document in the store, and sends it. Needs no listener.
+    ///
+    /// - Parameter expectation: What the document must be like, here and at the remote.
     @discardableResult
-    public func saveDocument(_ document: T) async throws -> SyncReceipt { try await controller.save(document) }
+    public func saveDocument(
+        _ document: T, expecting expectation: SyncExpectation<T> = .anything
+    ) async throws -> SyncReceipt { try await controller.save(document, expecting: expectation) }
 
     /// Changes some fields of a document in the store, and sends those. Needs no listener; a document that the store doesn't have is
     /// fetched first.
@@ -118,19 +122,26 @@ extension DocumentSyncEngine {
     /// - Parameters:
     ///   - id: The document that is listened to where nil.
     ///   - data: Values by the names of fields as they are encoded; nil removes an optional one.
-    /// - Throws: As ``CollectionSyncEngine/updateDocument(id:data:)``.
+    ///   - expectation: What the document must be like, here and at the remote.
+    /// - Throws: As ``CollectionSyncEngine/updateDocument(id:data:expecting:)``.
     @discardableResult
     public func updateDocument(
-        id: String? = nil, data: [String: any DMCodableSendable]
-    ) async throws -> SyncReceipt { try await controller.update(try id ?? getDocumentId(), data) }
+        id: String? = nil, data: [String: any DMCodableSendable], expecting expectation: SyncExpectation<T> = .anything
+    ) async throws -> SyncReceipt {
+        try await controller.update(try id ?? getDocumentId(), data, expecting: expectation)
+    }
 
     /// Deletes a document in the store, and at the remote.
     ///
-    /// - Parameter id: The document that is listened to where nil.
+    /// - Parameters:
+    ///   - id: The document that is listened to where nil.
+    ///   - expectation: What the document must be like, here and at the remote.
     /// - Returns: nil where neither has such a document.
     @discardableResult
-    public func deleteDocument(id: String? = nil) async throws -> SyncReceipt? {
-        try await controller.delete(try id ?? getDocumentId())
+    public func deleteDocument(
+        id: String? = nil, expecting expectation: SyncExpectation<T> = .anything
+    ) async throws -> SyncReceipt? {
+        try await controller.delete(try id ?? getDocumentId(), expecting: expectation)
     }
 }
 

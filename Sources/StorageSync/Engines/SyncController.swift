@@ -13,6 +13,7 @@ final class SyncController<T: DataSyncModelProtocol> {
     @ObservationIgnored let access: RemoteAccess<T>
     @ObservationIgnored let logger: (any DataSyncLogger)?
     @ObservationIgnored private let persists: Bool
+    @ObservationIgnored private let resolution: ConflictResolution<T>
     @ObservationIgnored private var container: PersistenceContainer?
     @ObservationIgnored private(set) var extent: Extent
 
@@ -31,11 +32,15 @@ final class SyncController<T: DataSyncModelProtocol> {
     @ObservationIgnored private var statusFeed: Task<Void, Never>?
     @ObservationIgnored private var statusListeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
 
-    init(_ access: RemoteAccess<T>, key: String, persists: Bool, extent: Extent, logger: (any DataSyncLogger)?) {
+    init(
+        _ access: RemoteAccess<T>, key: String, persists: Bool, extent: Extent, resolution: ConflictResolution<T>,
+        logger: (any DataSyncLogger)?
+    ) {
         self.access = access
         self.key = key
         self.persists = persists
         self.extent = extent
+        self.resolution = resolution
         self.logger = logger
         container = persists ? PersistenceContainer.current : nil
         showCached()
@@ -125,7 +130,7 @@ extension SyncController {
         await SyncEngines.shared.takeOver(key, in: storage, by: self)
         let document: String? = if case .document(let id) = extent { id } else { nil }
         let scope = try await SyncScope.open(
-            path, of: access, in: storage, manager: key, document: document,
+            path, of: access, in: storage, manager: key, document: document, resolution: resolution,
             publish: { continuation.yield($0) })
         if case .document(nil) = extent { extent = .document(try await scope.store.load()?.row.document) }
         self.scope = scope
@@ -257,7 +262,8 @@ extension SyncController {
     }
 
     private func show(_ new: SyncStatus) {
-        for write in new.parked where !status.parked.contains(where: { $0.position == write.position }) {
+        let known = Set(status.parked.map(\.position))
+        for write in new.parked where !known.contains(write.position) {
             log(.writeParked(key: key, documentId: write.documentId, reason: write.reason))
         }
         if case .waiting(let time) = new.connection, new.connection != status.connection {
@@ -334,7 +340,7 @@ extension SyncController {
     /// Clears what an earlier process has stored.
     private func clearStored() async throws {
         guard persists, let path = access.path(), let storage = try? storage() else { return }
-        try await SyncStore<T>(storage: storage, manager: key, path: path).clear()
+        try await SyncStore<T>(storage: storage, manager: key, path: path, resolution: resolution).clear()
         documents = []
     }
 }
@@ -363,10 +369,10 @@ extension SyncController {
         }
     }
 
-    func save(_ document: T) async throws -> SyncReceipt {
+    func save(_ document: T, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt {
         log(.saveStart(key: key, documentId: document.id))
         do {
-            let receipt = try await write(document.id) { try $0.save(document, $1) }
+            let receipt = try await write(document.id, expecting: expectation) { try $0.save(document, $1) }
             log(.saveSuccess(key: key, documentId: document.id))
             return receipt
         } catch {
@@ -376,12 +382,14 @@ extension SyncController {
     }
 
     /// Changes some fields; those of a document that isn't in the store are changed on what the remote has.
-    func update(_ id: String, _ data: [String: any DMCodableSendable]) async throws -> SyncReceipt {
+    func update(
+        _ id: String, _ data: [String: any DMCodableSendable], expecting expectation: SyncExpectation<T>
+    ) async throws -> SyncReceipt {
         log(.updateStart(key: key, documentId: id))
         do {
             let patch = try data.mapValues { try JSONText.of($0) }
             try await make(id)
-            let receipt = try await write(id) { table, tx in
+            let receipt = try await write(id, expecting: expectation) { table, tx in
                 guard let old = try table.get(id, tx.database) else { throw StorageError.noDocument(id) }
                 try table.save(try old.changed(by: patch), tx)
             }
@@ -393,11 +401,11 @@ extension SyncController {
         }
     }
 
-    func delete(_ id: String) async throws -> SyncReceipt? {
+    func delete(_ id: String, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt? {
         log(.deleteStart(key: key, documentId: id))
         do {
             do { try await make(id) } catch let error as StorageError where error.code == .notFound { return nil }
-            let receipt = try await write(id) { try $0.delete(id, $1) }
+            let receipt = try await write(id, expecting: expectation) { try $0.delete(id, $1) }
             log(.deleteSuccess(key: key, documentId: id))
             return receipt
         } catch {
@@ -437,11 +445,15 @@ extension SyncController {
     }
 
     private func write(
-        _ id: String, _ body: @escaping @Sendable (DocumentTable<T>, WriteTransaction) throws -> Void
+        _ id: String, expecting expectation: SyncExpectation<T>,
+        _ body: @escaping @Sendable (DocumentTable<T>, WriteTransaction) throws -> Void
     ) async throws -> SyncReceipt {
         let scope = try await open()
         let table = scope.store.table
-        let receipt = try await scope.store.storage.write { try body(table, $0) }
+        let receipt = try await scope.store.storage.write(attributes: expectation.attributes) { tx in
+            if expectation.isStated { try expectation.check(try table.get(id, tx.database), id: id) }
+            try body(table, tx)
+        }
         // Whoever reads what is shown after this returns sees it.
         try await refresh([id], in: scope)
         show(await scope.driver.statusOfCommits(), of: scope)
@@ -461,13 +473,6 @@ extension SyncController {
 extension Result where Failure == any Error {
     fileprivate init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}
-
-enum JSONText {
-    static func of<Value: Encodable>(_ value: Value) throws -> String {
-        guard case .text(let text) = try StorageJSON.stored(value) else { return DocumentFields.null }
-        return text
     }
 }
 

@@ -12,9 +12,9 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
     /// - Parameter document: Of an engine of one document, its id.
     static func open(
         _ path: String, of access: RemoteAccess<T>, in storage: Storage, manager: String, document: String?,
-        publish: @escaping @Sendable (NumberedStatus) -> Void
+        resolution: ConflictResolution<T>, publish: @escaping @Sendable (NumberedStatus) -> Void
     ) async throws -> SyncScope {
-        let store = SyncStore<T>(storage: storage, manager: manager, path: path)
+        let store = SyncStore<T>(storage: storage, manager: manager, path: path, resolution: resolution)
         let state = try await store.activate(document: document)
         let remote = ServiceRemote(
             access, store: store, since: state.row.since, document: document ?? state.row.document)
@@ -23,6 +23,7 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
         configuration.batchWrites = 50
         // Nor can it be put back to a backup in a way that would be noticed.
         configuration.confirmedWrites = 0
+        configuration.mergesConflicts = resolution.merges
         let driver = SyncDriver(
             store: store, state: state, remote: remote, configuration: configuration, publish: publish)
         await driver.start()

@@ -1,7 +1,7 @@
 /// What a hub keeps of a producer: enough to take each of its writes once, whatever the network does.
 ///
 /// Its size doesn't depend on how much the producer has written.
-package struct HubProducer: Sendable, Equatable {
+package struct HubProducer: Sendable, Equatable, Codable {
     /// Of the session that may write.
     package private(set) var epoch: Int64 = 0
     /// All writes up to this number have an outcome.

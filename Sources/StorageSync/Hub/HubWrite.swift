@@ -1,17 +1,23 @@
 /// A write as a producer sends it.
 package struct HubWrite: Sendable, Equatable {
-    /// Of its event in the log of the store that made it.
+    /// What names it among the writes of its producer: the position of an event in the log of the store that made it, the last where
+    /// several were merged.
     package let origin: Int64
     package let document: DocumentID
     package let operation: WriteOperation
     /// The position of the hub that the writer had pulled.
     package let base: Int64
+    /// Whether it is to be rejected where another producer has changed the document behind ``base``.
+    package let isConditional: Bool
 
-    package init(origin: Int64, document: DocumentID, operation: WriteOperation, base: Int64) {
+    package init(
+        origin: Int64, document: DocumentID, operation: WriteOperation, base: Int64, isConditional: Bool = false
+    ) {
         self.origin = origin
         self.document = document
         self.operation = operation
         self.base = base
+        self.isConditional = isConditional
     }
 }
 

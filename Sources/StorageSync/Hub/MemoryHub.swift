@@ -15,6 +15,7 @@ package struct MemoryHub: Sendable {
     package private(set) var lines: [RemoteLine]
     private(set) var producers: [ProducerID: HubProducer] = [:]
     private var deletions: [DocumentID: (position: Int64, producer: ProducerID)] = [:]
+    private var lastChanges: [DocumentID: LastChanges] = [:]
     /// The event at position *n* is at index *n* - 1.
     package private(set) var events: [Event] = []
     package private(set) var documents: [DocumentID: [String: StorageValue]] = [:]
@@ -76,6 +77,11 @@ package struct MemoryHub: Sendable {
         {
             return .rejected(.deleted)
         }
+        if write.isConditional, let position = lastChanges[write.document]?.position(byOthersThan: producer),
+            position > write.base
+        {
+            return .rejected(.conflict(at: position))
+        }
         let columns: [String: StorageValue]
         switch write.operation {
         case .save(let saved): columns = saved
@@ -98,6 +104,8 @@ package struct MemoryHub: Sendable {
 
     private mutating func append(_ write: HubWrite, _ number: Int64, from producer: ProducerID) {
         events.append(Event(producer: producer, number: number, write: write))
+        lastChanges[write.document] = LastChanges(
+            position: head, producer: producer, before: lastChanges[write.document])
         producers[producer, default: HubProducer()].applied(origin: write.origin)
     }
 

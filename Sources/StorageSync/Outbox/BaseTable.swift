@@ -13,16 +13,44 @@ struct BaseTable: Sendable {
     }
 
     func base(of document: String, in db: Database) throws -> Base {
-        let sql = "SELECT fields FROM sync_bases WHERE manager = ? AND path = ? AND document = ?"
-        guard
-            let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [manager, path, document])
-        else { return .unchanged }
+        guard let row = try row(of: document, in: db) else { return .unchanged }
         return .known(try (row[0] as String?).map { try DocumentFields(json: $0) })
     }
 
-    func save(_ fields: DocumentFields?, of document: String, in db: Database) throws {
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_bases VALUES (?, ?, ?, ?)")
-            .execute(arguments: [manager, path, document, fields?.json])
+    /// What the remote had before the changes that aren't merged with those that were made here; `unchanged` where all are.
+    func ancestor(of document: String, in db: Database) throws -> Base {
+        guard let json = try row(of: document, in: db)?[1] as String? else { return .unchanged }
+        return .known(json == DocumentFields.null ? nil : try DocumentFields(json: json))
+    }
+
+    /// The position of the last change that somebody else has made of a document since it was changed here; 0 where there is none.
+    func changePosition(of document: String, in db: Database) throws -> Int64 {
+        try row(of: document, in: db)?[2] ?? 0
+    }
+
+    private func row(of document: String, in db: Database) throws -> Row? {
+        let sql = "SELECT fields, ancestor, changed FROM sync_bases WHERE manager = ? AND path = ? AND document = ?"
+        return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [manager, path, document])
+    }
+
+    /// Keeps the ancestor.
+    ///
+    /// - Parameter position: Where somebody else has changed the document; nil where nobody else has.
+    func save(_ fields: DocumentFields?, of document: String, changedAt position: Int64? = nil, in db: Database) throws
+    {
+        let sql = """
+            INSERT INTO sync_bases(manager, path, document, fields, changed) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT(manager, path, document)
+            DO UPDATE SET fields = excluded.fields, changed = max(changed, excluded.changed)
+            """
+        try db.cachedStatement(sql: sql).execute(arguments: [manager, path, document, fields?.json, position ?? 0])
+    }
+
+    /// To be called once the base is saved.
+    func saveAncestor(_ ancestor: Base, of document: String, in db: Database) throws {
+        let json: String? = if case .known(let fields) = ancestor { fields?.json ?? DocumentFields.null } else { nil }
+        let sql = "UPDATE sync_bases SET ancestor = ? WHERE manager = ? AND path = ? AND document = ?"
+        try db.cachedStatement(sql: sql).execute(arguments: [json, manager, path, document])
     }
 
     func remove(_ document: String, in db: Database) throws {

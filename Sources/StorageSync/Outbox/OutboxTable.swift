@@ -11,7 +11,7 @@ struct OutboxTable: Sendable {
 
     /// The writes of a document that aren't confirmed, in order.
     func pending(of document: String, in db: Database) throws -> [PendingWrite] {
-        try select(db, "AND document = ? AND state <> 'confirmed'", [document])
+        try select(db, "AND document = ? AND state <> 'confirmed'", [document], by: "sync_outbox_documents")
     }
 
     /// Ids of documents with writes that aren't confirmed.
@@ -23,21 +23,39 @@ struct OutboxTable: Sendable {
                 """, arguments: [manager, path])
     }
 
+    /// The first of those; nil where there are none.
+    func firstPending(of document: String, in db: Database) throws -> PendingWrite? {
+        let condition = "AND document = ? AND state <> 'confirmed'"
+        return try select(db, condition, [document], by: "sync_outbox_documents", limit: 1).first
+    }
+
     func write(at position: Int64, in db: Database) throws -> PendingWrite? {
         try select(db, "AND position = ?", [position]).first
     }
 
-    private func select(_ db: Database, _ condition: String, _ values: StatementArguments) throws -> [PendingWrite] {
+    /// The writes that are sent as one, in order.
+    func writes(of origin: Int64, in db: Database) throws -> [PendingWrite] {
+        try select(db, "AND origin = ?", [origin], by: "sync_outbox_origins")
+    }
+
+    /// - Parameter index: Without its name, SQLite takes the primary key, which has the order that is wanted, and reads every row.
+    private func select(
+        _ db: Database, _ condition: String, _ values: StatementArguments, by index: String? = nil, limit: Int? = nil
+    ) throws -> [PendingWrite] {
         let sql = """
-            SELECT position, document, size, base, state, number, rejection FROM sync_outbox
-            WHERE manager = ? AND path = ? \(condition) ORDER BY position
+            SELECT position, document, size, base, state, number, rejection, kind, origin, is_conditional
+            FROM sync_outbox \(index.map { "INDEXED BY \($0)" } ?? "")
+            WHERE manager = ? AND path = ? \(condition) ORDER BY position \(limit.map { "LIMIT \($0)" } ?? "")
             """
         return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [manager, path] + values).map(write)
     }
 
     private func write(_ row: Row) throws -> PendingWrite {
+        guard let kind = PendingWrite.Kind(rawValue: row[7]) else { throw unknown("of the kind", row[7]) }
         var write = PendingWrite(
-            position: row[0], document: DocumentID(entity: entity, id: row[1]), size: row[2], base: row[3])
+            position: row[0], document: DocumentID(entity: entity, id: row[1]), kind: kind, size: row[2], base: row[3])
+        write.origin = row[8]
+        write.isConditional = row[9]
         let number: Int64 = row[5] ?? 0
         write.state =
             switch row[4] as String {
@@ -46,22 +64,26 @@ struct OutboxTable: Sendable {
             case "accepted": .accepted(at: number)
             case "confirmed": .confirmed(at: number)
             case "parked": .parked(WriteRejection(text: row[6] ?? ""))
-            case let state:
-                throw StorageError(
-                    .corrupt, "The outbox has a write in the state \"\(state)\".",
-                    remedy: "Open the store with the version of StorageKit that wrote it.")
+            case let state: throw unknown("in the state", state)
             }
         return write
+    }
+
+    private func unknown(_ what: String, _ name: String) -> StorageError {
+        StorageError(
+            .corrupt, "The outbox has a write \(what) \"\(name)\".",
+            remedy: "Open the store with the version of StorageKit that wrote it.")
     }
 
     /// Adds writes, or gives them another state.
     func save(_ writes: [PendingWrite], in db: Database) throws {
         let insert = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO sync_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            sql: "INSERT OR REPLACE INTO sync_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         for write in writes {
             let (state, number, rejection) = write.state.columns
             try insert.execute(arguments: [
-                manager, path, write.position, write.document.id, write.size, write.base, state, number, rejection,
+                manager, path, write.position, write.document.id, write.kind.rawValue, write.size, write.base, state,
+                number, rejection, write.origin, write.isConditional,
             ])
         }
     }
@@ -78,8 +100,11 @@ struct OutboxTable: Sendable {
             arguments: [position, manager, path])
     }
 
-    /// Removes writes that aren't part of the log any more.
+    /// Removes writes that aren't part of the log any more. Those that were sent as one with them are by themselves again.
     func removeAll(behind position: Int64, in db: Database) throws {
+        try db.execute(
+            sql: "UPDATE sync_outbox SET origin = NULL WHERE manager = ? AND path = ? AND origin > ?",
+            arguments: [manager, path, position])
         try db.execute(
             sql: "DELETE FROM sync_outbox WHERE manager = ? AND path = ? AND position > ?",
             arguments: [manager, path, position])
@@ -105,6 +130,7 @@ extension WriteRejection {
         case .deleted: "deleted"
         case .missing: "missing"
         case .unknown: "unknown"
+        case .conflict(let position): "conflict \(position)"
         case .invalid(let reason): "invalid: \(reason)"
         }
     }
@@ -115,7 +141,12 @@ extension WriteRejection {
             case "deleted": .deleted
             case "missing": .missing
             case "unknown": .unknown
-            default: .invalid(text.hasPrefix("invalid: ") ? String(text.dropFirst(9)) : text)
+            default:
+                if text.hasPrefix("conflict "), let position = Int64(text.dropFirst(9)) {
+                    .conflict(at: position)
+                } else {
+                    .invalid(text.hasPrefix("invalid: ") ? String(text.dropFirst(9)) : text)
+                }
             }
     }
 }

@@ -23,11 +23,16 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
     let table: DocumentTable<T>
     let outbox: OutboxTable
     let bases: BaseTable
+    let resolution: ConflictResolution<T>
 
-    init(storage: Storage, manager: String, path: String) {
+    /// - Parameter resolution: What becomes of documents that are changed on both sides.
+    init(
+        storage: Storage, manager: String, path: String, resolution: ConflictResolution<T> = .lastWriterWins
+    ) {
         self.storage = storage
         self.manager = manager
         self.path = path
+        self.resolution = resolution
         table = .of(manager: manager)
         outbox = OutboxTable(manager: manager, path: path, entity: table.entity)
         bases = BaseTable(manager: manager, path: path)
@@ -38,29 +43,37 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         var row: SyncRemoteRow
         /// As of opening.
         var rows: [PendingWrite] = []
+        /// Whether it is another than a core has decided: a new core goes on from it.
+        var isOther = false
     }
 
-    /// One transaction of the engine.
-    private func commit<Result: Sendable>(
+    /// One transaction of the engine, which is one commit.
+    func commit<Result: Sendable>(
         reason: String, attributes: @escaping @Sendable (Database) throws -> [String: String] = { _ in [:] },
         _ body: @escaping @Sendable (WriteTransaction) throws -> Result
     ) async throws -> Result {
-        let actor = "sync \(manager)"
-        return try await storage.engine.withWriter { writer, db in
+        try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                let metadata = CommitMetadata(
-                    actor: actor, app: StorageContext.app, reason: reason, attributes: try attributes(db))
-                var result: Result?
-                _ = try writer.commit(metadata) {
-                    result = try body(WriteTransaction(writer: writer, database: db))
-                }
-                guard let result else { throw StorageError.closed() }
-                return result
+                let attributes = try attributes(db)
+                return try commit(writer, db, reason: reason, attributes: attributes, body)
             }
         }
     }
 
-    private func store(_ row: inout SyncRemoteRow, _ tx: WriteTransaction) throws {
+    /// One commit of the engine, as a part of the transaction under way.
+    func commit<Result>(
+        _ writer: LogWriter, _ db: Database, reason: String, attributes: [String: String],
+        _ body: (WriteTransaction) throws -> Result
+    ) throws -> Result {
+        let metadata = CommitMetadata(
+            actor: "sync \(manager)", app: StorageContext.app, reason: reason, attributes: attributes)
+        var result: Result?
+        _ = try writer.commit(metadata) { result = try body(WriteTransaction(writer: writer, database: db)) }
+        guard let result else { throw StorageError.closed() }
+        return result
+    }
+
+    func store(_ row: inout SyncRemoteRow, _ tx: WriteTransaction) throws {
         row.scanned = tx.writer.nextPosition - 1
         row.line = try StoreLineage.load(tx.writer.database).line(of: row.scanned).id
         row.revision += 1
@@ -93,7 +106,8 @@ extension SyncStore {
                 row.since = tx.writer.nextPosition - 1
                 try outbox.save(existing(in: db), in: db)
             } else if let other = known.first(where: { $0.isActive && $0.path != path }) {
-                try SyncStore(storage: storage, manager: manager, path: other.path).deactivate(other, tx)
+                try SyncStore(storage: storage, manager: manager, path: other.path, resolution: resolution)
+                    .deactivate(other, tx)
                 row.isCleared = true
             } else if row.isActive {
                 try outbox.save(written(since: row, in: tx.writer), in: db)
@@ -104,6 +118,13 @@ extension SyncStore {
                 }
                 // Everything else is asked for again.
                 row.record.position = 0
+            }
+            let shape = tx.writer.catalog.entity(named: table.entity)?.shape ?? ""
+            if row.shape != shape {
+                // What the remote was known to have has the names of before. It is asked for again.
+                try bases.removeAll(in: db)
+                if !row.shape.isEmpty { row.record.position = 0 }
+                row.shape = shape
             }
             row.isActive = true
             row.isCleared = false
@@ -165,39 +186,49 @@ extension SyncStore {
         try table.positions(db).map { id, position in
             let size = try table.get(id, db).map { try DocumentFields(encoding: $0).json.utf8.count } ?? 0
             return PendingWrite(
-                position: position, document: DocumentID(entity: table.entity, id: id), size: size, base: 0)
+                position: position, document: DocumentID(entity: table.entity, id: id), kind: .save, size: size, base: 0
+            )
         }
     }
 }
 
 // MARK: Reading
 
+/// What the writes of one origin do to their document.
+struct OutgoingWrite: Sendable {
+    let document: String
+    let operation: DocumentOperation
+    let isConditional: Bool
+    let base: Int64
+}
+
 extension SyncStore {
-    /// What was written behind the last commit of the engine.
-    func written(since row: SyncRemoteRow) async throws -> [PendingWrite] {
+    /// What was written behind the last commit of the engine, and behind a position.
+    func written(since row: SyncRemoteRow, behind position: Int64) async throws -> [PendingWrite] {
         try await storage.engine.read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            return try written(since: row, LogReader(connection), try Catalog.load(connection))
+            return try written(since: row, behind: position, LogReader(connection), try Catalog.load(connection))
         }
     }
 
-    private func written(since row: SyncRemoteRow, in writer: LogWriter) throws -> [PendingWrite] {
-        try written(since: row, LogReader(writer.database), writer.catalog)
+    func written(since row: SyncRemoteRow, in writer: LogWriter) throws -> [PendingWrite] {
+        try written(since: row, behind: row.scanned, LogReader(writer.database), writer.catalog)
     }
 
     private func written(
-        since row: SyncRemoteRow, _ reader: LogReader, _ catalog: Catalog
+        since row: SyncRemoteRow, behind position: Int64, _ reader: LogReader, _ catalog: Catalog
     ) throws -> [PendingWrite] {
         var query = LogQuery(tables: [table.entity])
-        query.positions = (row.scanned + 1)...Int64.max
+        query.positions = (max(row.scanned, position) + 1)...Int64.max
         var writes: [PendingWrite] = []
         try reader.forEachEvent(query, catalog: catalog) { batch, index, commit in
             let event = batch.event(at: index, catalog: catalog, commit: commit)
             guard let id = table.id(event.key) else { return true }
-            writes.append(
-                PendingWrite(
-                    position: event.position, document: DocumentID(entity: table.entity, id: id), size: event.size,
-                    base: row.record.position))
+            var write = PendingWrite(
+                position: event.position, document: DocumentID(entity: table.entity, id: id),
+                kind: event.operation.kind, size: event.size, base: row.record.position)
+            write.isConditional = resolution.isConditional || SyncExpectationAttribute.isStated(in: commit.metadata)
+            writes.append(write)
             return true
         }
         return writes
@@ -212,47 +243,49 @@ extension SyncStore {
         }
     }
 
-    /// What writes of the outbox are to do to the remote, by position.
-    func operations(
-        at positions: [Int64], since: Int64
-    ) async throws -> [Int64: (document: String, operation: DocumentOperation)] {
+    /// What writes of the outbox are to do to the remote, by origin.
+    ///
+    /// - Parameter rows: Those that were read for the batch before.
+    func outgoingWrites(
+        of origins: [Int64], since: Int64, rows: RecentRows
+    ) async throws -> (writes: [Int64: OutgoingWrite], rows: RecentRows) {
         try await storage.engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let reader = LogReader(connection)
-            let catalog = try Catalog.load(connection)
-            var operations: [Int64: (document: String, operation: DocumentOperation)] = [:]
-            for position in positions {
-                guard let write = try outbox.write(at: position, in: db) else { continue }
-                let operation = try operation(of: write, since: since, reader, catalog)
-                operations[position] = (write.document.id, operation)
+            let documents = try documentReader(db, rows: rows)
+            var writes: [Int64: OutgoingWrite] = [:]
+            for origin in origins {
+                for write in try outbox.writes(of: origin, in: db) {
+                    let operation = try documents.operation(of: write, since: since)
+                    writes[origin] = OutgoingWrite(
+                        document: write.document.id,
+                        operation: writes[origin]?.operation.followed(by: operation) ?? operation,
+                        isConditional: write.isConditional, base: write.base)
+                }
             }
-            return operations
+            return (writes, documents.rows)
         }
     }
 
-    private func operation(
-        of write: PendingWrite, since: Int64, _ reader: LogReader, _ catalog: Catalog
-    ) throws -> DocumentOperation {
-        let id = write.document.id
-        let (image, previous) = try reader.image(ofEventAt: write.position)
-        let new = try fields(of: id, image, reader, catalog)
-        // Written before there was an engine: nobody but this store knows anything of it.
-        if write.position <= since { return DocumentOperation(from: nil, to: new) }
-        return DocumentOperation(from: try fields(of: id, before: previous, reader, catalog), to: new)
+    func documentReader(_ db: Database, rows: RecentRows = RecentRows()) throws -> DocumentReader<T> {
+        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        return DocumentReader(
+            table, connection, catalog: try Catalog.load(connection), upcasts: storage.upcasts, rows: rows)
     }
 
-    private func fields(
-        of id: String, before previous: Int64, _ reader: LogReader, _ catalog: Catalog
-    ) throws -> DocumentFields? {
-        guard previous > 0 else { return nil }
-        return try fields(of: id, try reader.image(ofEventAt: previous).image, reader, catalog)
+    /// In a transaction of the engine.
+    func documentReader(_ tx: WriteTransaction) -> DocumentReader<T> {
+        DocumentReader(table, tx.writer.database, catalog: tx.writer.catalog, upcasts: storage.upcasts)
     }
 
-    private func fields(
-        of id: String, _ image: RowImage?, _ reader: LogReader, _ catalog: Catalog
-    ) throws -> DocumentFields? {
-        guard let image, let entity = catalog.entity(named: table.entity) else { return nil }
-        return try DocumentFields(encoding: table.document(id, image, entity, reader.database))
+    /// What the remote has of a document with unsent writes, as far as is known here, and where somebody else has changed it last.
+    func remoteDocument(
+        _ id: String, since: Int64
+    ) async throws -> (fields: DocumentFields?, changePosition: Int64) {
+        try await storage.engine.read { db in
+            (
+                try base(of: id, since: since, in: db, documentReader(db)),
+                try bases.changePosition(of: id, in: db)
+            )
+        }
     }
 
     /// The ids of all documents.
@@ -301,157 +334,19 @@ extension SyncStore {
     }
 }
 
-// MARK: Saving
-
-extension SyncStore {
-    /// Somebody else has saved since the state was read: it says nothing any more.
-    struct Outdated: Error {}
-
-    /// Saves what a core has decided, if nobody has saved since the state.
-    ///
-    /// - Returns: The state from now on; its `rows` are writes that were found on the way. Its record is another than the core's
-    ///   where the remote was put back: a new core goes on from it.
-    func save(_ transaction: SyncTransaction, after state: State) async throws -> State {
-        try await commit(reason: transaction.reason, attributes: { try conflicts(of: transaction, in: $0) }) { tx in
-            let db = tx.database
-            guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive,
-                row.revision == state.row.revision
-            else { throw Outdated() }
-            let written = try written(since: row, in: tx.writer)
-            try outbox.save(written, in: db)
-            try apply(transaction, to: row, tx)
-            row.record = transaction.record
-            if transaction.rewind != nil { try forget(&row, tx) }
-            try store(&row, tx)
-            return State(row: row, rows: written)
-        }
-    }
-
-    private func apply(_ transaction: SyncTransaction, to row: SyncRemoteRow, _ tx: WriteTransaction) throws {
-        let db = tx.database
-        let since = row.since
-        let reader = LogReader(tx.writer.database)
-        // What the remote has of each document that it concerns.
-        var documents: [String: DocumentFields?] = [:]
-        func change(_ id: String, _ operation: DocumentOperation) throws {
-            var document: DocumentFields?
-            if let known = documents[id] {
-                document = known
-            } else if try !operation.replaces || !outbox.pending(of: id, in: db).isEmpty {
-                document = try base(of: id, since: since, reader, tx)
-            }
-            operation.apply(to: &document)
-            documents.updateValue(document, forKey: id)
-        }
-        let ownChanges = Set(transaction.changes.compactMap(\.ownOrigin))
-        for position in transaction.removed {
-            guard let write = try outbox.write(at: position, in: db) else { continue }
-            let isApplied = !write.isParked && !write.isConfirmed && !ownChanges.contains(position)
-            try change(
-                write.document.id,
-                isApplied ? operation(of: write, since: since, reader, tx.writer.catalog) : .nothing)
-            try outbox.remove(position, in: db)
-        }
-        for write in transaction.writes where write.isConfirmed && !ownChanges.contains(write.position) {
-            guard let before = try outbox.write(at: write.position, in: db), !before.isConfirmed else { continue }
-            try change(
-                write.document.id, operation(of: write, since: since, reader, tx.writer.catalog))
-        }
-        for remote in transaction.changes { try change(remote.document.id, DocumentOperation(remote.operation)) }
-        try outbox.save(transaction.writes, in: db)
-        let received = Set(transaction.changes.lazy.filter { $0.ownOrigin == nil }.map(\.document.id))
-        for (id, document) in documents {
-            let shown = try put(document, of: id, since: since, reader, tx)
-            // A document that was taken out of the store stays out when a write of it is confirmed.
-            if row.isCleared, !received.contains(id), try table.get(id, db) == nil { continue }
-            try write(shown, of: id, tx)
-        }
-    }
-
-    /// The remote was put back to an earlier state: what was received is asked for again from its beginning.
-    private func forget(_ row: inout SyncRemoteRow, _ tx: WriteTransaction) throws {
-        try outbox.limitBases(to: 0, in: tx.database)
-        try bases.removeAll(in: tx.database)
-        let pending = Set(try outbox.pendingDocuments(in: tx.database))
-        for (id, _) in try table.positions(tx.database) where !pending.contains(id) { try table.delete(id, tx) }
-        row.record.position = 0
-    }
-
-    /// Saves what the remote has of a document.
-    ///
-    /// - Returns: The document with its unsent writes.
-    private func put(
-        _ base: DocumentFields?, of id: String, since: Int64, _ reader: LogReader, _ tx: WriteTransaction
-    ) throws -> DocumentFields? {
-        let pending = try outbox.pending(of: id, in: tx.database)
-        if pending.isEmpty {
-            try bases.remove(id, in: tx.database)
-        } else {
-            try bases.save(base, of: id, in: tx.database)
-        }
-        var document = base
-        for write in pending {
-            try operation(of: write, since: since, reader, tx.writer.catalog).apply(to: &document)
-        }
-        return document
-    }
-
-    /// A document as it is with its unsent writes.
-    private func replayed(_ id: String, since: Int64, _ tx: WriteTransaction) throws -> DocumentFields? {
-        let reader = LogReader(tx.writer.database)
-        var document = try base(of: id, since: since, reader, tx)
-        for write in try outbox.pending(of: id, in: tx.database) {
-            try operation(of: write, since: since, reader, tx.writer.catalog).apply(to: &document)
-        }
-        return document
-    }
-
-    /// What the remote has of a document, as far as is known here.
-    private func base(
-        of id: String, since: Int64, _ reader: LogReader, _ tx: WriteTransaction
-    ) throws -> DocumentFields? {
-        guard let first = try outbox.pending(of: id, in: tx.database).first else {
-            return try table.get(id, tx.database).map { try DocumentFields(encoding: $0) }
-        }
-        switch try bases.base(of: id, in: tx.database) {
-        case .known(let fields): return fields
-        case .unchanged where first.position <= since: return nil
-        case .unchanged:
-            let previous = try reader.image(ofEventAt: first.position).previous
-            return try fields(of: id, before: previous, reader, tx.writer.catalog)
-        }
-    }
-
-    private func write(_ fields: DocumentFields?, of id: String, _ tx: WriteTransaction) throws {
-        guard let fields else { return try table.delete(id, tx) }
-        let document = try fields.document(T.self)
-        guard document.id == id else {
-            throw StorageError(
-                .invalidValue, "The document \"\(id)\" says that its id is \"\(document.id)\".",
-                remedy: "Let the remote give each document the id that it is stored under.")
-        }
-        try table.save(document, tx)
-    }
-
-    /// How many of them a commit names.
-    private static var namedConflicts: Int { 20 }
-
-    /// Says in the history which documents were changed on both sides.
-    private func conflicts(of transaction: SyncTransaction, in db: Database) throws -> [String: String] {
-        var ids: [String] = []
-        for change in transaction.changes where change.ownOrigin == nil && ids.count < Self.namedConflicts {
-            let id = change.document.id
-            if !ids.contains(id), try !outbox.pending(of: id, in: db).isEmpty { ids.append(id) }
-        }
-        return ids.isEmpty ? [:] : ["conflicts": ids.joined(separator: " ")]
-    }
+extension CatalogEntity {
+    /// Names what its columns are called, and what they hold.
+    fileprivate var shape: String { live.map { "\($0.id) \($0.name) \($0.type)" }.joined(separator: ", ") }
 }
 
-extension SyncTransaction {
-    /// As commits say it.
-    fileprivate var reason: String {
-        if rewind != nil { return "the remote was put back" }
-        return changes.isEmpty ? "send" : "receive"
+extension StorageEvent.Operation {
+    /// What it does to the document that the row is.
+    fileprivate var kind: PendingWrite.Kind {
+        switch self {
+        case .insert: .save
+        case .update: .patch
+        case .delete: .delete
+        }
     }
 }
 

@@ -7,7 +7,8 @@ internal import StorageCore
 ///
 /// - `sync_remotes`: a row for each engine and path of a remote, with the core's record.
 /// - `sync_outbox`: the writes that aren't confirmed. What was written isn't in it: that is the event at `position` of the log.
-/// - `sync_bases`: of documents that were changed on both sides, what the remote has of them.
+/// - `sync_bases`: of documents that were changed on both sides, what the remote has of them, and at which position somebody else has
+///   changed it last; where both are to be merged and aren't yet, also what it had before.
 enum SyncTables {
     private static let statements = [
         """
@@ -15,21 +16,30 @@ enum SyncTables {
           manager TEXT NOT NULL, path TEXT NOT NULL, entity TEXT NOT NULL,
           is_active INTEGER NOT NULL, is_cleared INTEGER NOT NULL, document TEXT,
           since INTEGER NOT NULL, scanned INTEGER NOT NULL, line BLOB NOT NULL,
-          revision INTEGER NOT NULL, record TEXT NOT NULL,
+          revision INTEGER NOT NULL, record TEXT NOT NULL, shape TEXT NOT NULL,
           PRIMARY KEY (manager, path)
         ) WITHOUT ROWID
         """,
         """
         CREATE TABLE IF NOT EXISTS sync_outbox (
-          manager TEXT NOT NULL, path TEXT NOT NULL, position INTEGER NOT NULL, document TEXT NOT NULL,
+          manager TEXT NOT NULL, path TEXT NOT NULL, position INTEGER NOT NULL, document TEXT NOT NULL, kind TEXT NOT NULL,
           size INTEGER NOT NULL, base INTEGER NOT NULL, state TEXT NOT NULL, number INTEGER, rejection TEXT,
+          origin INTEGER, is_conditional INTEGER NOT NULL,
           PRIMARY KEY (manager, path, position)
         ) WITHOUT ROWID
         """,
-        "CREATE INDEX IF NOT EXISTS sync_outbox_documents ON sync_outbox(manager, path, document)",
+        """
+        CREATE INDEX IF NOT EXISTS sync_outbox_documents ON sync_outbox(manager, path, document, position)
+        WHERE state <> 'confirmed'
+        """,
+        """
+        CREATE INDEX IF NOT EXISTS sync_outbox_origins ON sync_outbox(manager, path, origin, position)
+        WHERE origin IS NOT NULL
+        """,
         """
         CREATE TABLE IF NOT EXISTS sync_bases (
           manager TEXT NOT NULL, path TEXT NOT NULL, document TEXT NOT NULL, fields TEXT,
+          changed INTEGER NOT NULL DEFAULT 0, ancestor TEXT,
           PRIMARY KEY (manager, path, document)
         ) WITHOUT ROWID
         """,
@@ -61,6 +71,8 @@ struct SyncRemoteRow: Sendable {
     /// Counts what was saved.
     var revision: Int64 = 0
     var record = SyncRecord()
+    /// Of the documents in `sync_bases`: the columns of their entity.
+    var shape = ""
 
     init(path: String) { self.path = path }
 }
@@ -75,6 +87,7 @@ extension SyncRemoteRow {
         scanned = row["scanned"]
         line = Array(row["line"] as Data)
         revision = row["revision"]
+        shape = row["shape"]
         record = try JSONDecoder().decode(SyncRecord.self, from: Data((row["record"] as String).utf8))
     }
 
@@ -94,10 +107,10 @@ extension SyncRemoteRow {
     func save(manager: String, entity: String, in db: Database) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_remotes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_remotes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
             .execute(arguments: [
                 manager, path, entity, isActive, isCleared, document, since, scanned, Data(line), revision,
-                String(decoding: try encoder.encode(record), as: UTF8.self),
+                String(decoding: try encoder.encode(record), as: UTF8.self), shape,
             ])
     }
 }

@@ -27,5 +27,5 @@ extension DataSyncModelProtocol {
     public var eventParameters: [String: Any] { ["id": id] }
 }
 
-/// A value of a field that ``CollectionSyncEngine/updateDocument(id:data:)`` and remotes take: anything that can be written as JSON.
+/// A value of a field that ``CollectionSyncEngine/updateDocument(id:data:expecting:)`` and remotes take: anything that can be written as JSON.
 public typealias DMCodableSendable = Codable & Sendable

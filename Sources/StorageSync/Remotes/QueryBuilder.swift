@@ -18,7 +18,7 @@ public struct QueryBuilder: Sendable, Equatable {
     /// A query that finds all documents.
     public init() {}
 
-    private func adding(_ operation: QueryOperation) -> QueryBuilder {
+    func adding(_ operation: QueryOperation) -> QueryBuilder {
         var copy = self
         copy.operations.append(operation)
         return copy

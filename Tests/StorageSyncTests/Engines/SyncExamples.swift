@@ -89,6 +89,31 @@ struct UserSettings: DataSyncModelProtocol {
         }
     }
 
+    @Test func conflictsAreMergedOrExpected() async throws {
+        let container = try PersistenceContainer.inMemory { $0.autoSchema(MovieRecord.self) }
+        let remote = MockRemoteCollectionService(
+            collection: [Movie(id: "1", title: "Solaris", rating: 1)], delay: .zero)
+        try await withDatabaseContainer(container) { try await conflicts(remote) }
+        try await container.storage.close()
+    }
+
+    private func conflicts(_ remote: MockRemoteCollectionService<Movie>) async throws {
+        let watchlistSyncEngine = CollectionSyncEngine<Movie>(
+            remote: remote, managerKey: "watchlist",
+            conflictResolution: .merge { base, mine, theirs in
+                var merged = theirs
+                merged.rating += mine.rating - (base?.rating ?? 0)
+                return merged
+            })
+        await watchlistSyncEngine.startListening()
+        if let solaris = watchlistSyncEngine.getDocument(id: "1") {
+            try await watchlistSyncEngine.updateDocument(
+                id: "1", data: ["rating": solaris.rating + 1], expecting: .unchanged(since: solaris))
+        }
+        try await watchlistSyncEngine.settled()
+        #expect(remote.collection.map(\.rating) == [2])
+    }
+
     @Test func aDocumentIsSynchronised() async throws {
         let settings = UserSettings(id: "user_123", theme: "light")
         let remote = MockRemoteDocumentService(document: settings, delay: .zero)

@@ -10,10 +10,12 @@ struct MemoryHubTests {
     private let document = DocumentID(entity: "notes", id: "a")
 
     private func write(
-        _ origin: Int64, _ operation: WriteOperation = .save(["a": .integer(1)]), id: String = "a", base: Int64 = 0
+        _ origin: Int64, _ operation: WriteOperation = .save(["a": .integer(1)]), id: String = "a", base: Int64 = 0,
+        isConditional: Bool = false
     ) -> HubWrite {
         HubWrite(
-            origin: origin, document: DocumentID(entity: "notes", id: id), operation: operation, base: base)
+            origin: origin, document: DocumentID(entity: "notes", id: id), operation: operation, base: base,
+            isConditional: isConditional)
     }
 
     private func hub() -> MemoryHub {
@@ -100,6 +102,30 @@ struct MemoryHubTests {
         #expect(push([write(2, .delete, id: "b")], to: &hub, from: other, first: 2) == [.applied(at: 4)])
         #expect(push([write(3, id: "b", base: 4)], to: &hub, from: other, first: 3) == [.applied(at: 5)])
         #expect(push([write(5, .patch([:]), id: "b", base: 3)], to: &hub, first: 5) == [.rejected(.deleted)])
+    }
+
+    @Test func aConditionalWriteIsRejectedWhereAnotherProducerHasChangedItsDocument() {
+        var hub = hub()
+        _ = push([write(1), write(2, id: "b")], to: &hub, first: 1)
+        func attempt(_ origin: Int64, id: String = "a", base: Int64, from producer: ProducerID, first: Int64)
+            -> WriteResult?
+        {
+            push([write(origin, id: id, base: base, isConditional: true)], to: &hub, from: producer, first: first)?
+                .first
+        }
+        // Its own changes are none.
+        #expect(attempt(3, base: 0, from: one, first: 3) == .applied(at: 3))
+        #expect(attempt(1, base: 2, from: other, first: 1) == .rejected(.conflict(at: 3)))
+        #expect(attempt(1, base: 3, from: other, first: 2) == .applied(at: 4))
+        #expect(attempt(4, base: 3, from: one, first: 4) == .rejected(.conflict(at: 4)))
+        // Changes of its own don't hide one before them.
+        #expect(push([write(5)], to: &hub, first: 5) == [.applied(at: 5)])
+        #expect(attempt(6, base: 3, from: one, first: 6) == .rejected(.conflict(at: 4)))
+        #expect(attempt(6, base: 4, from: one, first: 7) == .applied(at: 6))
+        #expect(attempt(2, id: "b", base: 2, from: other, first: 3) == .applied(at: 7))
+        // Deletions are changes, and a conditional deletion is refused like any other write.
+        let deletion = write(7, .delete, id: "b", base: 6, isConditional: true)
+        #expect(push([deletion], to: &hub, first: 8) == [.rejected(.conflict(at: 7))])
     }
 
     @Test func aProducerKnowsOfItsOwnDeletions() {

@@ -76,7 +76,8 @@ struct SyncCoreTests {
     private static let lines = [RemoteLine(id: [1], fork: 0)]
 
     private func write(_ position: Int64, _ id: String = "a", size: Int = 10) -> PendingWrite {
-        PendingWrite(position: position, document: DocumentID(entity: "notes", id: id), size: size, base: 0)
+        PendingWrite(
+            position: position, document: DocumentID(entity: "notes", id: id), kind: .save, size: size, base: 0)
     }
 
     @Test func whatIsSentWasSavedBefore() throws {
@@ -549,5 +550,29 @@ struct SyncCoreTests {
             bench.answer(push.writes.map { .applied(at: $0) })
         }
         #expect(batches == 20)
+    }
+
+    /// The remote takes merged writes under one number, and a refusal counts them as one.
+    @Test func mergedWritesHaveOneNumber() throws {
+        func patch(_ position: Int64, _ id: String = "a") -> PendingWrite {
+            PendingWrite(
+                position: position, document: DocumentID(entity: "notes", id: id), kind: .patch, size: 10, base: 0)
+        }
+        var bench = Bench([write(1), patch(2), patch(3), write(4, "b")])
+        bench.open()
+        #expect(bench.push?.writes == [3, 4])
+        #expect(bench.saved.last?.writes.map(\.state) == [1, 1, 1, 2].map { .sending(number: $0) })
+        #expect(bench.saved.last?.writes.map(\.origin) == [3, 3, 3, 4] && bench.core.record.lastNumber == 2)
+        bench.fail(.refused(.invalid("too large")))
+        for isAlone in [true, false] {
+            let hello = try #require(bench.sent.first)
+            bench.step(
+                .answer(.welcome(SyncWelcome(lines: Self.lines, head: 0, lastNumber: 0, results: [])), to: hello.id))
+            if isAlone {
+                #expect(bench.push?.writes == [3])
+                bench.fail(.refused(.invalid("too large")))
+            }
+        }
+        #expect(bench.core.outbox.parked.map(\.position) == [1, 2, 3] && bench.push?.writes == [4])
     }
 }

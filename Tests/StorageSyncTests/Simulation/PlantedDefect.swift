@@ -20,6 +20,12 @@ enum PlantedDefect: String, CaseIterable {
     case reordersBatches
     /// Deletions aren't queued.
     case losesDeletions
+    /// What was sent as one isn't remembered after a restart: later writes are merged into writes that were sent.
+    case forgetsOrigins
+    /// A write behind a deletion is sent as one with it, as if it was a change of the document before.
+    case mergesAcrossDeletions
+    /// A write says that it was made on what was pulled when it is sent, not on what was pulled when it was made.
+    case statesALaterBase
     /// Each rejection is dropped without a trace.
     case dropsRejectedWrites
 }

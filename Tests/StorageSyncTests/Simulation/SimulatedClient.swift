@@ -9,6 +9,8 @@ final class SimulatedClient {
     private(set) var processes: [SimulatedProcess] = []
     /// Whether one process at a time drives the synchronisation. Without, what is saved must keep them from doing harm.
     let isLocked: Bool
+    /// Whether it merges what was changed on both sides.
+    let merges: Bool
     unowned let simulation: Simulation
     private(set) var hasNetwork = true
     var losesRequests = false
@@ -17,9 +19,10 @@ final class SimulatedClient {
     /// The process that holds the lock.
     private(set) weak var lockHolder: SimulatedProcess?
 
-    init(number: Int, processes count: Int, isLocked: Bool, simulation: Simulation) {
+    init(number: Int, processes count: Int, isLocked: Bool, merges: Bool, simulation: Simulation) {
         self.number = number
         self.isLocked = isLocked
+        self.merges = merges
         self.simulation = simulation
         processes = (0..<count).map { _ in SimulatedProcess(client: self) }
     }

@@ -29,6 +29,7 @@ final class SimulatedProcess {
         isAlive = true
         life += 1
         if simulation.defect == .losesOutboxAtRestart, life > 1 { client.store.loseOutbox() }
+        if simulation.defect == .forgetsOrigins, life > 1 { client.store.forgetOrigins() }
         drive(life)
     }
 
@@ -41,6 +42,7 @@ final class SimulatedProcess {
         var configuration = SyncCore.Configuration()
         configuration.batchWrites = 5
         configuration.batchBytes = 150_000
+        configuration.mergesConflicts = client.merges
         core = SyncCore(
             record: client.store.record, outbox: Outbox(rows: Array(client.store.rows.values)),
             configuration: configuration)
@@ -121,6 +123,7 @@ final class SimulatedProcess {
             return false
         }
         revision = client.store.revision
+        for document in transaction.conflicts { simulation.merge(document, of: client) }
         for position in transaction.removed where rows[position]?.isParked == true {
             simulation.discarded.insert(.init(client: client.number, position: position))
         }
@@ -136,9 +139,14 @@ final class SimulatedProcess {
 
     private func send(_ request: SyncRequest) {
         var writes: [HubWrite] = []
-        if case .push(let epoch, let line, let first, let positions) = request.kind {
-            writes = client.store.hubWrites(positions)
+        if case .push(let epoch, let line, let first, let origins) = request.kind {
+            writes = client.store.hubWrites(origins)
+            simulation.count(
+                "merged", client.store.rows.values.count { $0.isMerged && origins.contains($0.remoteName) })
             if simulation.defect == .reordersBatches { writes.reverse() }
+            if simulation.defect == .statesALaterBase {
+                writes = writes.map { $0.withBase(client.store.record.position) }
+            }
             if simulation.defect == .sendsAgainUnderNewNumbers || simulation.defect == .hubDoesNotFence {
                 // Nor do writes have an id that stays.
                 sends += 1
@@ -146,7 +154,7 @@ final class SimulatedProcess {
             }
             if simulation.defect == .sendsAgainUnderNewNumbers {
                 let again = SyncRequest.Kind.push(
-                    epoch: epoch, line: line, firstNumber: first + Int64(positions.count), writes: positions)
+                    epoch: epoch, line: line, firstNumber: first + Int64(origins.count), writes: origins)
                 simulation.time.schedule(after: 4_000_000) { [unowned self, life, writes] in
                     guard life == self.life, case .open(let session) = core?.connection,
                         session.push?.request == request.id
@@ -206,4 +214,9 @@ final class SimulatedProcess {
             if session.push == nil, core.outbox.hasSendable { simulation.find("client \(client.number) doesn't push") }
         }
     }
+}
+
+extension PendingWrite {
+    /// Whether it is sent as a part of a later write.
+    fileprivate var isMerged: Bool { remoteName != position }
 }

@@ -20,13 +20,22 @@ final class SimulatedStore {
     }
 
     /// A transaction of the application: the change and its row of the outbox.
-    func write(_ operation: WriteOperation, to document: DocumentID, size: Int) -> PendingWrite {
+    /// - Parameter kind: As the outbox knows it, where that isn't what it is.
+    func write(
+        _ operation: WriteOperation, to document: DocumentID, size: Int, isConditional: Bool,
+        as kind: PendingWrite.Kind? = nil
+    ) -> PendingWrite {
         head += 1
-        let write = PendingWrite(position: head, document: document, size: size, base: record.position)
+        var write = PendingWrite(
+            position: head, document: document, kind: kind ?? operation.kind, size: size, base: record.position)
+        write.isConditional = isConditional
         rows[head] = write
         operations[head] = operation
         return write
     }
+
+    /// The position of the next write.
+    var nextPosition: Int64 { head + 1 }
 
     /// - Returns: Whether nobody else has saved since the revision.
     func save(_ transaction: SyncTransaction, at revision: Int) -> Bool {
@@ -63,10 +72,44 @@ final class SimulatedStore {
     /// The outbox is lost, as by those who keep it in memory only.
     func loseOutbox() { rows = rows.filter { $0.value.isConfirmed } }
 
-    func hubWrites(_ positions: [Int64]) -> [HubWrite] {
-        positions.compactMap { position in
-            guard let row = rows[position], let operation = operations[position] else { return nil }
-            return HubWrite(origin: position, document: row.document, operation: operation, base: row.base)
+    /// What was sent as one is by itself again.
+    func forgetOrigins() { for position in rows.keys { rows[position]?.origin = nil } }
+
+    func hubWrites(_ origins: [Int64]) -> [HubWrite] {
+        origins.compactMap { origin in
+            let rows = rows.values.filter { $0.origin == origin }.sorted { $0.position < $1.position }
+            guard let first = rows.first, let operation = operations[first.position] else { return nil }
+            return HubWrite(
+                origin: origin, document: first.document,
+                operation: rows.dropFirst().reduce(operation) { $0.followed(by: operations[$1.position] ?? .delete) },
+                base: first.base, isConditional: first.isConditional)
+        }
+    }
+}
+
+extension WriteOperation {
+    var kind: PendingWrite.Kind {
+        switch self {
+        case .save: .save
+        case .patch: .patch
+        case .delete: .delete
+        }
+    }
+
+    /// This operation and a later one of the same document as one.
+    func followed(by later: WriteOperation) -> WriteOperation {
+        switch (self, later) {
+        case (.save(let columns), .patch(let patch)): .save(columns.merging(patch) { $1 })
+        case (.patch(let first), .patch(let second)): .patch(first.merging(second) { $1 })
+        default: later
+        }
+    }
+
+    /// Its columns; none for a deletion.
+    var columns: [String: StorageValue] {
+        switch self {
+        case .save(let columns), .patch(let columns): columns
+        case .delete: [:]
         }
     }
 }
@@ -83,6 +126,10 @@ extension [DocumentID: [String: StorageValue]] {
 
 extension HubWrite {
     func withOrigin(_ origin: Int64) -> HubWrite {
-        HubWrite(origin: origin, document: document, operation: operation, base: base)
+        HubWrite(origin: origin, document: document, operation: operation, base: base, isConditional: isConditional)
+    }
+
+    func withBase(_ base: Int64) -> HubWrite {
+        HubWrite(origin: origin, document: document, operation: operation, base: base, isConditional: isConditional)
     }
 }

@@ -22,6 +22,8 @@ final class Simulation {
     private(set) var isTroubled = true
     /// Each write whose transaction was committed.
     private(set) var accepted: [WriteID: DocumentID] = [:]
+    /// What conditional writes were made on, as a position of the hub.
+    private var bases: [WriteID: Int64] = [:]
     /// Those that somebody gave up after they had been parked.
     var discarded: Set<WriteID> = []
     private(set) var findings: [String] = []
@@ -34,7 +36,7 @@ final class Simulation {
         hub = SimulatedHub()
         clients = (0..<count).map { number in
             SimulatedClient(
-                number: number, processes: chance(3) ? 2 : 1, isLocked: !chance(4), simulation: self)
+                number: number, processes: chance(3) ? 2 : 1, isLocked: !chance(4), merges: chance(3), simulation: self)
         }
         for client in clients { for process in client.processes { process.startLater() } }
         for _ in 0..<writes {
@@ -47,7 +49,7 @@ final class Simulation {
     }
 
     func find(_ finding: String) { findings.append(finding) }
-    func count(_ kind: String) { counts[kind, default: 0] += 1 }
+    func count(_ kind: String, _ number: Int = 1) { counts[kind, default: 0] += number }
     func chance(_ of: UInt64) -> Bool { random.next() % of == 0 }
     func pick<T>(_ choices: [T]) -> T { choices[Int(random.next() % UInt64(choices.count))] }
 
@@ -82,22 +84,46 @@ final class Simulation {
     private func write(to client: SimulatedClient) {
         guard isTroubled, client.processes.contains(where: \.isAlive) else { return }
         let document = DocumentID(entity: "notes", id: "n\(random.next() % 6)")
-        let columns: [String: StorageValue] = [
-            pick(["a", "b", "c"]): .integer(Int64(random.next() % 14)), "by": .text("\(client.number)"),
-        ]
-        let operation: WriteOperation =
-            switch random.next() % 8 {
-            case 0: .delete
-            case 1: .save(columns)
-            default: client.store.visible[document] == nil ? .save(columns) : .patch(columns)
-            }
-        count(operation == .delete ? "deletions" : "writes")
-        let write = client.store.write(operation, to: document, size: Int(random.next() % 100_000))
-        accepted[WriteID(client: client.number, position: write.position)] = document
-        if defect == .losesDeletions, operation == .delete { client.store.drop(write.position) }
+        repeat { write(operation(on: document, of: client), to: document, client) } while chance(3)
         for process in client.processes {
             time.schedule(after: .random(in: 0...50_000, using: &random)) { process.noticeWrites() }
         }
+    }
+
+    /// What a closure does that is asked what becomes of both changes.
+    func merge(_ document: DocumentID, of client: SimulatedClient) {
+        guard client.store.pulled[document] != nil, client.store.visible[document] != nil else { return }
+        count("merged conflicts")
+        let columns: [String: StorageValue] = ["c": .integer(client.store.nextPosition % 13), tag(of: client): .null]
+        write(.patch(columns), to: document, client)
+        for process in client.processes { time.schedule(after: 0) { process.noticeWrites() } }
+    }
+
+    /// Tells what a hub's event is made of.
+    private func tag(of client: SimulatedClient) -> String { "\(client.number).\(client.store.nextPosition)" }
+
+    private func operation(on document: DocumentID, of client: SimulatedClient) -> WriteOperation {
+        let columns: [String: StorageValue] = [
+            pick(["a", "b", "c"]): .integer(Int64(random.next() % 14)), "by": .text("\(client.number)"),
+            tag(of: client): .null,
+        ]
+        return switch random.next() % 8 {
+        case 0: .delete
+        case 1: .save(columns)
+        default: client.store.visible[document] == nil ? .save(columns) : .patch(columns)
+        }
+    }
+
+    private func write(_ operation: WriteOperation, to document: DocumentID, _ client: SimulatedClient) {
+        count(operation == .delete ? "deletions" : "writes")
+        let write = client.store.write(
+            operation, to: document, size: Int(random.next() % 100_000), isConditional: client.merges || chance(3),
+            as: defect == .mergesAcrossDeletions && operation == .delete ? .patch : nil)
+        let id = WriteID(client: client.number, position: write.position)
+        accepted[id] = document
+        // A client that merges makes it on something later, where there is a conflict.
+        if write.isConditional, !client.merges { bases[id] = write.base }
+        if defect == .losesDeletions, operation == .delete { client.store.drop(write.position) }
     }
 
     private func trouble() {
@@ -122,6 +148,10 @@ final class Simulation {
         case 6: pick(client.processes).crash()
         default:
             guard let write = client.parked.first else { return }
+            // Sent again, it is made on what was pulled.
+            for row in client.parked where row.remoteName == write.remoteName {
+                bases[WriteID(client: client.number, position: row.position)]? = client.store.record.position
+            }
             client.owner?.handle(chance(2) ? .retry(position: write.position) : .discard(position: write.position))
         }
     }
@@ -133,6 +163,9 @@ final class Simulation {
             var parked: Set<DocumentID> = []
             for write in client.store.rows.values.sorted(by: { $0.position < $1.position }) where !write.isConfirmed {
                 if write.isParked { parked.insert(write.document) }
+                if client.merges, case .parked(.conflict) = write.state {
+                    find("the conflict at \(write.position) stays")
+                }
                 guard !parked.contains(write.document) else { continue }
                 let connection = client.owner?.core.map { "\($0.connection)" } ?? "no process"
                 find("client \(client.number): the write at \(write.position) is still \(write.state); \(connection)")
@@ -143,16 +176,27 @@ final class Simulation {
     private func checkThatAllAreEqual() {
         var applied: Set<WriteID> = []
         var last: [String: Int64] = [:]
-        for event in hub.hub.events {
+        var changes: [DocumentID: [(position: Int64, client: Int)]] = [:]
+        for (event, place) in zip(hub.hub.events, Int64(1)...) {
             guard let client = Int(event.producer.value) else { continue }
-            if !applied.insert(WriteID(client: client, position: event.write.origin % 1_000_000)).inserted {
-                find("the write at \(event.write.origin) of client \(client) was applied twice")
+            for position in event.positions(of: client) {
+                guard let base = bases[WriteID(client: client, position: position)] else { continue }
+                if changes[event.write.document]?.contains(where: { $0.client != client && $0.position > base }) == true
+                {
+                    find("the write at \(position) of client \(client) was applied on something that it didn't expect")
+                }
             }
+            changes[event.write.document, default: []].append((place, client))
             let key = "\(client) \(event.write.document.id)"
-            if event.write.origin <= last[key, default: 0] {
-                find("the write at \(event.write.origin) of client \(client) came after \(last[key, default: 0])")
+            for position in event.positions(of: client) {
+                if !applied.insert(WriteID(client: client, position: position)).inserted {
+                    find("the write at \(position) of client \(client) was applied twice")
+                }
+                if position <= last[key, default: 0] {
+                    find("the write at \(position) of client \(client) came after \(last[key, default: 0])")
+                }
+                last[key] = position
             }
-            last[key] = event.write.origin
         }
         for id in accepted.keys where !applied.contains(id) && !discarded.contains(id) {
             find("the write at \(id.position) of client \(id.client) is lost")
@@ -162,5 +206,15 @@ final class Simulation {
             if client.store.pulled != hub.hub.documents { find("client \(client.number) isn't equal to the hub") }
             if client.store.visible != client.store.pulled { find("client \(client.number) shows something else") }
         }
+    }
+}
+
+extension MemoryHub.Event {
+    /// Of the writes that it is made of, in order.
+    fileprivate func positions(of client: Int) -> [Int64] {
+        if write.operation == .delete { return [write.origin % 1_000_000] }
+        return write.operation.columns.keys.compactMap { name in
+            name.hasPrefix("\(client).") ? Int64(name.split(separator: ".")[1]) : nil
+        }.sorted()
     }
 }

@@ -33,7 +33,8 @@ struct SimulationTests {
         // Whatever the seeds, none of them may have become harmless.
         guard Self.environment["STORAGEKIT_SEED"] == nil, Self.scale >= 1 else { return }
         for kind in [
-            "writes", "deletions", "parked", "crashes", "conflicts", "cut directions", "clock jumps", "hub restarts",
+            "writes", "merged", "merged conflicts", "deletions", "parked", "crashes", "conflicts", "cut directions",
+            "clock jumps", "hub restarts",
             "hub restorations", "busy hub",
         ] {
             #expect(counts[kind, default: 0] >= 5, "\(kind)")

@@ -1,0 +1,131 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+extension SyncStore {
+    /// How many of them a commit names.
+    private static var namedConflicts: Int { 20 }
+
+    /// Says in the history which documents were changed on both sides, and which of their writes are parked for that.
+    func conflictAttributes(of transaction: SyncTransaction, in db: Database) throws -> [String: String] {
+        var ids: [String] = []
+        for change in transaction.changes where change.isForeign && ids.count < Self.namedConflicts {
+            let id = change.document.id
+            if !ids.contains(id), try outbox.firstPending(of: id, in: db) != nil { ids.append(id) }
+        }
+        let parked = transaction.writes.filter { if case .parked(.conflict) = $0.state { true } else { false } }
+            .prefix(Self.namedConflicts)
+        var attributes: [String: String] = [:]
+        if !ids.isEmpty { attributes["conflicts"] = ids.joined(separator: " ") }
+        if !parked.isEmpty {
+            attributes["parked"] = parked.map { "\($0.document.id)@\($0.position)" }.joined(separator: " ")
+        }
+        return attributes
+    }
+
+    /// A page in which those changes are marked that tell nothing of a document with unsent writes but what is known here: what the
+    /// remote had of it, or what it has once it has taken the writes.
+    func markingEchoes(in page: SyncPage, since: Int64) async throws -> SyncPage {
+        let changes = try await storage.engine.read { db in
+            let documents = try documentReader(db)
+            return try page.changes.map { change in
+                let id = change.document.id
+                guard change.isForeign, try outbox.firstPending(of: id, in: db) != nil else { return change }
+                let base = try base(of: id, since: since, in: db, documents)
+                let shown = try table.get(id, db).map { try DocumentFields(encoding: $0) }
+                var told = base
+                DocumentOperation(change.operation).apply(to: &told)
+                return told == base || told == shown ? change.asEcho : change
+            }
+        }
+        return SyncPage(start: page.start, end: page.end, changes: changes)
+    }
+}
+
+extension RemoteChange {
+    fileprivate var asEcho: RemoteChange {
+        RemoteChange(position: position, document: document, operation: operation, ownOrigin: nil, isEcho: true)
+    }
+}
+
+// MARK: Merging
+
+extension SyncStore {
+    /// Merges documents that were changed on both sides, in a commit of its own behind the one that has received them.
+    ///
+    /// The pending writes of such a document stay what they are. On top of them comes one more, which makes of the remote's document with
+    /// those writes what the closure wants: it is an event of the log like any other write, and is pending from the same
+    /// transaction on.
+    func merge(_ documents: [DocumentID], _ state: inout State, _ writer: LogWriter, _ db: Database) throws {
+        guard case .merge(let closure) = resolution else { return }
+        let ids = documents.map(\.id)
+        var saved = state
+        try commit(writer, db, reason: "merge", attributes: ["merged": ids.joined(separator: " ")]) { tx in
+            for id in ids {
+                do {
+                    try merge(id, with: closure, &saved, tx)
+                } catch let error as Unmerged {
+                    try park(id, .invalid(error.description), in: db)
+                    saved.isOther = true
+                }
+            }
+            try store(&saved.row, tx)
+        }
+        state = saved
+    }
+
+    private func merge(
+        _ id: String, with closure: (_ base: T?, _ mine: T, _ theirs: T) throws -> T?, _ state: inout State,
+        _ tx: WriteTransaction
+    ) throws {
+        let db = tx.database
+        let since = state.row.since
+        guard case .known(let ancestor) = try bases.ancestor(of: id, in: db),
+            case .known(let remote?) = try bases.base(of: id, in: db),
+            let mine = try replayed(id, on: ancestor, since: since, documentReader(tx), in: db)
+        else { return try bases.saveAncestor(.unchanged, of: id, in: db) }
+        let merged: T?
+        do {
+            merged = try closure(try ancestor?.document(), try mine.document(), try remote.document())
+        } catch {
+            throw Unmerged(reason: (error as? StorageError)?.message ?? "\(error)")
+        }
+        guard let merged else { throw Unmerged(reason: nil) }
+        guard merged.id == id else { throw Unmerged(reason: "what came out has another id") }
+        try bases.saveAncestor(.unchanged, of: id, in: db)
+        let position = tx.writer.nextPosition
+        let existed = try table.get(id, db) != nil
+        try table.save(merged, tx)
+        guard tx.writer.nextPosition > position else { return }
+        var write = PendingWrite(
+            position: position, document: DocumentID(entity: table.entity, id: id), kind: existed ? .patch : .save,
+            size: try DocumentFields(encoding: merged).json.utf8.count, base: state.row.record.position)
+        write.isConditional = true
+        try outbox.save([write], in: db)
+        state.rows.append(write)
+    }
+
+    /// Parks the first of a document's writes that waits, and those of its origin.
+    private func park(_ id: String, _ rejection: WriteRejection, in db: Database) throws {
+        let pending = try outbox.pending(of: id, in: db)
+        guard let first = pending.first(where: { $0.state == .waiting }) else { return }
+        try outbox.save(
+            pending.filter { $0.position == first.position || $0.origin != nil && $0.origin == first.origin }.map {
+                write in
+                var parked = write
+                parked.state = .parked(rejection)
+                return parked
+            }, in: db)
+    }
+}
+
+/// What was changed on both sides isn't merged.
+private struct Unmerged: Error, CustomStringConvertible {
+    let reason: String?
+
+    var description: String {
+        "somebody else has changed the document meanwhile, and the changes weren't merged"
+            + (reason.map { ": \($0)" } ?? "")
+    }
+}

@@ -1,0 +1,240 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+extension SyncStore {
+    /// Somebody else has saved since the state was read: it says nothing any more.
+    struct Outdated: Error {}
+
+    /// Saves what a core has decided, if nobody has saved since the state.
+    ///
+    /// - Returns: The state from now on; its `rows` are writes that were found on the way.
+    func save(_ transaction: SyncTransaction, after state: State) async throws -> State {
+        try await storage.engine.withWriter { writer, db in
+            try writer.group(db) {
+                let attributes = try conflictAttributes(of: transaction, in: db)
+                var saved = try commit(writer, db, reason: transaction.reason, attributes: attributes) { tx in
+                    try save(transaction, after: state, tx)
+                }
+                if !transaction.conflicts.isEmpty { try merge(transaction.conflicts, &saved, writer, db) }
+                return saved
+            }
+        }
+    }
+
+    private func save(_ transaction: SyncTransaction, after state: State, _ tx: WriteTransaction) throws -> State {
+        let db = tx.database
+        guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive,
+            row.revision == state.row.revision
+        else { throw Outdated() }
+        let written = try written(since: row, in: tx.writer)
+        try outbox.save(written, in: db)
+        try apply(transaction, to: row, tx)
+        row.record = transaction.record
+        if transaction.rewind != nil { try forget(&row, tx) }
+        try store(&row, tx)
+        return State(row: row, rows: written, isOther: row.record != transaction.record)
+    }
+
+    private func apply(_ transaction: SyncTransaction, to row: SyncRemoteRow, _ tx: WriteTransaction) throws {
+        let db = tx.database
+        let documents = documentReader(tx)
+        let told = Dictionary(grouping: transaction.changes, by: \.document.id)
+        var concerned: [String: ConcernedDocument] = [:]
+        for (id, finished) in try finish(transaction, in: db) {
+            if told[id] == nil, !finished.needsReplay, try isLogBase(of: id, in: db) { continue }
+            let base = try base(of: id, since: row.since, in: db, documents, first: finished.first)
+            var document = ConcernedDocument(
+                remote: base, expected: base, hadPending: true, needsReplay: finished.needsReplay)
+            for write in finished.taken {
+                let operation = try documents.operation(of: write, since: row.since)
+                operation.apply(to: &document.expected)
+                if !finished.isTold(write) { operation.apply(to: &document.remote) }
+            }
+            concerned[id] = document
+        }
+        for (id, changes) in told {
+            let operations = changes.map { DocumentOperation($0.operation) }
+            var document =
+                try concerned[id]
+                ?? concern(by: id, needsBase: operations.first?.replaces == false, row, documents, in: db)
+            for operation in operations { operation.apply(to: &document.remote) }
+            document.changePosition = changes.last(where: \.isForeign)?.position
+            concerned[id] = document
+        }
+        try outbox.save(transaction.writes, in: db)
+        for (id, document) in concerned {
+            if document.hadPending, document.expected == document.remote, !document.needsReplay {
+                try advanceBase(of: id, to: document.remote, in: db)
+                continue
+            }
+            let shown = try put(document, of: id, since: row.since, documents, in: db)
+            // A document that was taken out of the store stays out when a write of it is confirmed.
+            let isReceived = told[id]?.contains { $0.ownOrigin == nil } ?? false
+            if row.isCleared, !isReceived, try table.get(id, db) == nil { continue }
+            try write(shown, of: id, tx)
+        }
+    }
+
+    /// A document that a transaction of the engine concerns.
+    private struct ConcernedDocument {
+        /// What the remote has of it.
+        var remote: DocumentFields?
+        /// What the remote has of it as far as this store knew, with the writes on top that it has taken.
+        var expected: DocumentFields?
+        let hadPending: Bool
+        /// Where somebody else has changed it last.
+        var changePosition: Int64?
+        /// Whether others than its first unsent writes are gone.
+        var needsReplay = false
+    }
+
+    /// Pending writes of a document that a transaction takes out of the pending ones.
+    private struct FinishedWrites {
+        /// The first that was pending before.
+        let first: PendingWrite?
+        /// Those that the remote has taken, in order.
+        var taken: [PendingWrite] = []
+        /// Whether there are others than the document's first ones, or some that were given up.
+        var needsReplay = false
+        /// The origins that the transaction's changes tell.
+        let origins: Set<Int64>
+
+        func isTold(_ write: PendingWrite) -> Bool { origins.contains(write.remoteName) }
+    }
+
+    /// Confirms or removes pending writes.
+    ///
+    /// - Returns: Those, by document.
+    private func finish(_ transaction: SyncTransaction, in db: Database) throws -> [String: FinishedWrites] {
+        let origins = Set(transaction.changes.compactMap(\.ownOrigin))
+        let confirmed = Dictionary(
+            transaction.writes.filter(\.isConfirmed).map { ($0.position, $0) }, uniquingKeysWith: { $1 })
+        var finished: [String: FinishedWrites] = [:]
+        for position in (transaction.removed + confirmed.keys).sorted() {
+            if let write = try outbox.write(at: position, in: db), !write.isConfirmed {
+                let id = write.document.id
+                let first = try outbox.firstPending(of: id, in: db)
+                var writes = finished[id] ?? FinishedWrites(first: first, origins: origins)
+                let isGivenUp = write.isParked && !writes.isTold(write)
+                if !isGivenUp { writes.taken.append(write) }
+                if isGivenUp || first?.position != position { writes.needsReplay = true }
+                finished[id] = writes
+            }
+            if let row = confirmed[position] {
+                try outbox.save([row], in: db)
+            } else {
+                try outbox.remove(position, in: db)
+            }
+        }
+        return finished
+    }
+
+    private func concern(
+        by id: String, needsBase: Bool, _ row: SyncRemoteRow, _ documents: DocumentReader<T>, in db: Database
+    ) throws -> ConcernedDocument {
+        let hadPending = try outbox.firstPending(of: id, in: db) != nil
+        guard hadPending || needsBase else { return ConcernedDocument(hadPending: false) }
+        let base = try base(of: id, since: row.since, in: db, documents)
+        return ConcernedDocument(remote: base, expected: base, hadPending: hadPending)
+    }
+
+    /// Whether what the remote has of a document is, without anything stored, the document before the first of its pending writes, as the
+    /// log has it. Before a save there may be none there: it may have been taken out of the store.
+    private func isLogBase(of id: String, in db: Database) throws -> Bool {
+        guard try bases.base(of: id, in: db) == .unchanged else { return false }
+        return try outbox.firstPending(of: id, in: db)?.kind != .save
+    }
+
+    /// What the remote has of a document has become what its first unsent writes made of it: with the rest of them on top, it is what it
+    /// was.
+    private func advanceBase(of id: String, to fields: DocumentFields?, in db: Database) throws {
+        if try outbox.firstPending(of: id, in: db) == nil {
+            try bases.remove(id, in: db)
+        } else if try !isLogBase(of: id, in: db) {
+            try bases.save(fields, of: id, in: db)
+        }
+    }
+
+    /// The remote was put back to an earlier state: what was received is asked for again from its beginning.
+    private func forget(_ row: inout SyncRemoteRow, _ tx: WriteTransaction) throws {
+        try outbox.limitBases(to: 0, in: tx.database)
+        try bases.removeAll(in: tx.database)
+        let pending = Set(try outbox.pendingDocuments(in: tx.database))
+        for (id, _) in try table.positions(tx.database) where !pending.contains(id) { try table.delete(id, tx) }
+        row.record.position = 0
+    }
+
+    /// Saves what the remote has of a document.
+    ///
+    /// - Returns: The document with its unsent writes.
+    private func put(
+        _ document: ConcernedDocument, of id: String, since: Int64, _ documents: DocumentReader<T>, in db: Database
+    ) throws -> DocumentFields? {
+        if try outbox.firstPending(of: id, in: db) == nil {
+            try bases.remove(id, in: db)
+            return document.remote
+        }
+        try bases.save(document.remote, of: id, changedAt: document.changePosition, in: db)
+        if resolution.merges, document.expected != document.remote, try bases.ancestor(of: id, in: db) == .unchanged {
+            try bases.saveAncestor(.known(document.expected), of: id, in: db)
+        }
+        return try replayed(id, on: document.remote, since: since, documents, in: db)
+    }
+
+    /// A document as it is with its unsent writes.
+    func replayed(_ id: String, since: Int64, _ tx: WriteTransaction) throws -> DocumentFields? {
+        let documents = documentReader(tx)
+        let base = try base(of: id, since: since, in: tx.database, documents)
+        return try replayed(id, on: base, since: since, documents, in: tx.database)
+    }
+
+    func replayed(
+        _ id: String, on base: DocumentFields?, since: Int64, _ documents: DocumentReader<T>, in db: Database
+    ) throws -> DocumentFields? {
+        let pending = try outbox.pending(of: id, in: db)
+        // What stands before a write of the whole document doesn't count.
+        let first = pending.lastIndex { $0.kind != .patch } ?? 0
+        var document = base
+        for write in pending[first...] {
+            try documents.operation(of: write, since: since).apply(to: &document)
+        }
+        return document
+    }
+
+    /// What the remote has of a document, as far as is known here.
+    ///
+    /// - Parameter first: The first of the document's pending writes where it isn't in the outbox as such any more.
+    func base(
+        of id: String, since: Int64, in db: Database, _ documents: DocumentReader<T>, first: PendingWrite? = nil
+    ) throws -> DocumentFields? {
+        guard let first = try first ?? outbox.firstPending(of: id, in: db) else {
+            return try table.get(id, db).map { try DocumentFields(encoding: $0) }
+        }
+        switch try bases.base(of: id, in: db) {
+        case .known(let fields): return fields
+        case .unchanged where first.position <= since: return nil
+        case .unchanged: return try documents.document(id, before: first.position)
+        }
+    }
+
+    func write(_ fields: DocumentFields?, of id: String, _ tx: WriteTransaction) throws {
+        guard let fields else { return try table.delete(id, tx) }
+        let document = try fields.document(T.self)
+        guard document.id == id else {
+            throw StorageError(
+                .invalidValue, "The document \"\(id)\" says that its id is \"\(document.id)\".",
+                remedy: "Let the remote give each document the id that it is stored under.")
+        }
+        try table.save(document, tx)
+    }
+}
+
+extension SyncTransaction {
+    /// As commits say it.
+    fileprivate var reason: String {
+        if rewind != nil { return "the remote was put back" }
+        return changes.isEmpty ? "send" : "receive"
+    }
+}

@@ -1,0 +1,245 @@
+import Foundation
+import StorageSync
+import Synchronization
+import Testing
+
+/// What a write expects of its document, and what becomes of documents that are changed on both sides.
+@MainActor @Suite struct ConflictTests {
+    private let meanwhile = "somebody else has changed the document meanwhile"
+
+    /// Makes an engine wait, so that what is written isn't sent yet.
+    private func hold(
+        _ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>, with name: String = ""
+    ) async throws {
+        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        try await engine.saveDocument(Product("z", name: name))
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+    }
+
+    private func release(_ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>) async throws {
+        shop.remote.errors = [:]
+        try await engine.retryNow()
+    }
+
+    private func engine(
+        _ shop: SyncedShop, _ resolution: ConflictResolution<Product>
+    ) -> CollectionSyncEngine<Product> {
+        withDatabaseContainer(shop.container) {
+            CollectionSyncEngine(remote: shop.remote, managerKey: "products", conflictResolution: resolution)
+        }
+    }
+
+    /// What the commits of the engine say.
+    private func commits(_ shop: SyncedShop) async throws -> [CommitMetadata] {
+        var commits: [CommitMetadata] = []
+        for try await event in shop.storage.log.events(LogQuery(tables: ["products"])) {
+            if event.commit.metadata.actor == "sync products" { commits.append(event.commit.metadata) }
+        }
+        return commits
+    }
+
+    @Test func aWriteThatExpectsWhatSomebodyElseHasChangedIsParked() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
+        let engine = shop.engine()
+        await engine.startListening()
+        try await hold(shop, engine)
+        let read = try #require(engine.getDocument(id: "a"))
+        let receipt = try await engine.updateDocument(
+            id: "a", data: ["price": 2.0], expecting: .unchanged(since: read))
+        let other = try await engine.updateDocument(id: "b", data: ["price": 2.0])
+        shop.mock.change(Product("a", name: "Light"))
+        shop.mock.change(Product("b", name: "Bulb"))
+        try await release(shop, engine)
+        await #expect(throws: SyncWriteError.rejected(meanwhile)) { try await receipt.confirmed() }
+        try await other.confirmed()
+        #expect(engine.parked.map(\.reason) == [meanwhile])
+        // What the remote has is received, and the write stays on top of it until somebody decides.
+        try await eventually { engine.getDocument(id: "a") == Product("a", name: "Light", price: 2) }
+        #expect(shop.mock.document("a") == Product("a", name: "Light"))
+        #expect(shop.mock.document("b") == Product("b", name: "Bulb", price: 2))
+        // Others may have come with the same page.
+        let conflicts = try await commits(shop).compactMap { $0.attributes["conflicts"]?.split(separator: " ") }
+        #expect(conflicts.contains { $0.contains("a") })
+        // Sent again, it is made on what was received.
+        try await engine.retry(try #require(engine.parked.first))
+        try await engine.settled()
+        #expect(shop.mock.document("a") == Product("a", name: "Light", price: 2))
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+
+    @Test func aWriteWhoseDocumentIsAsExpectedIsTaken() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = shop.engine()
+        await engine.startListening()
+        try await hold(shop, engine)
+        // Writes of one's own are no conflicts.
+        for price in [2.0, 3.0, 4.0] {
+            let read = try #require(engine.getDocument(id: "a"))
+            try await engine.updateDocument(id: "a", data: ["price": price], expecting: .unchanged(since: read))
+        }
+        try await engine.saveDocument(Product("n", name: "new"), expecting: .absent)
+        try await release(shop, engine)
+        try await engine.settled()
+        let read = try #require(engine.getDocument(id: "a"))
+        try await engine.deleteDocument(id: "a", expecting: .unchanged(since: read))?.confirmed()
+        #expect(shop.remoteProducts.map(\.id) == ["n", "z"])
+        try await engine.settled()
+    }
+
+    @Test func aWriteWhoseAnswerGotLostIsNoConflictWithItself() async throws {
+        let shop = try SyncedShop([Product("a")])
+        let engine = shop.engine()
+        await engine.startListening()
+        shop.remote.lostAnswers = 1
+        let read = try #require(engine.getDocument(id: "a"))
+        try await engine.updateDocument(id: "a", data: ["price": 2.0], expecting: .unchanged(since: read))
+        try await eventually { shop.remote.attempts.count == 1 }
+        try await engine.settled()
+        #expect(shop.mock.document("a")?.price == 2 && engine.getDocument(id: "a")?.price == 2)
+    }
+
+    @Test func whatTheStoreHasOtherwiseIsRefusedAtOnce() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        let engine = shop.engine()
+        await engine.startListening()
+        let head = shop.storage.head
+        for expectation in [SyncExpectation.absent, .unchanged(since: Product("a", name: "Light"))] {
+            let error = await #expect(throws: StorageError.self) {
+                try await engine.updateDocument(id: "a", data: ["price": 2.0], expecting: expectation)
+            }
+            #expect(error?.code == .conflict)
+        }
+        #expect(shop.storage.head == head && engine.pendingCount == 0)
+    }
+
+    @Test func anEngineCanParkEachConflict() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b")])
+        let engine = engine(shop, .park)
+        await engine.startListening()
+        try await hold(shop, engine)
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        try await engine.updateDocument(id: "b", data: ["price": 2.0])
+        shop.mock.change(Product("a", name: "Light"))
+        shop.mock.remove(id: "b")
+        try await release(shop, engine)
+        try await eventually { engine.parked.count == 2 }
+        #expect(engine.parked.map(\.reason) == [meanwhile, "the document was deleted by somebody else"])
+        for write in engine.parked { try await engine.discard(write) }
+        try await engine.settled()
+        try await eventually { engine.currentCollection == shop.remoteProducts }
+        #expect(shop.remoteProducts == [Product("a", name: "Light"), Product("z")])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+}
+
+// MARK: Merging
+
+extension ConflictTests {
+    /// What a closure was asked.
+    private struct Conflict: Equatable {
+        let base: Product?
+        let mine: Product
+        let theirs: Product
+    }
+
+    @Test func aClosureMergesWhatBothHaveChanged() async throws {
+        let conflicts = Mutex<[Conflict]>([])
+        let shop = try SyncedShop([Product("a", name: "Lamp", price: 10)])
+        let engine = engine(
+            shop,
+            .merge { base, mine, theirs in
+                conflicts.withLock { $0.append(Conflict(base: base, mine: mine, theirs: theirs)) }
+                var merged = theirs
+                merged.price += mine.price - (base?.price ?? 0)
+                return merged
+            })
+        await engine.startListening()
+        try await hold(shop, engine)
+        let receipt = try await engine.updateDocument(id: "a", data: ["price": 11.0])
+        try await engine.updateDocument(id: "a", data: ["price": 12.0])
+        shop.mock.change(Product("a", name: "Light", price: 15))
+        try await release(shop, engine)
+        try await receipt.confirmed()
+        try await engine.settled()
+        #expect(shop.mock.document("a") == Product("a", name: "Light", price: 17))
+        #expect(try await shop.stored() == shop.remoteProducts && engine.currentCollection == shop.remoteProducts)
+        #expect(
+            conflicts.withLock { $0 }.last
+                == Conflict(
+                    base: Product("a", name: "Lamp", price: 10), mine: Product("a", name: "Lamp", price: 12),
+                    theirs: Product("a", name: "Light", price: 15)))
+        let merge = try #require(try await commits(shop).first { $0.reason == "merge" })
+        #expect(merge.attributes["merged"] == "a")
+        // The next one begins with what was merged.
+        try await hold(shop, engine, with: "again")
+        try await engine.updateDocument(id: "a", data: ["price": 18.0])
+        shop.mock.change(Product("a", name: "Light", price: 20))
+        try await release(shop, engine)
+        try await engine.settled()
+        #expect(shop.mock.document("a")?.price == 21 && engine.getDocument(id: "a")?.price == 21)
+    }
+
+    @Test(arguments: [true, false]) func whatAClosureDoesntMergeIsParked(throwsError: Bool) async throws {
+        struct Undecided: Error, CustomStringConvertible {
+            var description: String { "too different" }
+        }
+        let shop = try SyncedShop([Product("a", name: "Lamp", price: 10)])
+        let engine = engine(
+            shop,
+            .merge { _, _, _ in
+                if throwsError { throw Undecided() }
+                return nil
+            })
+        await engine.startListening()
+        try await hold(shop, engine)
+        let receipt = try await engine.updateDocument(id: "a", data: ["price": 11.0])
+        shop.mock.change(Product("a", name: "Light", price: 15))
+        try await release(shop, engine)
+        try await eventually { engine.parked.first?.reason.contains("weren't merged") == true }
+        await #expect(throws: SyncWriteError.self) { try await receipt.confirmed() }
+        #expect(engine.parked.first?.reason.contains("too different") == throwsError)
+        #expect(engine.getDocument(id: "a") == Product("a", name: "Light", price: 11))
+        try await engine.retry(try #require(engine.parked.first))
+        try await engine.settled()
+        #expect(shop.mock.document("a") == Product("a", name: "Light", price: 11))
+    }
+
+    @Test func aDeletionWinsOverAMerge() async throws {
+        let shop = try SyncedShop([Product("a"), Product("b")])
+        let engine = engine(shop, .merge { _, mine, _ in mine })
+        await engine.startListening()
+        try await hold(shop, engine)
+        try await engine.updateDocument(id: "a", data: ["price": 2.0])
+        try await engine.deleteDocument(id: "b")
+        shop.mock.remove(id: "a")
+        shop.mock.change(Product("b", price: 9))
+        try await release(shop, engine)
+        try await eventually { engine.parked.count == 1 && shop.mock.document("b") == nil }
+        try await engine.discard(try #require(engine.parked.first))
+        try await engine.settled()
+        #expect(shop.remoteProducts == [Product("z")])
+        try await eventually { engine.currentCollection == [Product("z")] }
+    }
+
+    @Test func aDocumentThatBothHaveMadeIsMergedWithoutABase() async throws {
+        let shop = try SyncedShop()
+        let engine = engine(
+            shop,
+            .merge { base, mine, theirs in
+                #expect(base == nil)
+                return Product(mine.id, name: "\(theirs.name) and \(mine.name)")
+            })
+        await engine.startListening()
+        try await hold(shop, engine)
+        try await engine.saveDocument(Product("a", name: "mine"))
+        shop.mock.change(Product("a", name: "theirs"))
+        try await release(shop, engine)
+        try await engine.settled()
+        #expect(shop.mock.document("a")?.name == "theirs and mine")
+        #expect(engine.getDocument(id: "a")?.name == "theirs and mine")
+    }
+}
+
+extension MockRemoteCollectionService {
+    fileprivate func document(_ id: String) -> T? { collection.first { $0.id == id } }
+}
