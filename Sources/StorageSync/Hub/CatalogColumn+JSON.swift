@@ -1,0 +1,82 @@
+internal import Foundation
+internal import StorageCore
+internal import StorageLog
+
+/// How the values of a column stand in a document.
+extension CatalogColumn {
+    /// A value as JSON text; nil for NULL, and for a number that JSON has no text for.
+    func json(of value: StorageValue) -> String? {
+        switch value {
+        case .null: nil
+        case .integer(let number) where type == ImportedKind.boolean.rawValue && (number == 0 || number == 1):
+            number == 1 ? "true" : "false"
+        case .integer(let number): String(number)
+        case .real(let number): number.isFinite ? "\(number)" : nil
+        case .text(let text) where isImported && type == ImportedKind.json.rawValue && JSONText.isValid(text): text
+        case .text(let text): JSONText.quoted(text)
+        case .blob(let bytes) where coding == "uuid" && bytes.count == 16:
+            JSONText.quoted(HubTable.uuid(bytes).uuidString)
+        case .blob(let bytes) where isImported && type != ImportedKind.blob.rawValue:
+            // A value that isn't of the column's kind.
+            String(data: bytes, encoding: .utf8).flatMap { JSONText.isValid($0) ? $0 : nil }
+                ?? JSONText.quoted(bytes.base64EncodedString())
+        case .blob(let bytes): JSONText.quoted(bytes.base64EncodedString())
+        }
+    }
+
+    /// The value that a JSON text stands for.
+    ///
+    /// - Throws: ``HubError/invalid(_:)`` where the column doesn't take it.
+    func value(ofJSON json: String) throws -> StorageValue {
+        let kind = ImportedKind(json: json)
+        if json == DocumentFields.null { return .null }
+        let value: StorageValue? =
+            switch kind {
+            case .boolean: type == ImportedKind.boolean.rawValue ? .integer(json == "true" ? 1 : 0) : nil
+            case .integer: Int64(json).flatMap(integer)
+            // An integer that is too large for one is no real either, which would round it.
+            case .real where json.contains(where: { ".eE".contains($0) }):
+                Double(json).flatMap { $0.isFinite ? .real($0) : nil }
+            case .real: nil
+            case .text: try text(JSONText.string(json))
+            case .json, .blob: type == ImportedKind.json.rawValue ? .text(json) : nil
+            }
+        if let value { return value }
+        guard isImported else {
+            throw HubError.invalid("The field \"\(name)\" takes no value like this: it is \(type).")
+        }
+        return .blob(Data(json.utf8))
+    }
+
+    private func integer(_ number: Int64) -> StorageValue? {
+        if type == ImportedKind.boolean.rawValue {
+            // In a column of booleans 0 and 1 are those.
+            return isImported && (number == 0 || number == 1) ? nil : .integer(number)
+        }
+        return !isImported && affinity == .real ? .real(Double(number)) : .integer(number)
+    }
+
+    private func text(_ text: String) throws -> StorageValue? {
+        guard !text.utf8.contains(0) else {
+            throw HubError.invalid(
+                "The field \"\(name)\" has a text with the character NUL, which no text of SQLite can have.")
+        }
+        if coding == "uuid" {
+            return UUID(uuidString: text).map { uuid in .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }) }
+        }
+        if !isImported, type == "BLOB" { return Data(base64Encoded: text).map { .blob($0) } }
+        return isImported && type == ImportedKind.json.rawValue ? nil : .text(text)
+    }
+}
+
+extension ImportedKind {
+    /// Of a value as JSON text.
+    init(json: String) {
+        switch json.utf8.first {
+        case UInt8(ascii: "\""): self = .text
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): self = .boolean
+        case UInt8(ascii: "{"), UInt8(ascii: "["): self = .json
+        default: self = Int64(json) == nil ? .real : .integer
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package import StorageCore
+
+/// What a client of a hub may see and do. A hub asks it before each read, and before and after each write.
+package struct HubAccess: Sendable, Hashable {
+    package struct Grant: Sendable, Hashable {
+        /// An entity by name; nil for each one that has no grant of its own.
+        package let entity: String?
+        package let reads: Bool
+        package let writes: Bool
+        /// Rows for which it isn't true don't exist for the client, and can't be written by it. Nil for all rows.
+        package let condition: RowPredicate?
+
+        package init(entity: String?, reads: Bool, writes: Bool, condition: RowPredicate? = nil) {
+            self.entity = entity
+            self.reads = reads
+            self.writes = writes
+            self.condition = condition
+        }
+    }
+
+    /// Who the client is, as commits name it.
+    package let actor: String
+    /// Begins the ids of its producers, so that no client can write under the name of another's; the id of its token, for example.
+    package let namespace: String
+    package let grants: [Grant]
+    /// Whether it may see how the server does.
+    package let administers: Bool
+
+    package init(actor: String, namespace: String, grants: [Grant], administers: Bool = false) {
+        self.actor = actor
+        self.namespace = namespace
+        self.grants = grants
+        self.administers = administers
+    }
+
+    /// Everything: for a program that uses its own hub.
+    package static let full = HubAccess(
+        actor: "hub", namespace: "", grants: [Grant(entity: nil, reads: true, writes: true)], administers: true)
+
+    package func grant(_ entity: String) -> Grant? {
+        grants.first { $0.entity == entity } ?? grants.first { $0.entity == nil }
+    }
+
+    package func mayRead(_ entity: String) -> Bool { grant(entity)?.reads ?? false }
+    package func mayWrite(_ entity: String) -> Bool { grant(entity)?.writes ?? false }
+
+    /// A producer's id as the hub knows it.
+    package func producer(_ name: String) -> ProducerID {
+        ProducerID(namespace.isEmpty ? name : "\(namespace)/\(name)")
+    }
+}

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+/// What one document became over a part of a hub's log.
+struct HubChange: Sendable {
+    let table: HubTable
+    let id: String
+    /// Of its last event.
+    let position: Int64
+    /// What it was before; nil where there was none.
+    let old: HubTable.Row?
+    /// What it is then; nil where it was deleted.
+    let new: HubTable.Row?
+    /// Who made the last event, and where it stands in the log of the store that did; nil for a write of the hub's own program.
+    let source: HubSource?
+
+    /// About how much memory it takes.
+    var byteCount: Int {
+        [old, new].reduce(256) { total, row in
+            (row?.values ?? []).reduce(total) { $0 + $1.byteCount }
+        }
+    }
+
+    /// This change and a later one of the same document as one.
+    func followed(by later: HubChange) -> HubChange {
+        HubChange(
+            table: later.table, id: id, position: later.position,
+            // Columns may have been added in between: the old row is that of the later table.
+            old: old.map { row in table.columns == later.table.columns ? row : row.moved(from: table, to: later.table)
+            },
+            new: later.new, source: later.source)
+    }
+}
+
+/// A producer's write, as the commit that has applied it names it.
+struct HubSource: Sendable, Equatable {
+    let producer: ProducerID
+    let origin: Int64
+
+    private static let producerName = "hub.producer"
+    private static let originName = "hub.origin"
+
+    init(producer: ProducerID, origin: Int64) {
+        self.producer = producer
+        self.origin = origin
+    }
+
+    init?(_ metadata: CommitMetadata) {
+        guard let producer = metadata.attributes[Self.producerName],
+            let origin = metadata.attributes[Self.originName].flatMap({ Int64($0) })
+        else { return nil }
+        self.init(producer: ProducerID(producer), origin: origin)
+    }
+
+    var attributes: [String: String] { [Self.producerName: producer.value, Self.originName: String(origin)] }
+}
+
+extension HubTable.Row {
+    fileprivate func moved(from old: HubTable, to new: HubTable) -> HubTable.Row {
+        HubTable.Row(
+            key: key,
+            values: new.columns.map { column in
+                old.columns.firstIndex { $0.id == column.id }.map { values[$0] } ?? column.fallback
+            })
+    }
+}
+
+extension StorageValue {
+    fileprivate var byteCount: Int {
+        switch self {
+        case .null, .integer, .real: 16
+        case .text(let text): 16 + text.utf8.count
+        case .blob(let bytes): 16 + bytes.count
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+/// What a transaction has to know of the past of the documents that it writes.
+///
+/// It is looked up before anything is written, because the events of a transaction aren't in the log before its end. Deletions by the
+/// transaction's own writes are noted as they are made; those by triggers and cascades are known to the next transaction.
+///
+/// Not `Sendable`: it lives as long as the transaction.
+final class HubHistory {
+    struct Deletion {
+        let position: Int64
+        /// Nil where the hub's own program has deleted it.
+        let producer: ProducerID?
+        /// What was deleted.
+        let row: HubTable.Row
+        let table: HubTable
+    }
+
+    private struct Write: Hashable {
+        let producer: ProducerID
+        let origin: Int64
+    }
+
+    private var deletions: [DocumentID: Deletion] = [:]
+    private var positions: [Write: Int64] = [:]
+    /// Of documents that conditional writes concern, and of those that were changed by the transaction.
+    private var lastChanges: [DocumentID: LastChanges] = [:]
+
+    init(of batches: [HubBatch], _ writer: LogWriter, _ db: Database) throws {
+        let reader = LogReader(writer.database)
+        var looked: Set<DocumentID> = []
+        for batch in batches {
+            let lastOrigin = try HubProducers.load(batch.producer, in: db)?.lastOrigin ?? 0
+            for write in batch.writes {
+                guard let entity = writer.catalog.entity(named: write.document.entity),
+                    let table = HubTable(entity), let key = table.key(of: write.document.id)
+                else { continue }
+                if write.origin <= lastOrigin {
+                    let source = HubSource(producer: batch.producer, origin: write.origin)
+                    positions[Write(producer: batch.producer, origin: write.origin)] = try Self.position(
+                        of: source, key, in: table, reader)
+                }
+                if write.isConditional, lastChanges[write.document] == nil {
+                    lastChanges[write.document] = try Self.lastChanges(of: key, in: table, reader)
+                }
+                guard looked.insert(write.document).inserted, try table.row(key, in: writer.database) == nil else {
+                    continue
+                }
+                deletions[write.document] = try Self.deletion(of: key, in: table, reader, writer.catalog)
+            }
+        }
+    }
+
+    /// Where a write was applied before: by a hub that this one was restored from, while the producer followed another. One that
+    /// changed nothing isn't found.
+    func position(of origin: Int64, by producer: ProducerID) -> Int64? {
+        positions[Write(producer: producer, origin: origin)]
+    }
+
+    /// The last deletion of a document that isn't there.
+    func deletion(of document: DocumentID) -> Deletion? { deletions[document] }
+
+    /// The last change of a document by anybody but a producer; 0 where there is none.
+    func lastChange(of document: DocumentID, byOthersThan producer: ProducerID) -> Int64 {
+        lastChanges[document]?.position(byOthersThan: producer) ?? 0
+    }
+
+    func note(_ deletion: Deletion, of document: DocumentID) { deletions[document] = deletion }
+
+    func noteChange(of document: DocumentID, at position: Int64, by producer: ProducerID) {
+        lastChanges[document] = LastChanges(position: position, producer: producer, before: lastChanges[document])
+    }
+
+    /// - Complexity: O(*n*) in the versions of the document.
+    private static func position(
+        of source: HubSource, _ key: StorageValue, in table: HubTable, _ reader: LogReader
+    ) throws -> Int64? {
+        var position: Int64?
+        try reader.forEachVersion(of: [key], in: table.entity) { batch, index in
+            guard HubSource(batch.commit(ofEvent: index).metadata) == source else { return true }
+            position = batch.header.first + Int64(index)
+            return false
+        }
+        return position
+    }
+
+    private static func deletion(
+        of key: StorageValue, in table: HubTable, _ reader: LogReader, _ catalog: Catalog
+    ) throws -> Deletion? {
+        var deletion: Deletion?
+        try reader.forEachVersion(of: [key], in: table.entity) { batch, index in
+            let event = batch.event(at: index, catalog: catalog)
+            if event.operation == .delete {
+                deletion = Deletion(
+                    position: event.position, producer: HubSource(event.commit.metadata)?.producer,
+                    row: table.row(before: event), table: table)
+            }
+            return false
+        }
+        return deletion
+    }
+
+    /// - Complexity: O(*n*) in the versions of the document.
+    private static func lastChanges(
+        of key: StorageValue, in table: HubTable, _ reader: LogReader
+    ) throws -> LastChanges? {
+        var newest: (position: Int64, producer: ProducerID?)?
+        var changes: LastChanges?
+        try reader.forEachVersion(of: [key], in: table.entity) { batch, index in
+            let position = batch.header.first + Int64(index)
+            let producer = HubSource(batch.commit(ofEvent: index).metadata)?.producer
+            guard let last = newest else {
+                newest = (position, producer)
+                return true
+            }
+            guard producer != last.producer else { return true }
+            changes = LastChanges(position: position, producer: producer, before: nil)
+            return false
+        }
+        return newest.map { LastChanges(position: $0.position, producer: $0.producer, before: changes) }
+    }
+}

@@ -1,0 +1,101 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+internal import Synchronization
+
+/// Applies the batches of a hub's producers. Those that come while others are written share the next transaction, and its wait for
+/// the disk.
+///
+/// Isolation: `Sendable`, its queue behind a mutex; what is applied is applied on the store's writer.
+final class HubPushes: Sendable {
+    /// A transaction takes no more batches once it has so many writes.
+    private static let groupWrites = 1_000
+
+    private struct Job: Sendable {
+        let batch: HubBatch
+        let access: HubAccess
+        let continuation: CheckedContinuation<[NumberedResult], any Error>
+    }
+
+    private struct State {
+        var waiting: [Job] = []
+        var isWorking = false
+    }
+
+    private let storage: Storage
+    private let state = Mutex(State())
+
+    init(_ storage: Storage) { self.storage = storage }
+
+    func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
+        try await withCheckedThrowingContinuation { continuation in
+            let starts = state.withLock { state in
+                state.waiting.append(Job(batch: batch, access: access, continuation: continuation))
+                defer { state.isWorking = true }
+                return !state.isWorking
+            }
+            if starts { Task { await work() } }
+        }
+    }
+
+    private func work() async {
+        while let jobs = take() {
+            do {
+                for (job, outcome) in zip(jobs, try await apply(jobs)) { job.continuation.resume(with: outcome) }
+            } catch  where jobs.count > 1 && !error.isOfTheStore {
+                // One of them has ended the transaction for all: each by itself.
+                for job in jobs { await applyAlone(job) }
+            } catch {
+                for job in jobs { job.continuation.resume(throwing: Self.failure(error)) }
+            }
+        }
+    }
+
+    private func take() -> [Job]? {
+        state.withLock { state in
+            var writes = 0
+            let jobs = state.waiting.prefix { job in
+                defer { writes += job.batch.writes.count }
+                return writes < Self.groupWrites
+            }
+            state.waiting.removeFirst(jobs.count)
+            state.isWorking = !jobs.isEmpty
+            return jobs.isEmpty ? nil : Array(jobs)
+        }
+    }
+
+    private func applyAlone(_ job: Job) async {
+        do {
+            for outcome in try await apply([job]) { job.continuation.resume(with: outcome) }
+        } catch {
+            job.continuation.resume(throwing: Self.failure(error))
+        }
+    }
+
+    private func apply(_ jobs: [Job]) async throws -> [Result<[NumberedResult], any Error>] {
+        try await storage.engine.withWriter { writer, db in
+            try writer.group(db) {
+                let history = try HubHistory(of: jobs.map(\.batch), writer, db)
+                return try jobs.map { job in
+                    try HubWriter(writer, db, as: job.access, knowing: history).apply(job.batch).mapError { $0 }
+                }
+            }
+        }
+    }
+
+    /// A batch that ends its own transaction is refused: its writes are sent one by one then.
+    private static func failure(_ error: any Error) -> SyncFailure {
+        guard let error = error as? StorageError, !error.isOfTheStore else { return .retryable(afterMicroseconds: nil) }
+        return .refused(.invalid(error.message))
+    }
+}
+
+extension Error {
+    /// Whether it says nothing of what was to be written: the store, the machine or its clock is at fault.
+    package var isOfTheStore: Bool {
+        guard let error = self as? StorageError else { return false }
+        return error.isStoreFailure || error.isOfTheMachine
+            || [.closed, .failed, .readOnly, .busy, .clockAhead, .overloaded, .corrupt].contains(error.code)
+    }
+}

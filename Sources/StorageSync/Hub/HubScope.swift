@@ -1,0 +1,72 @@
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+internal import Synchronization
+
+/// What a follower of a hub is told: some entities, as far as its access goes.
+///
+/// Isolation: `Sendable`; evaluators are made once for each state of a table, behind a mutex.
+final class HubScope: Sendable {
+    let entities: Set<String>
+    private let document: String?
+    private let producer: ProducerID?
+    private let access: HubAccess
+    private let evaluators = Mutex<[String: Evaluator]>([:])
+
+    private struct Evaluator {
+        let columns: [CatalogColumn]
+        /// Nil where the condition can't be evaluated on these columns: then it is true for no row.
+        let evaluator: PredicateEvaluator?
+    }
+
+    init(_ pull: HubPull, _ access: HubAccess) {
+        entities = pull.entities.filter { access.mayRead($0) }
+        document = pull.document
+        producer = pull.producer
+        self.access = access
+    }
+
+    /// Of an entity, for single requests.
+    convenience init(_ entity: String, _ access: HubAccess) { self.init(HubPull(behind: 0, of: [entity]), access) }
+
+    /// What a change is to the follower; nil where it is nothing.
+    func told(_ change: HubChange) -> RemoteChange? {
+        guard entities.contains(change.table.name), document.map({ $0 == change.id }) ?? true else { return nil }
+        let operation: WriteOperation
+        if let new = change.new, sees(new, in: change.table) {
+            operation = .save(change.table.fields(of: new).storageValues)
+        } else if let old = change.old, sees(old, in: change.table) {
+            operation = .delete
+        } else {
+            return nil
+        }
+        return RemoteChange(
+            position: change.position, document: DocumentID(entity: change.table.name, id: change.id),
+            operation: operation, ownOrigin: change.source.flatMap { $0.producer == producer ? $0.origin : nil })
+    }
+
+    /// Whether a row is one of those that the client may see and write.
+    func sees(_ row: HubTable.Row, in table: HubTable) -> Bool {
+        guard let condition = access.grant(table.name)?.condition else { return true }
+        let columns = [table.key] + table.columns
+        return evaluators.withLock { evaluators in
+            var known = evaluators[table.name]
+            if known?.columns != columns {
+                known = Evaluator(
+                    columns: columns, evaluator: try? PredicateEvaluator(condition, columns: table.evaluatedColumns))
+                evaluators[table.name] = known
+            }
+            return known?.evaluator?.evaluate([row.key] + row.values) ?? false
+        }
+    }
+
+    /// The condition of an entity as SQL that stands behind `WHERE`, with its values; nil where no row meets it.
+    func condition(in table: HubTable) -> PredicateSQL? {
+        let own = access.grant(table.name)?.condition ?? .constant(true)
+        let named = document.map { id in
+            table.key(of: id).map { RowPredicate.comparison(column: table.key.name, .equal, .value($0)) }
+                ?? .constant(false)
+        }
+        return try? PredicateSQL(.all([own] + (named.map { [$0] } ?? [])), name: table.sqlName)
+    }
+}

@@ -1,0 +1,177 @@
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+internal import Synchronization
+
+/// The end of a hub's log, read once for all who follow it, and who waits for more.
+///
+/// Always true:
+/// 1. The changes are all net changes behind the first border and up to `end`, by position; a document has one for each part that was read.
+/// 2. A follower is told changes from the border of a part on: what a document was before its change is what it was there.
+/// 3. Nothing that was appended while a follower has waited concerns it.
+///
+/// A follower that is slow finds more than one change of a document, and is told one; one that is slower than the memory allows reads
+/// the log. Nobody waits for either.
+///
+/// Isolation: `Sendable`, its state behind a mutex.
+final class HubTail: Sendable {
+    /// How much of the log is kept.
+    private static let maximumBytes = 16 << 20
+    private static let maximumChanges = 50_000
+
+    private struct State {
+        var end: Int64
+        var changes: [HubChange] = []
+        /// Where parts begin and end, in order; the last one is the end.
+        var borders: [Int64]
+        var bytes = 0
+        var waiters: [Int: Waiter] = [:]
+        var lastWaiter = 0
+        var isStopped = false
+    }
+
+    private struct Waiter {
+        let scope: HubScope
+        /// Resumed with the position up to which nothing concerns the follower.
+        let continuation: CheckedContinuation<Int64, Never>
+    }
+
+    private let state: Mutex<State>
+
+    init(head: Int64) { state = Mutex(State(end: head, borders: [head])) }
+
+    var end: Int64 { state.withLock { $0.end } }
+    var waiterCount: Int { state.withLock { $0.waiters.count } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    /// The changes behind a position that concern a follower, each document's once, and up to where they reach.
+    ///
+    /// - Parameter limit: The most changes; only whole parts are told, because a document's last change may lie in another part than
+    ///   the one with which it has left what the follower sees.
+    /// - Returns: nil where the position is no border of what is kept, or the next part is larger than the limit.
+    func changes(
+        behind position: Int64, in scope: HubScope, limit: Int
+    ) -> (changes: [RemoteChange], end: Int64, isWhole: Bool)? {
+        let kept: (changes: ArraySlice<HubChange>, end: Int64, isWhole: Bool)? = state.withLock { state in
+            guard let border = state.borders.index(ofBorder: position) else { return nil }
+            let first = state.changes.sortedIndex { $0.position > position }
+            // The last border up to which there are no more changes than the limit.
+            let last = first + limit < state.changes.count ? state.changes[first + limit].position : .max
+            let end = state.borders.sortedIndex { $0 >= last } - 1
+            guard end > border || end == state.borders.count - 1 else { return nil }
+            let reached = state.borders[end]
+            let behind = state.changes.sortedIndex { $0.position > reached }
+            return (state.changes[first..<behind], reached, end == state.borders.count - 1)
+        }
+        guard let kept else { return nil }
+        return (Self.told(kept.changes, in: scope), kept.end, kept.isWhole)
+    }
+
+    /// What a follower is told of changes, a document's composed to one.
+    static func told(_ changes: some Sequence<HubChange>, in scope: HubScope) -> [RemoteChange] {
+        var net: [DocumentID: HubChange] = [:]
+        for change in changes where scope.entities.contains(change.table.name) {
+            let document = DocumentID(entity: change.table.name, id: change.id)
+            net[document] = net[document].map { $0.followed(by: change) } ?? change
+        }
+        return net.values.compactMap(scope.told).sorted { $0.position < $1.position }
+    }
+}
+
+// MARK: Growing
+
+extension HubTail {
+    /// Takes what was read behind ``end``, and wakes those whom it concerns.
+    func append(_ changes: [HubChange], end: Int64) {
+        let woken: [(Waiter, Int64)] = state.withLock { state in
+            guard end > state.end else { return [] }
+            let before = state.end
+            state.end = end
+            state.borders.append(end)
+            state.changes += changes
+            state.bytes += changes.reduce(0) { $0 + $1.byteCount }
+            Self.trim(&state)
+            let concerned = state.waiters.filter { waiter in changes.contains { waiter.value.scope.told($0) != nil } }
+            for id in concerned.keys { state.waiters[id] = nil }
+            return concerned.values.map { ($0, before) }
+        }
+        for (waiter, position) in woken { waiter.continuation.resume(returning: position) }
+    }
+
+    private static func trim(_ state: inout State) {
+        guard state.bytes > maximumBytes || state.changes.count > maximumChanges else { return }
+        // Whole parts, and half of it, so that it isn't done again at once.
+        while state.borders.count > 1, state.bytes > maximumBytes / 2 || state.changes.count > maximumChanges / 2 {
+            let border = state.borders[1]
+            let removed = state.changes.sortedIndex { $0.position > border }
+            for change in state.changes[..<removed] { state.bytes -= change.byteCount }
+            state.changes.removeFirst(removed)
+            state.borders.removeFirst()
+        }
+    }
+}
+
+// MARK: Waiting
+
+extension HubTail {
+    /// Waits until something concerns a follower that has seen everything up to a position, or for as long as it wants to wait.
+    ///
+    /// - Returns: Up to where nothing concerns it.
+    func wait(behind position: Int64, in scope: HubScope, for duration: Duration) async -> Int64 {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        let alarm = Task {
+            try await Task.sleep(for: duration)
+            wake(id)
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isAtEnd = state.withLock { state in
+                    guard !state.isStopped, !Task.isCancelled, state.end <= position else { return false }
+                    state.waiters[id] = Waiter(scope: scope, continuation: continuation)
+                    return true
+                }
+                if !isAtEnd { continuation.resume(returning: position) }
+            }
+        } onCancel: {
+            wake(id)
+        }
+    }
+
+    private func wake(_ id: Int) {
+        let (waiter, end) = state.withLock { ($0.waiters.removeValue(forKey: id), $0.end) }
+        waiter?.continuation.resume(returning: end)
+    }
+
+    /// Wakes everybody; nobody waits any more.
+    func stop() {
+        let (waiters, end) = state.withLock { state in
+            state.isStopped = true
+            defer { state.waiters = [:] }
+            return (state.waiters, state.end)
+        }
+        for waiter in waiters.values { waiter.continuation.resume(returning: end) }
+    }
+}
+
+extension Array {
+    /// Of the first element for which a condition holds, which holds for all behind it too.
+    fileprivate func sortedIndex(where isBehind: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension [Int64] {
+    fileprivate func index(ofBorder position: Int64) -> Int? {
+        let index = sortedIndex { $0 >= position }
+        return index < count && self[index] == position ? index : nil
+    }
+}

@@ -1,0 +1,208 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+/// Applies writes of one client inside a transaction of the hub's store.
+///
+/// Not `Sendable`: it lives on the store's writer for the length of a call.
+struct HubWriter {
+    private let writer: LogWriter
+    private let db: Database
+    private let access: HubAccess
+    /// Of a transaction that applies batches.
+    private let history: HubHistory?
+
+    init(_ writer: LogWriter, _ db: Database, as access: HubAccess, knowing history: HubHistory? = nil) {
+        self.writer = writer
+        self.db = db
+        self.access = access
+        self.history = history
+    }
+
+    /// Why a write isn't applied.
+    struct Rejected: Error {
+        let rejection: WriteRejection
+    }
+
+    /// Applies a batch, each write as a commit of its own.
+    func apply(_ batch: HubBatch) throws -> Result<[NumberedResult], SyncFailure> {
+        guard var producer = try HubProducers.load(batch.producer, in: db) else {
+            return .failure(.sessionEnded(epoch: nil))
+        }
+        switch producer.admits(epoch: batch.epoch, firstNumber: batch.firstNumber) {
+        case .refused: return .failure(.sessionEnded(epoch: producer.epoch))
+        case .repeated(let results): return .success(results)
+        case .new: break
+        }
+        var results: [NumberedResult] = []
+        var rejected: Set<DocumentID> = []
+        for (number, write) in zip(batch.firstNumber..., batch.writes) {
+            let isBlocked = rejected.contains(write.document)
+            let result = isBlocked ? .blocked : try apply(write, from: batch.producer, &producer)
+            if case .rejected = result { rejected.insert(write.document) }
+            results.append(NumberedResult(number: number, result: result))
+        }
+        producer.finish(results)
+        try HubProducers.save(producer, of: batch.producer, in: db)
+        return .success(results)
+    }
+
+    private func apply(
+        _ write: HubWrite, from producer: ProducerID, _ known: inout HubProducer
+    ) throws -> WriteResult {
+        if let position = history?.position(of: write.origin, by: producer) { return .applied(at: position) }
+        let source = HubSource(producer: producer, origin: write.origin)
+        let metadata = CommitMetadata(actor: access.actor, reason: "sync", attributes: source.attributes)
+        do {
+            let receipt = try writer.commit(metadata) { _ = try change(write, from: producer) }
+            known.applied(origin: write.origin)
+            if receipt.commit != nil { history?.noteChange(of: write.document, at: receipt.last, by: producer) }
+            return .applied(at: receipt.last)
+        } catch let error as Rejected {
+            return .rejected(error.rejection)
+        } catch let error as StorageError where !error.isOfTheStore {
+            // A constraint, a trigger or a limit of the store.
+            return .rejected(.invalid(error.message))
+        }
+    }
+
+    private func table(_ entity: String) -> HubTable? { writer.catalog.entity(named: entity).flatMap(HubTable.init) }
+}
+
+// MARK: One write
+
+extension HubWriter {
+    /// What is there before a write.
+    private struct Found {
+        var key: StorageValue
+        var row: (position: Int64, row: HubTable.Row)?
+        /// The last deletion, where the document was deleted.
+        var deletion: HubHistory.Deletion?
+        var isVisible: Bool
+    }
+
+    /// Changes a document, as part of the commit under way.
+    ///
+    /// - Parameter producer: Whose own deletions it knows; nil for a request by itself.
+    /// - Returns: Whether it has created the document.
+    /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; what the store throws.
+    func change(
+        _ write: HubWrite, from producer: ProducerID?, expecting expectation: HubExpectation = .anything
+    ) throws -> Bool {
+        guard access.mayWrite(write.document.entity) else {
+            throw Rejected(rejection: .invalid("Nothing may be written to \"\(write.document.entity)\" here."))
+        }
+        let scope = HubScope(write.document.entity, access)
+        let found = try find(write.document, scope)
+        try check(expectation, found)
+        if write.isConditional, let producer, found.isVisible,
+            let position = history?.lastChange(of: write.document, byOthersThan: producer), position > write.base
+        {
+            throw Rejected(rejection: .conflict(at: position))
+        }
+        let patch: [String: String]
+        switch write.operation {
+        case .delete:
+            if found.isVisible { try delete(write.document, found, from: producer) }
+            return false
+        case .save(let values), .patch(let values): patch = values.texts
+        }
+        if let deletion = found.deletion, deletion.position > write.base,
+            deletion.producer != producer || producer == nil
+        {
+            throw Rejected(rejection: .deleted)
+        }
+        if case .patch = write.operation, !found.isVisible {
+            throw Rejected(rejection: found.deletion == nil ? .missing : .deleted)
+        }
+        try put(patch, write, found, scope)
+        return found.row == nil
+    }
+
+    private func delete(_ document: DocumentID, _ found: Found, from producer: ProducerID?) throws {
+        guard let table = table(document.entity), let row = found.row?.row else { return }
+        let position = writer.nextPosition
+        try table.delete(found.key, with: writer)
+        history?.note(
+            HubHistory.Deletion(position: position, producer: producer, row: row, table: table), of: document)
+    }
+
+    /// The position of a document's last change; nil where it isn't there.
+    func version(of document: DocumentID) throws -> Int64? {
+        guard let table = table(document.entity), let key = table.key(of: document.id) else { return nil }
+        return try table.row(key, in: writer.database)?.position
+    }
+
+    private func put(_ patch: [String: String], _ write: HubWrite, _ found: Found, _ scope: HubScope) throws {
+        let document = write.document
+        if found.row != nil, !found.isVisible { throw forbidden(document) }
+        do {
+            try HubTable.declare(document.entity, id: document.id, fields: patch, with: writer)
+            guard let table = table(document.entity) else { throw HubError.notFound }
+            // Again: it may have columns now that it hadn't before.
+            let old = try found.row.flatMap { _ in try table.row(found.key, in: writer.database)?.row }
+            let isPatch = if case .patch = write.operation { true } else { false }
+            let new = try table.row(found.key, patch, on: isPatch ? old : nil)
+            guard scope.sees(new, in: table) else { throw forbidden(document) }
+            try table.write(new, over: old, with: writer)
+        } catch let error as HubError {
+            throw Rejected(rejection: .invalid(error.reason))
+        }
+    }
+
+    private func forbidden(_ document: DocumentID) -> Rejected {
+        Rejected(rejection: .invalid("Such a document may not be written to \"\(document.entity)\" here."))
+    }
+
+    private func find(_ document: DocumentID, _ scope: HubScope) throws -> Found {
+        guard let entity = writer.catalog.entity(named: document.entity) else {
+            guard !document.id.utf8.contains(0) else { throw Rejected(rejection: .invalid("An id has no NUL in it.")) }
+            return Found(key: .text(document.id), isVisible: false)
+        }
+        guard let table = HubTable(entity), let key = table.key(of: document.id) else {
+            throw Rejected(rejection: .invalid("\"\(document.entity)\" has no document with such an id."))
+        }
+        if let row = try table.row(key, in: writer.database) {
+            return Found(key: key, row: row, isVisible: scope.sees(row.row, in: table))
+        }
+        // One that the client couldn't see was never there for it.
+        let deletion = history?.deletion(of: document).flatMap { scope.sees($0.row, in: $0.table) ? $0 : nil }
+        return Found(key: key, deletion: deletion, isVisible: false)
+    }
+
+    private func check(_ expectation: HubExpectation, _ found: Found) throws {
+        let holds =
+            switch expectation {
+            case .anything: true
+            case .absent: found.row == nil
+            case .present: found.isVisible
+            case .version(let position): found.isVisible && found.row?.position == position
+            }
+        guard holds else { throw HubError.preconditionFailed }
+    }
+}
+
+extension HubTable {
+    /// The row that an event has deleted.
+    func row(before deletion: StorageEvent) -> Row {
+        var row = Row(key: deletion.key.first?.value ?? .null, values: columns.map(\.fallback))
+        for field in deletion.old ?? [] {
+            if let index = index(of: field.column) { row.values[index] = field.value }
+        }
+        return row
+    }
+}
+
+extension HubError {
+    /// For whoever sent what is refused.
+    var reason: String {
+        switch self {
+        case .notFound: "There is no such document."
+        case .forbidden: "That isn't allowed here."
+        case .preconditionFailed: "The document isn't as it was expected to be."
+        case .invalid(let reason): reason
+        case .keyReused: "The idempotency key was used for something else."
+        }
+    }
+}

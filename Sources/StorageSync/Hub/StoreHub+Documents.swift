@@ -1,0 +1,183 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+internal import Synchronization
+
+/// Single requests.
+extension StoreHub {
+    /// The entities that a client may read, by name.
+    package func collections(as access: HubAccess) async throws -> [String] {
+        try await storage.engine.read { db in
+            try HubLog(db).catalog.live.filter { HubTable($0) != nil && access.mayRead($0.name) }.map(\.name)
+                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+    }
+
+    /// - Throws: ``HubError/notFound``.
+    package func document(_ id: String, of entity: String, as access: HubAccess) async throws -> HubDocument {
+        let scope = HubScope(entity, access)
+        return try await storage.engine.read { db in
+            let log = try HubLog(db)
+            guard scope.entities.contains(entity), let table = log.table(entity), let key = table.key(of: id),
+                let (position, row) = try table.row(key, in: log.database), scope.sees(row, in: table)
+            else { throw HubError.notFound }
+            return HubDocument(id: id, version: position, fields: table.fields(of: row).values)
+        }
+    }
+
+    /// Documents by id. A collection that isn't there has none.
+    ///
+    /// - Parameter id: Only those behind it.
+    /// - Returns: As many as the limit says, or fewer where they are large.
+    /// - Throws: ``HubError/forbidden`` where the client may not read the collection.
+    package func documents(
+        of entity: String, behind id: String? = nil, limit: Int, as access: HubAccess
+    ) async throws -> HubDocuments {
+        try await documents(of: entity, as: access) { log, table, condition in
+            let key = quoted(table.key.stored)
+            let start = id.flatMap { table.key(of: $0) }
+            let rest = start == nil ? "" : "AND \(key) > ?"
+            let values = condition.values + (start.map { [$0] } ?? []) + [.integer(Int64(limit) + 1)]
+            let found = try table.documents(
+                log, "WHERE (\(condition.text)) \(rest) ORDER BY \(key) LIMIT ?", values, bytes: Self.maximumPageBytes)
+            return (Array(found.documents.prefix(limit)), !found.isWhole || found.documents.count > limit)
+        }
+    }
+
+    /// What a query finds, by the rules of ``QueryBuilder/apply(to:)``.
+    ///
+    /// - Throws: ``HubError/forbidden``; ``HubError/invalid(_:)`` for a query that can't be answered.
+    /// - Complexity: O(*n* log *n*) in the documents that the client may read.
+    package func documents(
+        of entity: String, matching query: QueryBuilder, as access: HubAccess
+    ) async throws -> HubDocuments {
+        let evaluation: QueryEvaluation
+        do { evaluation = try QueryEvaluation(query) } catch let error as StorageError {
+            throw HubError.invalid(error.message)
+        }
+        return try await documents(of: entity, as: access) { log, table, condition in
+            let all = try table.documents(log, "WHERE \(condition.text)", condition.values)
+            let found = evaluation.select(
+                from: try all.documents.map { (document: $0, id: $0.id, json: try JSONValue(fields: $0.fields)) })
+            return (found, false)
+        }
+    }
+
+    private func documents(
+        of entity: String, as access: HubAccess,
+        _ find: @escaping @Sendable (HubLog, HubTable, PredicateSQL) throws -> (documents: [HubDocument], hasMore: Bool)
+    ) async throws -> HubDocuments {
+        guard access.mayRead(entity) else { throw HubError.forbidden }
+        let scope = HubScope(entity, access)
+        let line = line
+        return try await storage.engine.read { db in
+            let log = try HubLog(db)
+            let found: (documents: [HubDocument], hasMore: Bool) =
+                if let table = log.table(entity), let condition = scope.condition(in: table) {
+                    try find(log, table, condition)
+                } else { ([], false) }
+            return HubDocuments(
+                documents: found.documents, hasMore: found.hasMore, position: log.head, line: line)
+        }
+    }
+
+    /// One write by itself, durable when it returns.
+    ///
+    /// - Parameter key: Where the client has made the write with it before, nothing is written, and the outcome is the first one.
+    /// - Throws: ``HubError``.
+    package func write(
+        _ operation: WriteOperation, to id: String, of entity: String,
+        expecting expectation: HubExpectation = .anything,
+        key: HubRequestKey? = nil, as access: HubAccess
+    ) async throws -> HubOutcome {
+        guard access.mayWrite(entity) else { throw HubError.forbidden }
+        let write = HubWrite(
+            origin: 0, document: DocumentID(entity: entity, id: id), operation: operation, base: .max)
+        do {
+            guard let key else { return try await self.write(write, expecting: expectation, as: access) }
+            return try await self.write(write, expecting: expectation, key: key, as: access)
+        } catch let error as HubWriter.Rejected {
+            throw HubError(error.rejection)
+        } catch let error as StorageError where !error.isOfTheStore {
+            throw HubError.invalid(error.message)
+        }
+    }
+
+    private func write(
+        _ write: HubWrite, expecting expectation: HubExpectation, as access: HubAccess
+    ) async throws -> HubOutcome {
+        let outcome = Mutex<(version: Int64?, isCreated: Bool)>((nil, false))
+        let receipt = try await storage.engine.commit(Self.metadata(access)) { writer, db in
+            let hub = HubWriter(writer, db, as: access)
+            let isCreated = try hub.change(write, from: nil, expecting: expectation)
+            let version = try hub.version(of: write.document)
+            outcome.withLock { $0 = (version, isCreated) }
+        }
+        let (version, isCreated) = outcome.withLock { $0 }
+        return HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
+    }
+
+    /// The outcome is stored in the transaction of the write.
+    private func write(
+        _ write: HubWrite, expecting expectation: HubExpectation, key: HubRequestKey, as access: HubAccess
+    ) async throws -> HubOutcome {
+        try await storage.engine.withWriter { writer, db in
+            try writer.group(db) {
+                if let known = try HubRequests.outcome(of: key, by: access.namespace, in: db) { return known }
+                let hub = HubWriter(writer, db, as: access)
+                var isCreated = false
+                let receipt = try writer.commit(Self.metadata(access)) {
+                    isCreated = try hub.change(write, from: nil, expecting: expectation)
+                }
+                let outcome = HubOutcome(
+                    version: try hub.version(of: write.document), position: receipt.last, isCreated: isCreated)
+                try HubRequests.save(outcome, of: key, by: access.namespace, in: db)
+                return outcome
+            }
+        }
+    }
+
+    private static func metadata(_ access: HubAccess) -> CommitMetadata {
+        CommitMetadata(actor: access.actor, reason: "hub")
+    }
+}
+
+extension HubError {
+    fileprivate init(_ rejection: WriteRejection) {
+        self =
+            switch rejection {
+            case .deleted, .missing, .unknown: .notFound
+            case .conflict: .preconditionFailed
+            case .invalid(let reason): .invalid(reason)
+            }
+    }
+}
+
+extension HubTable {
+    /// - Parameter bytes: The last document is the one that makes them more than that.
+    /// - Returns: The documents, and whether they are all.
+    fileprivate func documents(
+        _ log: HubLog, _ clause: String, _ values: [StorageValue], bytes: Int = .max
+    ) throws -> (documents: [HubDocument], isWhole: Bool) {
+        let statement = try PreparedStatement(log.database, "\(select) \(clause)")
+        for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
+        var documents: [HubDocument] = []
+        var count = 0
+        while try statement.step() {
+            guard count <= bytes else { return (documents, false) }
+            let (position, row) = row(statement)
+            guard let id = id(of: row.key) else { continue }
+            let fields = fields(of: row).values
+            count = fields.reduce(count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+            documents.append(HubDocument(id: id, version: position, fields: fields))
+        }
+        return (documents, true)
+    }
+}
+
+extension JSONValue {
+    fileprivate init(fields: [String: String]) throws {
+        self = try StorageJSON.value(JSONValue.self, of: .text(DocumentFields(fields).json))
+    }
+}

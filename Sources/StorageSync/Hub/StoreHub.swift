@@ -1,0 +1,203 @@
+internal import GRDB
+internal import StorageCore
+package import StorageKit
+internal import StorageLog
+
+/// A hub on a store: its entities are the collections, its rows the documents, its log the order of all writes.
+///
+/// - Each write is a commit of its own, with its client as the actor and where it came from in its attributes, so the log tells who
+///   changed what. Writes of the hub's own program, by whatever means, are told to followers like any other.
+/// - What a client may not see doesn't exist for it: not in documents, pages and streams, nor in what its writes find.
+///   An id that is taken by such a document can't be saved under; that much a client can find out.
+/// - Columns of one document that several clients write keep the value that is written last. Deletes win: a write by somebody who
+///   doesn't know of the deletion is rejected.
+///
+/// A document of the hub is a whole row: what a follower is told is what a document is by then, not each step.
+///
+/// Isolation: `Sendable`; reads and writes are those of the store.
+package final class StoreHub: SyncHub {
+    package let storage: Storage
+    let lines: [RemoteLine]
+    let tail: HubTail
+    private let pushes: HubPushes
+    private let following: Task<Void, Never>
+
+    /// How many events are read at once.
+    private static let eventsPerRead = 10_000
+    /// The longest time that a pull waits.
+    package static let longestWait = Duration.seconds(25)
+
+    /// - Throws: `read-only` where the store can't be written to.
+    package init(_ storage: Storage) async throws {
+        self.storage = storage
+        try await storage.engine.withWriter { writer, db in
+            try writer.group(db) {
+                try HubProducers.create(in: db)
+                try HubRequests.create(in: db)
+            }
+        }
+        let (lines, head) = try await storage.engine.read { db in
+            let log = try HubLog(db)
+            return (try StoreLineage.load(log.database).lines.map { RemoteLine(id: $0.id, fork: $0.fork) }, log.head)
+        }
+        self.lines = lines
+        let tail = HubTail(head: head)
+        self.tail = tail
+        pushes = HubPushes(storage)
+        let engine = storage.engine
+        let bell = engine.commitBell()
+        following = Task {
+            for await _ in bell { await Self.follow(engine, tail) }
+            tail.stop()
+        }
+    }
+
+    deinit {
+        following.cancel()
+        tail.stop()
+    }
+
+    /// Answers pulls that wait, with nothing; later ones don't wait.
+    package func stop() {
+        following.cancel()
+        tail.stop()
+    }
+
+    /// How many pulls wait for a change.
+    package var waitingPulls: Int { tail.waiterCount }
+
+    /// Of the history that goes on here.
+    package var line: [UInt8] { lines[lines.count - 1].id }
+
+    /// The hub's last position.
+    package func head() async throws -> Int64 { try await storage.engine.read { try HubLog($0).head } }
+
+    /// Reads what was committed since the last time.
+    private static func follow(_ engine: StorageEngine, _ tail: HubTail) async {
+        var isBehind = true
+        while isBehind, !Task.isCancelled {
+            let position = tail.end
+            let read = try? await engine.read { db in
+                let log = try HubLog(db)
+                let (changes, end) = try log.changes(behind: position, through: log.head, limit: eventsPerRead)
+                return (changes, end, log.head)
+            }
+            // A store that can't be read ends its bell, and those who pull get its error.
+            guard let (changes, end, head) = read else { return }
+            tail.append(changes, end: end)
+            isBehind = end < head
+        }
+    }
+}
+
+// MARK: Producers
+
+extension StoreHub {
+    package func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome {
+        let lines = lines
+        return try await storage.engine.withWriter { writer, db in
+            try writer.group(db) {
+                var known = try HubProducers.load(producer, in: db) ?? HubProducer()
+                guard known.begin(epoch: epoch) else { throw SyncFailure.sessionEnded(epoch: known.epoch) }
+                try HubProducers.save(known, of: producer, in: db)
+                return SyncWelcome(
+                    lines: lines, head: writer.nextPosition - 1, lastNumber: known.lastNumber, results: known.results)
+            }
+        }
+    }
+
+    package func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
+        guard batch.line == line else { throw SyncFailure.sessionEnded(epoch: nil) }
+        return try await pushes.push(batch, as: access)
+    }
+}
+
+// MARK: Changes
+
+extension StoreHub {
+    package func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage {
+        guard pull.line.map({ $0 == line }) ?? (pull.position == 0) else { throw SyncFailure.sessionEnded(epoch: nil) }
+        let scope = HubScope(pull, access)
+        let start = pull.position
+        let deadline = ContinuousClock.now + min(pull.wait, Self.longestWait)
+        var seen = start
+        while true {
+            try Task.checkCancellation()
+            let page = try await page(behind: seen, in: scope, limit: pull.limit, isFirst: start == 0 && seen == start)
+            seen = page.end
+            let rest = deadline - ContinuousClock.now
+            guard page.changes.isEmpty, rest > .zero, start > 0 || page.end == 0, !tail.isStopped else {
+                return SyncPage(start: start, end: seen, changes: page.changes)
+            }
+            if page.isWhole { seen = max(seen, await tail.wait(behind: seen, in: scope, for: rest)) }
+        }
+    }
+
+    fileprivate struct Page {
+        let changes: [RemoteChange]
+        let end: Int64
+        /// Whether there was nothing more when it was made.
+        var isWhole = true
+    }
+
+    private func page(behind position: Int64, in scope: HubScope, limit: Int, isFirst: Bool) async throws -> Page {
+        if !isFirst || position == tail.end,
+            let (changes, end, isWhole) = tail.changes(behind: position, in: scope, limit: limit)
+        {
+            return Page(changes: changes, end: end, isWhole: isWhole)
+        }
+        let end = tail.end
+        return try await storage.engine.read { db in
+            let log = try HubLog(db)
+            guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
+            if isFirst { return try Self.documents(in: scope, log, limit: limit) }
+            // To where the tail goes on. What lies behind it is being read.
+            guard position < end else { return Page(changes: [], end: position) }
+            // No more events than changes may be told: a page that was cut between two events of a document wouldn't tell that
+            // the document has left what the follower sees.
+            let (changes, reached) = try log.changes(
+                behind: position, through: end, of: scope.entities, limit: min(Self.eventsPerRead, limit))
+            return Page(changes: HubTail.told(changes, in: scope), end: reached, isWhole: reached == end)
+        }
+    }
+
+    /// The documents as they are, by the positions of their last events: what a follower begins with.
+    private static func documents(in scope: HubScope, _ log: HubLog, limit: Int) throws -> Page {
+        var found: [(position: Int64, table: HubTable, key: StorageValue)] = []
+        for name in scope.entities {
+            guard let table = log.table(name), let condition = scope.condition(in: table) else { continue }
+            let select = try PreparedStatement(
+                log.database,
+                """
+                SELECT _position, \(quoted(table.key.stored)) FROM \(quoted(table.entity.stored))
+                WHERE \(condition.text) ORDER BY _position LIMIT ?
+                """)
+            for (index, value) in (condition.values + [.integer(Int64(limit) + 1)]).enumerated() {
+                ExactValue(value).bind(to: select, at: Int32(index + 1))
+            }
+            while try select.step() {
+                found.append((select.integer(0), table, ExactValue(select, column: 1).value))
+            }
+        }
+        found.sort { $0.position < $1.position }
+        let isWhole = found.count <= limit
+        found = Array(found.prefix(limit))
+        var changes: [HubChange] = []
+        var bytes = 0
+        for (position, table, key) in found {
+            guard let id = table.id(of: key), let row = try table.row(key, in: log.database)?.row else { continue }
+            // Who wrote a document last makes no difference to somebody who begins.
+            let change = HubChange(table: table, id: id, position: position, old: nil, new: row, source: nil)
+            changes.append(change)
+            bytes += change.byteCount
+            guard bytes <= maximumPageBytes else {
+                return Page(changes: HubTail.told(changes, in: scope), end: position, isWhole: false)
+            }
+        }
+        let end = isWhole ? log.head : found.last?.position ?? log.head
+        return Page(changes: HubTail.told(changes, in: scope), end: end, isWhole: isWhole)
+    }
+
+    /// A page ends behind the document that makes it longer than this.
+    static var maximumPageBytes: Int { 4 << 20 }
+}

@@ -1,0 +1,117 @@
+package import StorageCore
+
+extension HubDocument: HubMessage {
+    package init(from json: inout JSONReader) throws {
+        var id: String?
+        var version: Int64?
+        var fields: [String: String]?
+        try json.object { key, json in
+            switch key {
+            case "id": id = try json.string()
+            case "version": version = try json.integer()
+            case "fields": fields = try json.fields()
+            default: try json.ignore()
+            }
+        }
+        self.init(
+            id: try json.required(id, "id"), version: try json.required(version, "version"),
+            fields: try json.required(fields, "fields"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(id, for: "id")
+            json.integer(version, for: "version")
+            json.key("fields")
+            json.fields(fields)
+        }
+    }
+}
+
+/// Where more documents follow, `next` is the id behind which they do: the last one's.
+extension HubDocuments: HubMessage {
+    package init(from json: inout JSONReader) throws {
+        var line: [UInt8]?
+        var position: Int64?
+        var documents: [HubDocument]?
+        var next: String?
+        try json.object { key, json in
+            switch key {
+            case "line": line = try json.line()
+            case "position": position = try json.integer()
+            case "documents":
+                documents = []
+                try json.array { documents?.append(try HubDocument(from: &$0)) }
+            case "next": next = try json.string()
+            default: try json.ignore()
+            }
+        }
+        self.init(
+            documents: try json.required(documents, "documents"), hasMore: next != nil,
+            position: try json.required(position, "position"), line: try json.required(line, "line"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(Hexadecimal.text(line), for: "line")
+            json.integer(position, for: "position")
+            json.key("documents")
+            json.array(documents) { $0.write(to: &$1) }
+            if hasMore, let last = documents.last { json.string(last.id, for: "next") }
+        }
+    }
+}
+
+/// The fields of one document, or those of it that change: null for one that goes.
+package struct HubFields: HubMessage, Sendable, Equatable {
+    /// JSON texts by key.
+    package let values: [String: String]
+
+    package init(_ values: [String: String]) { self.values = values }
+
+    /// As an operation has them.
+    package var columns: [String: StorageValue] { values.mapValues { .text($0) } }
+
+    package init(from json: inout JSONReader) throws { values = try json.fields() }
+
+    package func write(to json: inout JSONWriter) { json.fields(values) }
+}
+
+/// What a single write has led to.
+package struct HubWritten: HubMessage, Sendable, Equatable {
+    package let id: String
+    /// Of the document.
+    package let version: Int64
+    /// A reader at this position sees the write.
+    package let position: Int64
+
+    package init(id: String, version: Int64, position: Int64) {
+        self.id = id
+        self.version = version
+        self.position = position
+    }
+
+    package init(from json: inout JSONReader) throws {
+        var id: String?
+        var (version, position): (Int64?, Int64?)
+        try json.object { key, json in
+            switch key {
+            case "id": id = try json.string()
+            case "version": version = try json.integer()
+            case "position": position = try json.integer()
+            default: try json.ignore()
+            }
+        }
+        self.id = try json.required(id, "id")
+        self.version = try json.required(version, "version")
+        self.position = try json.required(position, "position")
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(id, for: "id")
+            json.integer(version, for: "version")
+            json.integer(position, for: "position")
+        }
+    }
+}

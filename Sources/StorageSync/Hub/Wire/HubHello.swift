@@ -1,0 +1,87 @@
+/// Begins a session of a producer.
+package struct HubHello: HubMessage, Sendable, Equatable {
+    /// As the client names it.
+    package let producer: String
+    package let epoch: Int64
+
+    package init(producer: String, epoch: Int64) {
+        self.producer = producer
+        self.epoch = epoch
+    }
+
+    package init(from json: inout JSONReader) throws {
+        var producer: String?
+        var epoch: Int64?
+        try json.object { key, json in
+            switch key {
+            case "producer": producer = try json.string()
+            case "epoch": epoch = try json.integer()
+            default: try json.ignore()
+            }
+        }
+        self.producer = try json.required(producer, "producer")
+        self.epoch = try json.required(epoch, "epoch")
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(producer, for: "producer")
+            json.integer(epoch, for: "epoch")
+        }
+    }
+}
+
+extension SyncWelcome: HubMessage {
+    package init(from json: inout JSONReader) throws {
+        var lines: [RemoteLine]?
+        var (head, lastNumber): (Int64?, Int64?)
+        var results: [NumberedResult] = []
+        try json.object { key, json in
+            switch key {
+            case "lines":
+                lines = []
+                try json.array { lines?.append(try RemoteLine(from: &$0)) }
+            case "head": head = try json.integer()
+            case "lastNumber": lastNumber = try json.integer()
+            case "results": results = try HubResults(elements: &json).results
+            default: try json.ignore()
+            }
+        }
+        self.init(
+            lines: try json.required(lines, "lines"), head: try json.required(head, "head"),
+            lastNumber: try json.required(lastNumber, "lastNumber"), results: results)
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.key("lines")
+            json.array(lines) { $0.write(to: &$1) }
+            json.integer(head, for: "head")
+            json.integer(lastNumber, for: "lastNumber")
+            json.key("results")
+            json.array(results) { $0.write(to: &$1) }
+        }
+    }
+}
+
+extension RemoteLine: HubMessage {
+    package init(from json: inout JSONReader) throws {
+        var id: [UInt8]?
+        var fork: Int64?
+        try json.object { key, json in
+            switch key {
+            case "id": id = try json.line()
+            case "fork": fork = try json.integer()
+            default: try json.ignore()
+            }
+        }
+        self.init(id: try json.required(id, "id"), fork: try json.required(fork, "fork"))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(Hexadecimal.text(id), for: "id")
+            json.integer(fork, for: "fork")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+/// Why a hub hasn't done what a request asks, as it says so over HTTP. Never has anything of a document in it.
+///
+/// Source: RFC 9457.
+package struct HubProblem: Error, HubMessage, Sendable, Equatable {
+    package enum Code: String, Sendable, CaseIterable {
+        case malformed
+        case unauthorized
+        case forbidden
+        case notFound = "not-found"
+        case methodNotAllowed = "method-not-allowed"
+        case notAcceptable = "not-acceptable"
+        case timedOut = "timed-out"
+        /// Another session of the producer has begun, or the hub's history is another one than the client knows.
+        case sessionEnded = "session-ended"
+        /// An idempotency key was used for something else.
+        case keyReused = "key-reused"
+        case preconditionFailed = "precondition-failed"
+        case tooLarge = "too-large"
+        /// The hub isn't known by the name that it was asked by.
+        case misdirected
+        case unsupportedMediaType = "unsupported-media-type"
+        /// What was sent can't be stored.
+        case invalid
+        case tooManyRequests = "too-many-requests"
+        case failed
+        /// The hub can't answer now.
+        case unavailable
+    }
+
+    package let status: Int
+    /// Of ``Code``, where the reader isn't older than the hub.
+    package let code: String
+    package let title: String
+    /// What happened, and what to do.
+    package let detail: String
+    /// Of the producer's latest session, where that is why the asking one has ended.
+    package let epoch: Int64?
+
+    package init(_ code: Code, _ detail: String, epoch: Int64? = nil) {
+        status = code.status
+        self.code = code.rawValue
+        title = code.title
+        self.detail = detail
+        self.epoch = epoch
+    }
+
+    package init(from json: inout JSONReader) throws {
+        var status: Int64?
+        var (code, title, detail): (String?, String?, String?)
+        var epoch: Int64?
+        try json.object { key, json in
+            switch key {
+            case "status": status = try json.integer()
+            case "code": code = try json.string()
+            case "title": title = try json.string()
+            case "detail": detail = try json.string()
+            case "epoch": epoch = try json.integer()
+            default: try json.ignore()
+            }
+        }
+        self.status = Int(try json.required(status, "status"))
+        self.code = try json.required(code, "code")
+        self.title = title ?? ""
+        self.detail = detail ?? ""
+        self.epoch = epoch
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.integer(Int64(status), for: "status")
+            json.string(code, for: "code")
+            json.string(title, for: "title")
+            json.string(detail, for: "detail")
+            if let epoch { json.integer(epoch, for: "epoch") }
+        }
+    }
+}
+
+extension HubProblem.Code {
+    package var status: Int {
+        switch self {
+        case .malformed: 400
+        case .unauthorized: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .notAcceptable: 406
+        case .timedOut: 408
+        case .sessionEnded, .keyReused: 409
+        case .preconditionFailed: 412
+        case .tooLarge: 413
+        case .unsupportedMediaType: 415
+        case .misdirected: 421
+        case .invalid: 422
+        case .tooManyRequests: 429
+        case .failed: 500
+        case .unavailable: 503
+        }
+    }
+
+    fileprivate var title: String {
+        switch self {
+        case .malformed: "The request can't be read"
+        case .unauthorized: "A valid token is needed"
+        case .forbidden: "The token doesn't allow that"
+        case .notFound: "Not found"
+        case .methodNotAllowed: "The method isn't one of this resource"
+        case .notAcceptable: "No such representation"
+        case .timedOut: "The request took too long"
+        case .sessionEnded: "The session has ended"
+        case .keyReused: "The idempotency key was used for something else"
+        case .preconditionFailed: "The document isn't as it was expected to be"
+        case .tooLarge: "The request is too large"
+        case .unsupportedMediaType: "The body's media type isn't known here"
+        case .misdirected: "The hub doesn't answer to this name"
+        case .invalid: "What was sent can't be stored"
+        case .tooManyRequests: "Too many requests"
+        case .failed: "The server has failed"
+        case .unavailable: "The server can't answer now"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// What of a hub's history is asked for, as the query of a URL.
+package struct HubChangesQuery: Sendable, Equatable {
+    package var pull: HubPull
+    /// Whether a stream goes on once everything that is there was sent.
+    package var follows = true
+
+    package init(_ pull: HubPull, follows: Bool = true) {
+        self.pull = pull
+        self.follows = follows
+    }
+
+    /// - Throws: ``QueryItems/Malformed``.
+    package init(_ items: QueryItems) throws(QueryItems.Malformed) {
+        let entities = items.values("collection")
+        guard !entities.isEmpty else { throw .init(name: "collection", problem: "is missing") }
+        pull = HubPull(behind: try items.integer("after") ?? 0, of: Set(entities))
+        if let text = try items.value("line") {
+            guard let line = Hexadecimal.bytes(text), line.count == HubPull.lineLength else {
+                throw .init(name: "line", problem: "isn't \(2 * HubPull.lineLength) hexadecimal digits")
+            }
+            pull.line = line
+        }
+        pull.producer = try items.value("producer").map { ProducerID($0) }
+        pull.document = try items.value("document")
+        if let limit = try items.integer("limit") {
+            guard limit > 0 else { throw .init(name: "limit", problem: "isn't 1 or more") }
+            pull.limit = Int(limit)
+        }
+        pull.wait = .seconds(try items.integer("wait") ?? 0)
+        follows = try items.bool("follow") ?? true
+    }
+
+    package var items: QueryItems {
+        var items = QueryItems()
+        for entity in pull.entities.sorted() { items.add("collection", entity) }
+        items.add("after", String(pull.position))
+        if let line = pull.line { items.add("line", Hexadecimal.text(line)) }
+        if let producer = pull.producer { items.add("producer", producer.value) }
+        if let document = pull.document { items.add("document", document) }
+        items.add("limit", String(pull.limit))
+        if pull.wait > .zero { items.add("wait", String(pull.wait.components.seconds)) }
+        if !follows { items.add("follow", "false") }
+        return items
+    }
+}
+
+extension HubPull {
+    /// How many bytes the id of a line has.
+    package static let lineLength = 16
+}

@@ -1,0 +1,285 @@
+import Foundation
+import PredicateTestSupport
+import StorageCore
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSync
+
+/// What a hub on a store tells its followers, and what it takes from its producers.
+struct StoreHubTests {
+    private static func text(_ value: some Encodable) throws -> StorageValue { .text(try JSONText.of(value)) }
+
+    private func fields(_ owner: String, _ number: Int) throws -> [String: StorageValue] {
+        ["owner": try Self.text(owner), "n": try Self.text(number)]
+    }
+
+    private func notes(_ id: String) -> DocumentID { DocumentID(entity: "notes", id: id) }
+
+    private static func access(_ name: String, where condition: RowPredicate? = nil) -> HubAccess {
+        HubAccess(
+            actor: name, namespace: name,
+            grants: [.init(entity: "notes", reads: true, writes: true, condition: condition)])
+    }
+
+    private static func owns(_ owner: String) -> RowPredicate {
+        .comparison(column: "owner", .equal, .value(.text(owner)))
+    }
+
+    // MARK: Followers
+
+    /// A follower's copy of what it may see.
+    private struct Replica {
+        let access: HubAccess
+        var documents: [String: [String: String]] = [:]
+        var position: Int64 = 0
+        /// What it was ever allowed to see.
+        var seen: Set<String> = []
+
+        mutating func pull(_ hub: StoreHub, limit: Int, wait: Duration) async throws {
+            var pull = HubPull(behind: position, of: ["notes"])
+            pull.line = position == 0 ? nil : hub.line
+            pull.limit = limit
+            pull.wait = wait
+            let page = try await hub.pull(pull, as: access)
+            #expect(page.start == position && page.end >= position && page.isInOrder && page.changes.count <= limit)
+            for change in page.changes {
+                #expect(seen.contains(change.document.id), "told of a document that it could never see")
+                switch change.operation {
+                case .save(let fields): documents[change.document.id] = fields.texts
+                case .patch: Issue.record("a hub tells whole documents")
+                case .delete: documents[change.document.id] = nil
+                }
+            }
+            position = page.end
+        }
+
+        func visible(in hub: StoreHub) async throws -> [String: [String: String]] {
+            let all = try await hub.documents(of: "notes", limit: 1_000, as: access).documents
+            return Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0.fields) })
+        }
+    }
+
+    private static var seeds: ClosedRange<Int> {
+        let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
+        return 1...max(2, Int(8 * scale))
+    }
+
+    @Test(arguments: seeds) func followersSeeWhatTheyMayAndEndEqual(seed: Int) async throws {
+        var random = PredicateGenerator(seed: UInt64(seed))
+        let store = try TemporaryStore()
+        let storage = store.storage
+        let hub = try await StoreHub(storage)
+        let conditions: [RowPredicate?] = [
+            nil, Self.owns("a"), Self.owns("b"), .comparison(column: "n", .less, .value(.integer(5))),
+        ]
+        var replicas = conditions.enumerated().map { Replica(access: Self.access("\($0)", where: $1)) }
+        let writer = ProducerID("writer")
+        let welcome = try await hub.hello(from: writer, epoch: 1, as: .full)
+        var number = welcome.lastNumber
+        for step in 0..<60 {
+            let id = "\(Int.random(in: 0..<6, using: &random))"
+            let owner = Bool.random(using: &random) ? "a" : "b"
+            let value = Int.random(in: 0..<10, using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<6:
+                let writes = try (0..<Int.random(in: 1...3, using: &random)).map { offset in
+                    let operation: WriteOperation =
+                        switch Int.random(in: 0..<4, using: &random) {
+                        case 0: .delete
+                        case 1: .patch(["owner": try Self.text(owner)])
+                        default: .save(try fields(owner, value))
+                        }
+                    return HubWrite(
+                        origin: Int64(step * 10 + offset + 1), document: notes(id), operation: operation, base: .max)
+                }
+                let results = try await hub.push(
+                    HubBatch(producer: writer, epoch: 1, line: hub.line, firstNumber: number + 1, writes: writes),
+                    as: .full)
+                #expect(results.count == writes.count)
+                number += Int64(writes.count)
+            case 6:
+                // The hub's own program, past all that producers do: several events of a row in one commit.
+                _ = try? await storage.write { tx in
+                    try tx.database.execute(
+                        sql: "UPDATE notes SET owner = ?, n = ? WHERE id = ?", arguments: [owner, value, id])
+                    try tx.database.execute(sql: "UPDATE notes SET n = n + 1 WHERE n < 3")
+                    try tx.database.execute(sql: "DELETE FROM notes WHERE id = ?", arguments: ["\((value + 1) % 6)"])
+                }
+            default: break
+            }
+            for index in replicas.indices {
+                replicas[index].seen.formUnion(try await replicas[index].visible(in: hub).keys)
+                guard Int.random(in: 0..<3, using: &random) == 0 else { continue }
+                if Int.random(in: 0..<8, using: &random) == 0 {
+                    replicas[index].documents = [:]
+                    replicas[index].position = 0
+                }
+                let wait: Duration = Bool.random(using: &random) ? .zero : .milliseconds(2)
+                try await replicas[index].pull(hub, limit: Int.random(in: 1...4, using: &random), wait: wait)
+            }
+        }
+        let head = try await hub.head()
+        for index in replicas.indices {
+            while replicas[index].position < head {
+                try await replicas[index].pull(hub, limit: 3, wait: .milliseconds(20))
+            }
+            #expect(
+                try await replicas[index].visible(in: hub) == replicas[index].documents,
+                "replica \(index), seed \(seed)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aWaitingPullIsWokenByWhatConcernsItOnly() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        _ = try await hub.write(.save(fields("a", 1)), to: "1", of: "notes", as: .full)
+        var pull = HubPull(behind: try await hub.head(), of: ["notes"])
+        pull.line = hub.line
+        pull.wait = .seconds(20)
+        let waiting = Task { [pull] in try await hub.pull(pull, as: Self.access("b", where: Self.owns("b"))) }
+        while hub.waitingPulls == 0 { await Task.yield() }
+        _ = try await hub.write(.save(fields("a", 2)), to: "1", of: "notes", as: .full)
+        _ = try await hub.write(.save(fields("b", 3)), to: "2", of: "notes", as: .full)
+        let page = try await waiting.value
+        #expect(page.changes.map(\.document.id) == ["2"])
+        #expect(page.start == pull.position)
+        let stopped = Task { [pull] in try await hub.pull(pull, as: Self.access("c", where: Self.owns("c"))) }
+        while hub.waitingPulls == 0 { await Task.yield() }
+        hub.stop()
+        #expect(try await stopped.value.changes.isEmpty)
+    }
+
+    // MARK: Producers
+
+    @Test func eachWriteIsACommitOfItsClient() async throws {
+        let store = try TemporaryStore()
+        let storage = store.storage
+        let hub = try await StoreHub(storage)
+        let producer = Self.access("anna").producer("phone")
+        _ = try await hub.hello(from: producer, epoch: 1, as: Self.access("anna"))
+        let writes = [
+            HubWrite(origin: 7, document: notes("1"), operation: .save(try fields("a", 1)), base: 0),
+            HubWrite(origin: 8, document: notes("2"), operation: .patch(["n": try Self.text(2)]), base: 0),
+            HubWrite(origin: 9, document: notes("2"), operation: .save(try fields("a", 1)), base: 0),
+            HubWrite(origin: 10, document: notes("1"), operation: .patch(["n": try Self.text(2)]), base: 0),
+        ]
+        let batch = HubBatch(producer: producer, epoch: 1, line: hub.line, firstNumber: 1, writes: writes)
+        let results = try await hub.push(batch, as: Self.access("anna"))
+        #expect(results.map(\.result.isApplied) == [true, false, false, true])
+        #expect(results[1].result == .rejected(.missing))
+        #expect(results[2].result == .blocked)
+        #expect(try await hub.push(batch, as: Self.access("anna")) == results, "a batch that comes twice")
+        let commits = try await storage.changes(since: .position(0), limit: 100).commits.filter {
+            $0.events.contains { $0.table == "notes" }
+        }
+        #expect(commits.map(\.commit.metadata.actor) == ["anna", "anna"])
+        let again = try await hub.hello(from: producer, epoch: 2, as: Self.access("anna"))
+        #expect(again.lastNumber == 4 && again.results == results)
+        await #expect(throws: SyncFailure.sessionEnded(epoch: 2)) { try await hub.push(batch, as: Self.access("anna")) }
+    }
+
+    @Test func whatAClientMayNotSeeIsNotThereForItsWrites() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let anna = Self.access("anna", where: Self.owns("a"))
+        _ = try await hub.write(.save(fields("b", 1)), to: "1", of: "notes", as: .full)
+        await #expect(throws: HubError.notFound) { try await hub.document("1", of: "notes", as: anna) }
+        await #expect(throws: HubError.notFound) {
+            try await hub.write(.patch(["n": Self.text(2)]), to: "1", of: "notes", as: anna)
+        }
+        _ = try await hub.write(.delete, to: "1", of: "notes", as: anna)
+        #expect(try await hub.document("1", of: "notes", as: .full).fields["n"] == "1", "a deletion of nothing")
+        for (owner, id) in [("a", "1"), ("b", "2")] {
+            await #expect(throws: HubError.self, "over another's, and for another") {
+                try await hub.write(.save(fields(owner, 2)), to: id, of: "notes", as: anna)
+            }
+        }
+        _ = try await hub.write(.save(fields("a", 2)), to: "3", of: "notes", as: anna)
+        await #expect(throws: HubError.self, "out of its own sight") {
+            try await hub.write(.patch(["owner": Self.text("b")]), to: "3", of: "notes", as: anna)
+        }
+        #expect(try await hub.documents(of: "notes", limit: 10, as: anna).documents.map(\.id) == ["3"])
+        #expect(try await hub.documents(of: "notes", matching: QueryBuilder(), as: anna).documents.map(\.id) == ["3"])
+        await #expect(throws: HubError.forbidden) { try await hub.documents(of: "other", limit: 1, as: anna) }
+    }
+
+    @Test func deletionsWinAgainstThoseWhoDoNotKnow() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let one = ProducerID("one")
+        _ = try await hub.hello(from: one, epoch: 1, as: .full)
+        let created = try await hub.write(.save(fields("a", 1)), to: "1", of: "notes", as: .full).position
+        let deleted = try await hub.write(.delete, to: "1", of: "notes", as: .full).position
+        let save = { (origin: Int64, base: Int64) in
+            HubWrite(origin: origin, document: self.notes("1"), operation: .save(try self.fields("a", 2)), base: base)
+        }
+        func push(_ write: HubWrite, _ number: Int64) async throws -> WriteResult? {
+            try await hub.push(
+                HubBatch(producer: one, epoch: 1, line: hub.line, firstNumber: number, writes: [write]), as: .full
+            ).first?.result
+        }
+        #expect(try await push(save(1, created), 1) == .rejected(.deleted))
+        #expect(try await push(save(2, deleted), 2)?.isApplied == true)
+    }
+
+    /// A conditional write knows its producer's own changes, and those of the same transaction.
+    @Test func conditionalWritesAreRefusedWhereAnotherHasChangedTheDocument() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let one = ProducerID("one")
+        _ = try await hub.hello(from: one, epoch: 1, as: .full)
+        func push(_ first: Int64, _ base: Int64, _ count: Int) async throws -> [WriteResult] {
+            let writes = try (0..<count).map { offset in
+                HubWrite(
+                    origin: first + Int64(offset), document: notes("1"), operation: .save(try fields("a", offset)),
+                    base: base, isConditional: true)
+            }
+            return try await hub.push(
+                HubBatch(producer: one, epoch: 1, line: hub.line, firstNumber: first, writes: writes), as: .full
+            ).map(\.result)
+        }
+        #expect(try await push(1, 0, 3).allSatisfy(\.isApplied))
+        #expect(try await push(4, 0, 1).allSatisfy(\.isApplied), "its own changes are none of others")
+        let position = try await hub.write(.patch(["n": Self.text(9)]), to: "1", of: "notes", as: .full).position
+        #expect(try await push(5, 0, 1) == [.rejected(.conflict(at: position))])
+        #expect(try await push(6, position, 1).allSatisfy(\.isApplied))
+    }
+
+    /// Values come back as they were sent, whatever their kind, and whatever kind came first.
+    @Test func documentsComeBackAsTheyWereSent() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let samples = [
+            "1", "-7", "1.5", "1e300", "12345678901234567890123", "true", "false", "\"\"", "\"x\\\"\\u00e9\\n\"",
+            "[1,[2]]",
+            "{\"a\":{\"b\":null}}", "9007199254740993", "\"true\"", "0", "\"1\"",
+        ]
+        for (number, sample) in samples.enumerated() {
+            for (other, value) in samples.enumerated() {
+                let id = "\(number)-\(other)"
+                let fields: [String: StorageValue] = [
+                    "id": try Self.text(id), "v\(number)": .text(value), "Öl \"x\"": .text(sample),
+                    "_position": .text(value),
+                ]
+                let written = try await hub.write(.save(fields), to: id, of: "samples", as: .full)
+                let document = try await hub.document(id, of: "samples", as: .full)
+                #expect(document.version == written.version)
+                #expect(
+                    try document.fields.mapValues(Self.normalized) == fields.texts.mapValues(Self.normalized), "\(id)")
+            }
+        }
+        await #expect(throws: HubError.self, "NUL") {
+            try await hub.write(.save(["v0": .text("\"a\\u0000b\"")]), to: "x", of: "samples", as: .full)
+        }
+    }
+
+    private static func normalized(_ json: String) throws -> NSObject? {
+        try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed) as? NSObject
+    }
+}
+
+extension WriteResult {
+    fileprivate var isApplied: Bool { if case .applied = self { true } else { false } }
+}
