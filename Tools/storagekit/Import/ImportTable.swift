@@ -179,7 +179,8 @@ extension ImportTable {
         for column in operation.columns where !(keyColumn == "id" && column.name.equals("id")) {
             let name = Array(column.name)
             guard indexOfColumn[name] == nil, let kind = ImportedKind(column.value) else { continue }
-            fresh.append(Column(name: name, kind: kind, stored: Catalog.storedColumnName(of: column.name.string, besides: &taken)))
+            let stored = Catalog.storedColumnName(of: column.name.string, besides: &taken)
+            fresh.append(Column(name: name, kind: kind, stored: stored))
         }
         let definitions = fresh.map { column in
             EntityDefinition.Column(
