@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "StorageKit", targets: ["StorageKit"]),
         .library(name: "StorageSync", targets: ["StorageSync"]),
         .library(name: "StorageHTTP", targets: ["StorageHTTP"]),
+        .library(name: "StorageServer", targets: ["StorageServer"]),
         .library(name: "StorageUI", targets: ["StorageUI"]),
         .library(name: "StorageSQLiteClient", targets: ["StorageSQLiteClient"]),
         .library(name: "StorageSQLiteNIO", targets: ["StorageSQLiteNIO"]),
@@ -19,7 +20,8 @@ let package = Package(
     traits: [
         .trait(name: "GRDB", description: "The GRDB engine of SQLiteClient, which is then `.live`."),
         .trait(name: "SQLiteNIO", description: "The SwiftNIO engine of SQLiteClient."),
-        .trait(name: "HTTP", description: "HTTP query sources on async-http-client."),
+        .trait(name: "HTTP", description: "HTTP query sources and sync remotes on async-http-client."),
+        .trait(name: "Server", description: "The hub as a server on Hummingbird, and `storagekit serve`."),
         .default(enabledTraits: ["GRDB"]),
     ],
     dependencies: [
@@ -32,6 +34,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         // The client of StorageHTTP, where its trait is enabled.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        // The server, where its trait is enabled; its TLS and HTTP/2 serve the tests of StorageHTTP as well.
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        // The bridge from the events of sync engines, and the server's own lines.
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         // Linked by those who use StorageLifecycle, and nobody else.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -83,6 +92,7 @@ let package = Package(
             dependencies: [
                 "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "StorageMacros",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // Remotes of query sources that are asked over HTTP.
         .target(
@@ -93,7 +103,26 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"])),
             ]),
+        // A hub for clients anywhere: documents, collections and streams of changes over HTTP.
+        .target(
+            name: "StorageServer",
+            dependencies: [
+                "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+            ],
+            resources: [.embedInCode("Client/storagekit.js"), .embedInCode("Protocol/openapi.json")]),
         .target(
             name: "StorageUI",
             dependencies: ["StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageCore"]),
@@ -125,10 +154,14 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageServer", "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
                 "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
             ],
             path: "Tools/storagekit",
             exclude: ["Main"]),
@@ -177,6 +210,7 @@ let package = Package(
                 "PredicateTestSupport", "StorageSync", "StorageTesting", "StorageKit", "StorageSubscriptions",
                 "StorageProjections", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // A worked example, which the tests run.
         .executableTarget(
@@ -188,6 +222,25 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "HummingbirdHTTP2", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Server"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
+            ]),
+        .testTarget(
+            name: "StorageServerTests",
+            dependencies: [
+                "StorageServer", "StorageHTTP", "StorageLifecycle", "StorageSync", "StorageTesting", "StorageKit",
+                "StorageLog", "StorageCore", "StorageKitMain", "sync-worker",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(
+                    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         // What is excluded is compiled by the tests themselves, against the sources of StorageUI with SwiftUI.
         .testTarget(
@@ -204,6 +257,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Tests/CrashWorker"),
+        // One of the devices that HubProcessTests kill.
+        .executableTarget(
+            name: "sync-worker", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"], path: "Tests/SyncWorker"),
         // A disk and an allocator that record and fail, and the process that puts them in the place of the system's.
         .target(name: "FaultSupport", path: "Tests/FaultSupport", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
@@ -217,8 +273,8 @@ let package = Package(
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageSync", "StorageKit", "StorageLog",
-                "StorageCore", "CZstd",
+                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageServer", "StorageSync", "StorageKit",
+                "StorageLog", "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -258,5 +314,6 @@ for target in package.targets where target.type != .system && !["CSQLite", "Faul
             .define("SQLITE_ENGINE_GRDB", .when(traits: ["GRDB"])),
             .define("SQLITE_ENGINE_SQLITENIO", .when(traits: ["SQLiteNIO"])),
             .define("STORAGE_HTTP", .when(traits: ["HTTP"])),
+            .define("STORAGE_SERVER", .when(traits: ["Server"])),
         ]
 }

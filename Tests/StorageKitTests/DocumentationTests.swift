@@ -18,7 +18,7 @@ import Testing
     private static let compiled = [
         "StorageKitTests/DocumentationExamples.swift", "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
-        "StorageSyncTests/Engines/SyncExamples.swift",
+        "StorageSyncTests/Engines/SyncExamples.swift", "StorageServerTests/HubExamples.swift",
         "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
     ]
 

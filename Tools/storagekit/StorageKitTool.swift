@@ -30,7 +30,7 @@ struct StorageKitTool: AsyncParsableCommand {
             RestoreStateCommand.self,
             BackupCommand.self, RestoreCommand.self,
             SchemaCommand.self, StatsCommand.self, VerifyCommand.self, DoctorCommand.self, RebuildCommand.self,
-            ProjectionsCommand.self, SourcesCommand.self, CompletionsCommand.self, ManualCommand.self,
+            ProjectionsCommand.self, SourcesCommand.self, ServeCommand.self, TokensCommand.self, CompletionsCommand.self, ManualCommand.self,
         ])
 
     /// Without a command, tells where to begin.

@@ -80,7 +80,12 @@ extension SyncCore {
         record.position = page.end
         var changed = outbox.confirm(page.changes, pulledUpTo: page.end)
         changed += outbox.parkConflicts(with: page.changes)
-        return [savingOutbox(changed) { $0.changes = page.changes }]
+        return [
+            savingOutbox(changed) {
+                $0.changes = page.changes
+                $0.isComplete = page.isComplete
+            }
+        ]
     }
 
     private mutating func savingOutbox(

@@ -5,11 +5,14 @@ package struct SyncPage: Sendable, Equatable {
     /// Up to here nothing else concerns this client.
     package let end: Int64
     package let changes: [RemoteChange]
+    /// Whether it has all documents that there are at its end, or are changed behind it: others are gone.
+    package let isComplete: Bool
 
-    package init(start: Int64, end: Int64, changes: [RemoteChange]) {
+    package init(start: Int64, end: Int64, changes: [RemoteChange], isComplete: Bool = false) {
         self.start = start
         self.end = end
         self.changes = changes
+        self.isComplete = isComplete
     }
 
     /// Whether its changes stand by position, between its start and its end.

@@ -10,6 +10,8 @@ package struct SyncTransaction: Sendable, Equatable {
     package var rewind: Int64?
     /// To be applied to the rows that were pulled, in this order.
     package var changes: [RemoteChange] = []
+    /// Whether rows that the changes don't name go, where nothing of them is pending.
+    package var isComplete = false
     /// Documents that were changed on both sides, whose pending writes are made on what was pulled from now on: what both have
     /// changed is to be merged, by another write where that is needed. Comes after the changes.
     package var conflicts: [DocumentID] = []

@@ -70,7 +70,7 @@ extension DocumentFields {
 
 extension [String: StorageValue] {
     /// Of values that are JSON texts, those.
-    var texts: [String: String] {
+    package var texts: [String: String] {
         compactMapValues { if case .text(let text) = $0 { text } else { nil } }
     }
 }

@@ -29,6 +29,8 @@ struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
     let find: (@MainActor @Sendable (QueryBuilder) async throws -> [T])?
     /// What changes from now on. Of a remote of single documents: one of them, as it is and as it changes.
     let listen: @MainActor @Sendable (_ id: String?) -> AsyncThrowingStream<Change, any Error>
+    /// The hub that the remote is a collection of; nil for any other remote.
+    let hub: (any HubService)?
 }
 
 extension RemoteAccess {
@@ -55,7 +57,7 @@ extension RemoteAccess {
                     }
                     continuation.onTermination = { _ in task.cancel() }
                 }
-            })
+            }, hub: remote as? any HubService)
     }
 
     @MainActor init<Remote: RemoteCollectionService>(_ remote: Remote) where Remote.T == T {
@@ -89,6 +91,6 @@ extension RemoteAccess {
                     ]
                     continuation.onTermination = { _ in for task in tasks { task.cancel() } }
                 }
-            })
+            }, hub: remote as? any HubService)
     }
 }

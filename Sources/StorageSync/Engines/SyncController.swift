@@ -418,27 +418,49 @@ extension SyncController {
     private func make(_ id: String) async throws {
         guard try await cached(id) == nil else { return }
         let scope = try await open()
-        var listening = await scope.remote.add(try await existing(id))
+        switch scope.remote {
+        case .service(let remote): try await make(id, from: remote, in: scope)
+        case .hub(let remote): try await make(id, from: remote, in: scope)
+        }
+    }
+
+    /// Pulls what the hub has, up to the document's last change.
+    private func make(_ id: String, from remote: HubRemote<T>, in scope: SyncScope<T>) async throws {
+        let version = try await existing(id) { try await remote.want($0) }
         while true {
             try Task.checkCancellation()
             let pages = await scope.driver.pageCount
-            let isHeld = await scope.remote.holds(id, behind: scope.driver.position)
+            if await scope.driver.position >= version { break }
+            try await scope.driver.waitForPage(after: pages)
+        }
+        // Deleted here, or meanwhile.
+        guard try await cached(id) != nil else { throw StorageError.noDocument(id) }
+    }
+
+    private func make(_ id: String, from remote: ServiceRemote<T>, in scope: SyncScope<T>) async throws {
+        var listening = await remote.add(try await existing(id) { try await fetch($0, .alwaysFetch) })
+        while true {
+            try Task.checkCancellation()
+            let pages = await scope.driver.pageCount
+            let isHeld = await remote.holds(id, behind: scope.driver.position)
             if try await cached(id) != nil { return }
             if isHeld {
                 try await scope.driver.waitForPage(after: pages)
-            } else if await scope.remote.generation == listening {
+            } else if await remote.generation == listening {
                 // Deleted here, or meanwhile.
                 throw StorageError.noDocument(id)
             } else {
                 // Given up with all else that was received, since listening began again.
-                listening = await scope.remote.add(try await existing(id))
+                listening = await remote.add(try await existing(id) { try await fetch($0, .alwaysFetch) })
             }
         }
     }
 
-    private func existing(_ id: String) async throws -> T {
+    private func existing<Found: Sendable>(
+        _ id: String, _ find: (String) async throws -> Found
+    ) async throws -> Found {
         do {
-            return try await fetch(id, .alwaysFetch)
+            return try await find(id)
         } catch RemoteError.notFound {
             throw StorageError.noDocument(id)
         }

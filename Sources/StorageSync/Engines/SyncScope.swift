@@ -3,8 +3,13 @@ internal import StorageLog
 
 /// One path of a remote while its documents are in the store, and what sends and receives them.
 struct SyncScope<T: DataSyncModelProtocol>: Sendable {
+    enum Remote: Sendable {
+        case service(ServiceRemote<T>)
+        case hub(HubRemote<T>)
+    }
+
     let store: SyncStore<T>
-    let remote: ServiceRemote<T>
+    let remote: Remote
     let driver: SyncDriver<T>
 
     var path: String { store.path }
@@ -16,16 +21,23 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
     ) async throws -> SyncScope {
         let store = SyncStore<T>(storage: storage, manager: manager, path: path, resolution: resolution)
         let state = try await store.activate(document: document)
-        let remote = ServiceRemote(
-            access, store: store, since: state.row.since, document: document ?? state.row.document)
+        let document = document ?? state.row.document
         var configuration = SyncCore.Configuration()
-        // A service takes them one by one.
-        configuration.batchWrites = 50
-        // Nor can it be put back to a backup in a way that would be noticed.
-        configuration.confirmedWrites = 0
         configuration.mergesConflicts = resolution.merges
+        let (remote, answering): (Remote, any SyncRemote)
+        if let hub = access.hub {
+            let found = HubRemote(access, hub, store: store, row: state.row, document: document)
+            (remote, answering) = (.hub(found), found)
+        } else {
+            let found = ServiceRemote(access, store: store, since: state.row.since, document: document)
+            (remote, answering) = (.service(found), found)
+            // A service takes them one by one.
+            configuration.batchWrites = 50
+            // Nor can it be put back to a backup in a way that would be noticed.
+            configuration.confirmedWrites = 0
+        }
         let driver = SyncDriver(
-            store: store, state: state, remote: remote, configuration: configuration, publish: publish)
+            store: store, state: state, remote: answering, configuration: configuration, publish: publish)
         await driver.start()
         return SyncScope(store: store, remote: remote, driver: driver)
     }

@@ -20,22 +20,19 @@ package struct HubAccess: Sendable, Hashable {
 
     /// Who the client is, as commits name it.
     package let actor: String
-    /// Begins the ids of its producers, so that no client can write under the name of another's; the id of its token, for example.
+    /// Begins the ids of its producers, so that no client can write under the name of another's; the name of its token, for example.
     package let namespace: String
     package let grants: [Grant]
-    /// Whether it may see how the server does.
-    package let administers: Bool
 
-    package init(actor: String, namespace: String, grants: [Grant], administers: Bool = false) {
+    package init(actor: String, namespace: String, grants: [Grant]) {
         self.actor = actor
         self.namespace = namespace
         self.grants = grants
-        self.administers = administers
     }
 
     /// Everything: for a program that uses its own hub.
     package static let full = HubAccess(
-        actor: "hub", namespace: "", grants: [Grant(entity: nil, reads: true, writes: true)], administers: true)
+        actor: "hub", namespace: "", grants: [Grant(entity: nil, reads: true, writes: true)])
 
     package func grant(_ entity: String) -> Grant? {
         grants.first { $0.entity == entity } ?? grants.first { $0.entity == nil }

@@ -31,7 +31,10 @@ final class HubHistory {
 
     init(of batches: [HubBatch], _ writer: LogWriter, _ db: Database) throws {
         let reader = LogReader(writer.database)
-        var looked: Set<DocumentID> = []
+        var bases: [DocumentID: Int64] = [:]
+        for write in batches.flatMap(\.writes) {
+            bases[write.document] = min(bases[write.document] ?? .max, write.base)
+        }
         for batch in batches {
             let lastOrigin = try HubProducers.load(batch.producer, in: db)?.lastOrigin ?? 0
             for write in batch.writes {
@@ -46,10 +49,13 @@ final class HubHistory {
                 if write.isConditional, lastChanges[write.document] == nil {
                     lastChanges[write.document] = try Self.lastChanges(of: key, in: table, reader)
                 }
-                guard looked.insert(write.document).inserted, try table.row(key, in: writer.database) == nil else {
-                    continue
-                }
-                deletions[write.document] = try Self.deletion(of: key, in: table, reader, writer.catalog)
+                // Looked up with the first write of the document.
+                guard let base = bases.removeValue(forKey: write.document) else { continue }
+                let version = try table.row(key, in: writer.database)?.position
+                // All that has happened to a document that is there was known.
+                if let version, version <= base { continue }
+                deletions[write.document] = try Self.deletion(
+                    of: key, in: table, behind: version == nil ? 0 : base, reader, writer.catalog)
             }
         }
     }
@@ -60,7 +66,7 @@ final class HubHistory {
         positions[Write(producer: producer, origin: origin)]
     }
 
-    /// The last deletion of a document that isn't there.
+    /// The last deletion of a document that isn't there, or was made again; of one that was made again before all writes were made, none.
     func deletion(of document: DocumentID) -> Deletion? { deletions[document] }
 
     /// The last change of a document by anybody but a producer; 0 where there is none.
@@ -87,17 +93,18 @@ final class HubHistory {
         return position
     }
 
+    /// - Complexity: O(*n*) in the versions of the document behind the position.
     private static func deletion(
-        of key: StorageValue, in table: HubTable, _ reader: LogReader, _ catalog: Catalog
+        of key: StorageValue, in table: HubTable, behind position: Int64, _ reader: LogReader, _ catalog: Catalog
     ) throws -> Deletion? {
         var deletion: Deletion?
         try reader.forEachVersion(of: [key], in: table.entity) { batch, index in
+            guard batch.header.first + Int64(index) > position else { return false }
             let event = batch.event(at: index, catalog: catalog)
-            if event.operation == .delete {
-                deletion = Deletion(
-                    position: event.position, producer: HubSource(event.commit.metadata)?.producer,
-                    row: table.row(before: event), table: table)
-            }
+            guard event.operation == .delete else { return true }
+            deletion = Deletion(
+                position: event.position, producer: HubSource(event.commit.metadata)?.producer,
+                row: table.row(before: event), table: table)
             return false
         }
         return deletion

@@ -3,7 +3,7 @@ internal import StorageKit
 internal import StorageLog
 internal import Synchronization
 
-/// What a follower of a hub is told: some entities, as far as its access goes.
+/// What a follower of a hub gets: changes of some entities, as far as its access goes.
 ///
 /// Isolation: `Sendable`; evaluators are made once for each state of a table, behind a mutex.
 final class HubScope: Sendable {
@@ -30,7 +30,7 @@ final class HubScope: Sendable {
     convenience init(_ entity: String, _ access: HubAccess) { self.init(HubPull(behind: 0, of: [entity]), access) }
 
     /// What a change is to the follower; nil where it is nothing.
-    func told(_ change: HubChange) -> RemoteChange? {
+    func visibleChange(of change: HubChange) -> RemoteChange? {
         guard entities.contains(change.table.name), document.map({ $0 == change.id }) ?? true else { return nil }
         let operation: WriteOperation
         if let new = change.new, sees(new, in: change.table) {

@@ -75,7 +75,7 @@ extension HubTable {
         return Int64(id).flatMap { String($0) == id ? .integer($0) : nil }
     }
 
-    /// The id of the document whose row has a key; nil where that can't be told as a text.
+    /// The id of the document whose row has a key; nil where it isn't one.
     func id(of key: StorageValue) -> String? {
         switch key {
         case .text(let text): text

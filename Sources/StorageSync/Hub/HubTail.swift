@@ -7,10 +7,10 @@ internal import Synchronization
 ///
 /// Always true:
 /// 1. The changes are all net changes behind the first border and up to `end`, by position; a document has one for each part that was read.
-/// 2. A follower is told changes from the border of a part on: what a document was before its change is what it was there.
+/// 2. A page begins at the border of a part: what a document was before its change is what it was there.
 /// 3. Nothing that was appended while a follower has waited concerns it.
 ///
-/// A follower that is slow finds more than one change of a document, and is told one; one that is slower than the memory allows reads
+/// A follower that is slow finds more than one change of a document, and gets one; one that is slower than the memory allows reads
 /// the log. Nobody waits for either.
 ///
 /// Isolation: `Sendable`, its state behind a mutex.
@@ -46,7 +46,7 @@ final class HubTail: Sendable {
 
     /// The changes behind a position that concern a follower, each document's once, and up to where they reach.
     ///
-    /// - Parameter limit: The most changes; only whole parts are told, because a document's last change may lie in another part than
+    /// - Parameter limit: The most changes; a page has whole parts only, because a document's last change may lie in another part than
     ///   the one with which it has left what the follower sees.
     /// - Returns: nil where the position is no border of what is kept, or the next part is larger than the limit.
     func changes(
@@ -64,17 +64,17 @@ final class HubTail: Sendable {
             return (state.changes[first..<behind], reached, end == state.borders.count - 1)
         }
         guard let kept else { return nil }
-        return (Self.told(kept.changes, in: scope), kept.end, kept.isWhole)
+        return (Self.composed(kept.changes, in: scope), kept.end, kept.isWhole)
     }
 
-    /// What a follower is told of changes, a document's composed to one.
-    static func told(_ changes: some Sequence<HubChange>, in scope: HubScope) -> [RemoteChange] {
+    /// The changes that a follower may see, those of a document composed to one.
+    static func composed(_ changes: some Sequence<HubChange>, in scope: HubScope) -> [RemoteChange] {
         var net: [DocumentID: HubChange] = [:]
         for change in changes where scope.entities.contains(change.table.name) {
             let document = DocumentID(entity: change.table.name, id: change.id)
             net[document] = net[document].map { $0.followed(by: change) } ?? change
         }
-        return net.values.compactMap(scope.told).sorted { $0.position < $1.position }
+        return net.values.compactMap(scope.visibleChange(of:)).sorted { $0.position < $1.position }
     }
 }
 
@@ -91,7 +91,7 @@ extension HubTail {
             state.changes += changes
             state.bytes += changes.reduce(0) { $0 + $1.byteCount }
             Self.trim(&state)
-            let concerned = state.waiters.filter { waiter in changes.contains { waiter.value.scope.told($0) != nil } }
+            let concerned = state.waiters.filter { waiter in changes.contains { waiter.value.scope.visibleChange(of: $0) != nil } }
             for id in concerned.keys { state.waiters[id] = nil }
             return concerned.values.map { ($0, before) }
         }

@@ -55,10 +55,15 @@ struct HubWriter {
         let source = HubSource(producer: producer, origin: write.origin)
         let metadata = CommitMetadata(actor: access.actor, reason: "sync", attributes: source.attributes)
         do {
-            let receipt = try writer.commit(metadata) { _ = try change(write, from: producer) }
+            var position: Int64?
+            let receipt = try writer.commit(metadata) {
+                _ = try change(write, from: producer)
+                position = try lastPosition(of: write.document)
+            }
             known.applied(origin: write.origin)
-            if receipt.commit != nil { history?.noteChange(of: write.document, at: receipt.last, by: producer) }
-            return .applied(at: receipt.last)
+            guard receipt.commit != nil, let position else { return .applied(at: receipt.last) }
+            history?.noteChange(of: write.document, at: position, by: producer)
+            return .applied(at: position)
         } catch let error as Rejected {
             return .rejected(error.rejection)
         } catch let error as StorageError where !error.isOfTheStore {
@@ -77,7 +82,7 @@ extension HubWriter {
     private struct Found {
         var key: StorageValue
         var row: (position: Int64, row: HubTable.Row)?
-        /// The last deletion, where the document was deleted.
+        /// The last deletion of the document, also of one that was made again.
         var deletion: HubHistory.Deletion?
         var isVisible: Bool
     }
@@ -88,7 +93,7 @@ extension HubWriter {
     /// - Returns: Whether it has created the document.
     /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; what the store throws.
     func change(
-        _ write: HubWrite, from producer: ProducerID?, expecting expectation: HubExpectation = .anything
+        _ write: HubWrite, from producer: ProducerID?, expecting expectation: RowExpectation? = nil
     ) throws -> Bool {
         guard access.mayWrite(write.document.entity) else {
             throw Rejected(rejection: .invalid("Nothing may be written to \"\(write.document.entity)\" here."))
@@ -96,28 +101,32 @@ extension HubWriter {
         let scope = HubScope(write.document.entity, access)
         let found = try find(write.document, scope)
         try check(expectation, found)
-        if write.isConditional, let producer, found.isVisible,
-            let position = history?.lastChange(of: write.document, byOthersThan: producer), position > write.base
-        {
-            throw Rejected(rejection: .conflict(at: position))
-        }
-        let patch: [String: String]
+        try checkChanges(of: found, by: producer, write)
         switch write.operation {
         case .delete:
             if found.isVisible { try delete(write.document, found, from: producer) }
             return false
-        case .save(let values), .patch(let values): patch = values.texts
+        case .save(let values), .patch(let values):
+            try put(values.texts, write, found, scope)
+            return found.row == nil
         }
-        if let deletion = found.deletion, deletion.position > write.base,
+    }
+
+    /// Rejects a write that doesn't know of what others have done to its document, where that matters.
+    private func checkChanges(of found: Found, by producer: ProducerID?, _ write: HubWrite) throws {
+        if write.operation != .delete, let deletion = found.deletion, deletion.position > write.base,
             deletion.producer != producer || producer == nil
         {
             throw Rejected(rejection: .deleted)
         }
+        if write.isConditional, let producer, found.isVisible || found.deletion != nil,
+            let position = history?.lastChange(of: write.document, byOthersThan: producer), position > write.base
+        {
+            throw Rejected(rejection: .conflict(at: position))
+        }
         if case .patch = write.operation, !found.isVisible {
             throw Rejected(rejection: found.deletion == nil ? .missing : .deleted)
         }
-        try put(patch, write, found, scope)
-        return found.row == nil
     }
 
     private func delete(_ document: DocumentID, _ found: Found, from producer: ProducerID?) throws {
@@ -126,6 +135,13 @@ extension HubWriter {
         try table.delete(found.key, with: writer)
         history?.note(
             HubHistory.Deletion(position: position, producer: producer, row: row, table: table), of: document)
+    }
+
+    /// The position of a document's last change as part of the commit under way; nil where that hasn't changed it. Triggers and cascades
+    /// have changed others behind it.
+    private func lastPosition(of document: DocumentID) throws -> Int64? {
+        if let version = try version(of: document) { return version }
+        return history?.deletion(of: document)?.position
     }
 
     /// The position of a document's last change; nil where it isn't there.
@@ -163,21 +179,20 @@ extension HubWriter {
         guard let table = HubTable(entity), let key = table.key(of: document.id) else {
             throw Rejected(rejection: .invalid("\"\(document.entity)\" has no document with such an id."))
         }
-        if let row = try table.row(key, in: writer.database) {
-            return Found(key: key, row: row, isVisible: scope.sees(row.row, in: table))
-        }
         // One that the client couldn't see was never there for it.
         let deletion = history?.deletion(of: document).flatMap { scope.sees($0.row, in: $0.table) ? $0 : nil }
-        return Found(key: key, deletion: deletion, isVisible: false)
+        let row = try table.row(key, in: writer.database)
+        return Found(
+            key: key, row: row, deletion: deletion, isVisible: row.map { scope.sees($0.row, in: table) } ?? false)
     }
 
-    private func check(_ expectation: HubExpectation, _ found: Found) throws {
+    private func check(_ expectation: RowExpectation?, _ found: Found) throws {
         let holds =
             switch expectation {
-            case .anything: true
+            case nil: true
             case .absent: found.row == nil
-            case .present: found.isVisible
-            case .version(let position): found.isVisible && found.row?.position == position
+            case .exists: found.isVisible
+            case .position(let position): found.isVisible && found.row?.position == position
             }
         guard holds else { throw HubError.preconditionFailed }
     }
@@ -191,18 +206,5 @@ extension HubTable {
             if let index = index(of: field.column) { row.values[index] = field.value }
         }
         return row
-    }
-}
-
-extension HubError {
-    /// For whoever sent what is refused.
-    var reason: String {
-        switch self {
-        case .notFound: "There is no such document."
-        case .forbidden: "That isn't allowed here."
-        case .preconditionFailed: "The document isn't as it was expected to be."
-        case .invalid(let reason): reason
-        case .keyReused: "The idempotency key was used for something else."
-        }
     }
 }

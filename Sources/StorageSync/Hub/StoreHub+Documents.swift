@@ -1,6 +1,6 @@
 internal import GRDB
 internal import StorageCore
-internal import StorageKit
+package import StorageKit
 internal import StorageLog
 internal import Synchronization
 
@@ -88,7 +88,7 @@ extension StoreHub {
     /// - Throws: ``HubError``.
     package func write(
         _ operation: WriteOperation, to id: String, of entity: String,
-        expecting expectation: HubExpectation = .anything,
+        expecting expectation: RowExpectation? = nil,
         key: HubRequestKey? = nil, as access: HubAccess
     ) async throws -> HubOutcome {
         guard access.mayWrite(entity) else { throw HubError.forbidden }
@@ -105,7 +105,7 @@ extension StoreHub {
     }
 
     private func write(
-        _ write: HubWrite, expecting expectation: HubExpectation, as access: HubAccess
+        _ write: HubWrite, expecting expectation: RowExpectation?, as access: HubAccess
     ) async throws -> HubOutcome {
         let outcome = Mutex<(version: Int64?, isCreated: Bool)>((nil, false))
         let receipt = try await storage.engine.commit(Self.metadata(access)) { writer, db in
@@ -120,7 +120,7 @@ extension StoreHub {
 
     /// The outcome is stored in the transaction of the write.
     private func write(
-        _ write: HubWrite, expecting expectation: HubExpectation, key: HubRequestKey, as access: HubAccess
+        _ write: HubWrite, expecting expectation: RowExpectation?, key: HubRequestKey, as access: HubAccess
     ) async throws -> HubOutcome {
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {

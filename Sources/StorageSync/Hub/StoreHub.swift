@@ -5,14 +5,14 @@ internal import StorageLog
 
 /// A hub on a store: its entities are the collections, its rows the documents, its log the order of all writes.
 ///
-/// - Each write is a commit of its own, with its client as the actor and where it came from in its attributes, so the log tells who
-///   changed what. Writes of the hub's own program, by whatever means, are told to followers like any other.
+/// - Each write is a commit of its own, with its client as the actor and where it came from in its attributes, so the log says who
+///   changed what. Followers get writes of the hub's own program, by whatever means, like any other.
 /// - What a client may not see doesn't exist for it: not in documents, pages and streams, nor in what its writes find.
 ///   An id that is taken by such a document can't be saved under; that much a client can find out.
 /// - Columns of one document that several clients write keep the value that is written last. Deletes win: a write by somebody who
 ///   doesn't know of the deletion is rejected.
 ///
-/// A document of the hub is a whole row: what a follower is told is what a document is by then, not each step.
+/// A document of the hub is a whole row: a follower gets what a document is by then, not each step.
 ///
 /// Isolation: `Sendable`; reads and writes are those of the store.
 package final class StoreHub: SyncHub {
@@ -62,6 +62,8 @@ package final class StoreHub: SyncHub {
         following.cancel()
         tail.stop()
     }
+
+    package var isStopped: Bool { tail.isStopped }
 
     /// How many pulls wait for a change.
     package var waitingPulls: Int { tail.waiterCount }
@@ -116,7 +118,10 @@ extension StoreHub {
 
 extension StoreHub {
     package func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage {
-        guard pull.line.map({ $0 == line }) ?? (pull.position == 0) else { throw SyncFailure.sessionEnded(epoch: nil) }
+        guard pull.position >= 0, pull.line.map({ $0 == line }) ?? (pull.position == 0) else {
+            throw SyncFailure.sessionEnded(epoch: nil)
+        }
+        guard pull.limit > 0 else { throw SyncFailure.refused(.invalid("A page has room for one change at least.")) }
         let scope = HubScope(pull, access)
         let start = pull.position
         let deadline = ContinuousClock.now + min(pull.wait, Self.longestWait)
@@ -153,11 +158,11 @@ extension StoreHub {
             if isFirst { return try Self.documents(in: scope, log, limit: limit) }
             // To where the tail goes on. What lies behind it is being read.
             guard position < end else { return Page(changes: [], end: position) }
-            // No more events than changes may be told: a page that was cut between two events of a document wouldn't tell that
-            // the document has left what the follower sees.
+            // No more events than a page has room for changes: in a page that was cut between two events of a document, the
+            // change with which the document has left what the follower sees would be missing.
             let (changes, reached) = try log.changes(
                 behind: position, through: end, of: scope.entities, limit: min(Self.eventsPerRead, limit))
-            return Page(changes: HubTail.told(changes, in: scope), end: reached, isWhole: reached == end)
+            return Page(changes: HubTail.composed(changes, in: scope), end: reached, isWhole: reached == end)
         }
     }
 
@@ -191,11 +196,11 @@ extension StoreHub {
             changes.append(change)
             bytes += change.byteCount
             guard bytes <= maximumPageBytes else {
-                return Page(changes: HubTail.told(changes, in: scope), end: position, isWhole: false)
+                return Page(changes: HubTail.composed(changes, in: scope), end: position, isWhole: false)
             }
         }
         let end = isWhole ? log.head : found.last?.position ?? log.head
-        return Page(changes: HubTail.told(changes, in: scope), end: end, isWhole: isWhole)
+        return Page(changes: HubTail.composed(changes, in: scope), end: end, isWhole: isWhole)
     }
 
     /// A page ends behind the document that makes it longer than this.

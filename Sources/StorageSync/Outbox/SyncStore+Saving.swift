@@ -64,6 +64,7 @@ extension SyncStore {
             concerned[id] = document
         }
         try outbox.save(transaction.writes, in: db)
+        if transaction.isComplete { try removeAll(butThoseOf: Set(told.keys), tx) }
         for (id, document) in concerned {
             if document.hadPending, document.expected == document.remote, !document.needsReplay {
                 try advanceBase(of: id, to: document.remote, in: db)
@@ -138,6 +139,14 @@ extension SyncStore {
         guard hadPending || needsBase else { return ConcernedDocument(hadPending: false) }
         let base = try base(of: id, since: row.since, in: db, documents)
         return ConcernedDocument(remote: base, expected: base, hadPending: hadPending)
+    }
+
+    /// Removes documents that the remote doesn't have any more. Those with pending writes stay until these have an outcome.
+    private func removeAll(butThoseOf ids: Set<String>, _ tx: WriteTransaction) throws {
+        let pending = Set(try outbox.pendingDocuments(in: tx.database))
+        for (id, _) in try table.positions(tx.database) where !ids.contains(id) && !pending.contains(id) {
+            try table.delete(id, tx)
+        }
     }
 
     /// Whether what the remote has of a document is, without anything stored, the document before the first of its pending writes, as the

@@ -167,7 +167,11 @@ extension SyncStore {
         let lineage = try StoreLineage.load(tx.writer.database)
         let head = tx.writer.nextPosition - 1
         guard row.scanned > head || (!row.line.isEmpty && row.line != lineage.line(of: row.scanned).id) else {
-            return row
+            guard !row.line.isEmpty, row.line != lineage.lines.last?.id else { return row }
+            // A copy that goes on from here writes under numbers of its own.
+            var renumbered = row
+            (renumbered.record.lastNumber, renumbered.record.settledNumber) = (0, 0)
+            return renumbered
         }
         let shared = min(head, lineage.lines.last.map { $0.fork } ?? 0)
         var fresh = SyncRemoteRow(path: path)

@@ -224,29 +224,6 @@ struct StoreHubTests {
         #expect(try await push(save(2, deleted), 2)?.isApplied == true)
     }
 
-    /// A conditional write knows its producer's own changes, and those of the same transaction.
-    @Test func conditionalWritesAreRefusedWhereAnotherHasChangedTheDocument() async throws {
-        let store = try TemporaryStore()
-        let hub = try await StoreHub(store.storage)
-        let one = ProducerID("one")
-        _ = try await hub.hello(from: one, epoch: 1, as: .full)
-        func push(_ first: Int64, _ base: Int64, _ count: Int) async throws -> [WriteResult] {
-            let writes = try (0..<count).map { offset in
-                HubWrite(
-                    origin: first + Int64(offset), document: notes("1"), operation: .save(try fields("a", offset)),
-                    base: base, isConditional: true)
-            }
-            return try await hub.push(
-                HubBatch(producer: one, epoch: 1, line: hub.line, firstNumber: first, writes: writes), as: .full
-            ).map(\.result)
-        }
-        #expect(try await push(1, 0, 3).allSatisfy(\.isApplied))
-        #expect(try await push(4, 0, 1).allSatisfy(\.isApplied), "its own changes are none of others")
-        let position = try await hub.write(.patch(["n": Self.text(9)]), to: "1", of: "notes", as: .full).position
-        #expect(try await push(5, 0, 1) == [.rejected(.conflict(at: position))])
-        #expect(try await push(6, position, 1).allSatisfy(\.isApplied))
-    }
-
     /// Values come back as they were sent, whatever their kind, and whatever kind came first.
     @Test func documentsComeBackAsTheyWereSent() async throws {
         let store = try TemporaryStore()

@@ -5,7 +5,7 @@ import StorageCore
 /// One store, the processes that use it, and their way to the hub.
 final class SimulatedClient {
     let number: Int
-    let store = SimulatedStore()
+    let store: SimulatedStore
     private(set) var processes: [SimulatedProcess] = []
     /// Whether one process at a time drives the synchronisation. Without, what is saved must keep them from doing harm.
     let isLocked: Bool
@@ -19,7 +19,10 @@ final class SimulatedClient {
     /// The process that holds the lock.
     private(set) weak var lockHolder: SimulatedProcess?
 
-    init(number: Int, processes count: Int, isLocked: Bool, merges: Bool, simulation: Simulation) {
+    init(
+        number: Int, processes count: Int, isLocked: Bool, merges: Bool, isOld: Bool, simulation: Simulation
+    ) {
+        store = SimulatedStore(unknownField: isOld ? "c" : nil)
         self.number = number
         self.isLocked = isLocked
         self.merges = merges

@@ -12,6 +12,29 @@ final class SimulatedStore {
     private(set) var pulled: [DocumentID: [String: StorageValue]] = [:]
     private var changes: [RemoteChange] = []
     private var head: Int64 = 0
+    /// A field that its version of the program doesn't know: it has no column for it. Nil for the newest version.
+    private(set) var unknownField: String?
+
+    init(unknownField: String?) { self.unknownField = unknownField }
+
+    /// Another version of the program opens the store: what the remote has is asked for again, now that there is a column for it.
+    func upgrade() {
+        guard unknownField != nil else { return }
+        unknownField = nil
+        revision += 1
+        record.position = 0
+        pulled = [:]
+        changes = []
+    }
+
+    private func known(_ change: RemoteChange) -> WriteOperation {
+        guard let unknownField else { return change.operation }
+        switch change.operation {
+        case .save(let columns): return .save(columns.filter { $0.key != unknownField })
+        case .patch(let columns): return .patch(columns.filter { $0.key != unknownField })
+        case .delete: return .delete
+        }
+    }
 
     /// What somebody who uses the store sees: what was pulled, and what is pending on top of it.
     var visible: [DocumentID: [String: StorageValue]] {
@@ -49,11 +72,11 @@ final class SimulatedStore {
             for (position, row) in rows { rows[position]?.base = min(row.base, end) }
             changes.removeAll { $0.position > end }
             pulled = [:]
-            for change in changes { pulled.apply(change.operation, to: change.document) }
+            for change in changes { pulled.apply(known(change), to: change.document) }
         }
         for change in transaction.changes {
             changes.append(change)
-            pulled.apply(change.operation, to: change.document)
+            pulled.apply(known(change), to: change.document)
         }
         return true
     }
@@ -62,7 +85,7 @@ final class SimulatedStore {
     func applyLate(_ changes: [RemoteChange]) {
         for change in changes {
             self.changes.append(change)
-            pulled.apply(change.operation, to: change.document)
+            pulled.apply(known(change), to: change.document)
         }
     }
 

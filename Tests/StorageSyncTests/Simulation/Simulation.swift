@@ -6,8 +6,8 @@ import StorageCore
 /// Clients and a hub in one thread and in virtual time: what happens is decided by the seed alone.
 ///
 /// While it is troubled, messages are lost, delivered twice, late and out of order, directions are cut, processes die between
-/// any two effects, clocks jump, and the hub restarts or goes on from an older backup. Then it heals, and has some minutes to
-/// come to rest.
+/// any two effects, clocks jump, versions of the program that know fewer fields are replaced, and the hub restarts or goes on from an
+/// older backup. Then it heals, and has some minutes to come to rest.
 final class Simulation {
     struct WriteID: Hashable {
         let client: Int
@@ -36,7 +36,8 @@ final class Simulation {
         hub = SimulatedHub()
         clients = (0..<count).map { number in
             SimulatedClient(
-                number: number, processes: chance(3) ? 2 : 1, isLocked: !chance(4), merges: chance(3), simulation: self)
+                number: number, processes: chance(3) ? 2 : 1, isLocked: !chance(4), merges: chance(3), isOld: chance(3),
+                simulation: self)
         }
         for client in clients { for process in client.processes { process.startLater() } }
         for _ in 0..<writes {
@@ -94,7 +95,8 @@ final class Simulation {
     func merge(_ document: DocumentID, of client: SimulatedClient) {
         guard client.store.pulled[document] != nil, client.store.visible[document] != nil else { return }
         count("merged conflicts")
-        let columns: [String: StorageValue] = ["c": .integer(client.store.nextPosition % 13), tag(of: client): .null]
+        let field = client.store.unknownField == "c" ? "a" : "c"
+        let columns: [String: StorageValue] = [field: .integer(client.store.nextPosition % 13), tag(of: client): .null]
         write(.patch(columns), to: document, client)
         for process in client.processes { time.schedule(after: 0) { process.noticeWrites() } }
     }
@@ -104,7 +106,7 @@ final class Simulation {
 
     private func operation(on document: DocumentID, of client: SimulatedClient) -> WriteOperation {
         let columns: [String: StorageValue] = [
-            pick(["a", "b", "c"]): .integer(Int64(random.next() % 14)), "by": .text("\(client.number)"),
+            pick(["a", "b", "c"].filter { $0 != client.store.unknownField }): .integer(Int64(random.next() % 14)), "by": .text("\(client.number)"),
             tag(of: client): .null,
         ]
         return switch random.next() % 8 {
@@ -129,7 +131,7 @@ final class Simulation {
     private func trouble() {
         guard isTroubled else { return }
         let client = pick(clients)
-        switch random.next() % 8 {
+        switch random.next() % 9 {
         case 0:
             count("hub restarts")
             hub.isUp = false
@@ -146,6 +148,11 @@ final class Simulation {
             count("clock jumps")
             client.clockOffset += .random(in: -31_536_000_000_000...31_536_000_000_000, using: &random)
         case 6: pick(client.processes).crash()
+        case 7:
+            guard client.store.unknownField != nil else { return }
+            count("upgrades")
+            client.store.upgrade()
+            for process in client.processes { process.crash() }
         default:
             guard let write = client.parked.first else { return }
             // Sent again, it is made on what was pulled.
@@ -203,7 +210,10 @@ final class Simulation {
         }
         for id in discarded where applied.contains(id) { find("the write at \(id.position) was given up and applied") }
         for client in clients {
-            if client.store.pulled != hub.hub.documents { find("client \(client.number) isn't equal to the hub") }
+            let unknown = client.store.unknownField
+            if client.store.pulled != hub.hub.documents.mapValues({ $0.filter { $0.key != unknown } }) {
+                find("client \(client.number) isn't equal to the hub")
+            }
             if client.store.visible != client.store.pulled { find("client \(client.number) shows something else") }
         }
     }

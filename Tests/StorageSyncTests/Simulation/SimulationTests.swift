@@ -35,7 +35,7 @@ struct SimulationTests {
         for kind in [
             "writes", "merged", "merged conflicts", "deletions", "parked", "crashes", "conflicts", "cut directions",
             "clock jumps", "hub restarts",
-            "hub restorations", "busy hub",
+            "hub restorations", "busy hub", "upgrades",
         ] {
             #expect(counts[kind, default: 0] >= 5, "\(kind)")
         }

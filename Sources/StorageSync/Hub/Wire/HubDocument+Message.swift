@@ -28,6 +28,16 @@ extension HubDocument: HubMessage {
     }
 }
 
+extension HubDocument {
+    /// - Throws: `invalid-value` where the fields aren't those of such a document.
+    package func model<T: DataSyncModelProtocol>(_ type: T.Type = T.self) throws -> T {
+        var fields = fields
+        // Entities that clients have made have the id beside their fields, where the first document didn't repeat it.
+        if fields["id"] == nil { fields["id"] = JSONText.quoted(id) }
+        return try DocumentFields(fields).document()
+    }
+}
+
 /// Where more documents follow, `next` is the id behind which they do: the last one's.
 extension HubDocuments: HubMessage {
     package init(from json: inout JSONReader) throws {
@@ -68,6 +78,15 @@ package struct HubFields: HubMessage, Sendable, Equatable {
     package let values: [String: String]
 
     package init(_ values: [String: String]) { self.values = values }
+
+    /// A whole document.
+    /// - Throws: `invalid-value` where it can't be written as a JSON object.
+    package init(encoding document: some DataSyncModelProtocol) throws {
+        values = try DocumentFields(encoding: document).values
+    }
+
+    /// - Throws: `invalid-value` for a value that can't be written as JSON.
+    package init(changing data: [String: any DMCodableSendable]) throws { values = try data.mapValues { try JSONText.of($0) } }
 
     /// As an operation has them.
     package var columns: [String: StorageValue] { values.mapValues { .text($0) } }

@@ -1,0 +1,195 @@
+internal import Foundation
+internal import StorageCore
+
+/// A condition on rows as text, as tokens have them: a small part of SQL.
+///
+/// ```
+/// owner = 'ada' and (state in ('open', 'done') or priority >= 3) and not archived is null
+/// ```
+///
+/// Columns compared by `=`, `<>`, `!=`, `<`, `<=`, `>`, `>=`, `in (…)`, `is null`, `is not null` with texts in single quotes, numbers,
+/// `true` and `false` (1 and 0); `and`, `or`, `not` and brackets. Columns of other names than letters, digits and `_` stand in double
+/// quotes. A comparison with a row's NULL is unknown, and such a row isn't met.
+struct ConditionText {
+    let predicate: RowPredicate
+
+    /// - Throws: `invalid-query`, which says where.
+    init(_ text: String) throws {
+        var parser = Parser(tokens: try Self.tokens(of: text))
+        predicate = try parser.condition(depth: 0)
+        guard parser.isAtEnd else { throw Self.invalid("there is more behind its end") }
+    }
+
+    /// As deep as brackets are read.
+    private static let maximumDepth = 64
+
+    private static func invalid(_ problem: String) -> StorageError {
+        StorageError(
+            .invalidQuery, "The condition can't be read: \(problem).",
+            remedy: "Write it like: owner = 'ada' and state in ('open', 'done').")
+    }
+}
+
+// MARK: Tokens
+
+extension ConditionText {
+    private enum Token: Equatable {
+        /// A word that isn't quoted: a keyword or a column.
+        case word(String)
+        case column(String)
+        case value(StorageValue)
+        case sign(String)
+    }
+
+    private static func tokens(of text: String) throws -> [Token] {
+        var tokens: [Token] = []
+        var rest = Substring(text)
+        while let first = rest.first {
+            if first.isWhitespace {
+                rest.removeFirst()
+            } else if first == "'" || first == "\"" {
+                let quoted = try quotedText(&rest, by: first)
+                tokens.append(first == "'" ? .value(.text(quoted)) : .column(quoted))
+            } else if first.isASCII, first.isLetter || first == "_" {
+                let word = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+                tokens.append(.word(String(word)))
+                rest.removeFirst(word.count)
+            } else if first.isASCII, first.isNumber || first == "-" {
+                let digits = rest.prefix { $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }
+                tokens.append(.value(try number(digits)))
+                rest.removeFirst(digits.count)
+            } else {
+                let signs = ["<=", ">=", "<>", "!=", "==", "=", "<", ">", "(", ")", ","]
+                guard let sign = signs.first(where: { rest.hasPrefix($0) }) else {
+                    throw invalid("the character \(first.debugDescription) has no meaning here")
+                }
+                tokens.append(.sign(sign))
+                rest.removeFirst(sign.count)
+            }
+        }
+        return tokens
+    }
+
+    /// A quote in it is written twice.
+    private static func quotedText(_ rest: inout Substring, by quote: Character) throws -> String {
+        rest.removeFirst()
+        var text = ""
+        while let next = rest.popFirst() {
+            if next != quote {
+                text.append(next)
+            } else if rest.first == quote {
+                text.append(rest.removeFirst())
+            } else {
+                guard !text.utf8.contains(0) else { throw invalid("a text has the character NUL") }
+                return text
+            }
+        }
+        throw invalid("a quote isn't closed")
+    }
+
+    private static func number(_ digits: Substring) throws -> StorageValue {
+        if let integer = Int64(digits) { return .integer(integer) }
+        guard digits.contains(where: { ".eE".contains($0) }), let real = Double(digits), real.isFinite else {
+            throw invalid("\(digits) is no number")
+        }
+        return .real(real)
+    }
+}
+
+// MARK: Grammar
+
+extension ConditionText {
+    private struct Parser {
+        let tokens: [Token]
+        private var index = 0
+
+        init(tokens: [Token]) { self.tokens = tokens }
+
+        var isAtEnd: Bool { index == tokens.count }
+        private var next: Token? { isAtEnd ? nil : tokens[index] }
+
+        mutating func condition(depth: Int) throws -> RowPredicate {
+            guard depth < maximumDepth else { throw invalid("its brackets are nested too deep") }
+            var parts = [try conjunction(depth: depth)]
+            while take("or") { parts.append(try conjunction(depth: depth)) }
+            return parts.count == 1 ? parts[0] : .any(parts)
+        }
+
+        private mutating func conjunction(depth: Int) throws -> RowPredicate {
+            var parts = [try term(depth: depth)]
+            while take("and") { parts.append(try term(depth: depth)) }
+            return parts.count == 1 ? parts[0] : .all(parts)
+        }
+
+        private mutating func term(depth: Int) throws -> RowPredicate {
+            var isNegated = false
+            while take("not") { isNegated.toggle() }
+            let term: RowPredicate
+            if take(sign: "(") {
+                term = try condition(depth: depth + 1)
+                guard take(sign: ")") else { throw invalid("a bracket isn't closed") }
+            } else {
+                term = try comparison()
+            }
+            return isNegated ? .not(term) : term
+        }
+
+        private mutating func comparison() throws -> RowPredicate {
+            let column = try column()
+            if take("is") {
+                let isNegated = take("not")
+                guard take("null") else { throw invalid("\"is\" stands before null or not null only") }
+                return isNegated ? .not(.isNull(column: column)) : .isNull(column: column)
+            }
+            if take("in") { return .among(column: column, try list()) }
+            guard case .sign(let sign) = next, let comparison = Self.comparisons[sign] else {
+                throw invalid("a comparison is missing behind \"\(column)\"")
+            }
+            index += 1
+            return .comparison(column: column, comparison, .value(try value()))
+        }
+
+        private static let comparisons: [String: RowPredicate.Comparison] = [
+            "=": .equal, "==": .equal, "<>": .notEqual, "!=": .notEqual, "<": .less, "<=": .lessOrEqual,
+            ">": .greater, ">=": .greaterOrEqual,
+        ]
+
+        private mutating func list() throws -> [StorageValue] {
+            guard take(sign: "(") else { throw invalid("a list in brackets is missing behind \"in\"") }
+            var values = [try value()]
+            while take(sign: ",") { values.append(try value()) }
+            guard take(sign: ")") else { throw invalid("a list isn't closed") }
+            return values
+        }
+
+        private mutating func column() throws -> String {
+            switch next {
+            case .column(let name): index += 1; return name
+            case .word(let name) where !["and", "or", "not", "is", "in", "null"].contains(name.lowercased()):
+                index += 1
+                return name
+            default: throw invalid("a column is missing")
+            }
+        }
+
+        private mutating func value() throws -> StorageValue {
+            if take("true") { return .integer(1) }
+            if take("false") { return .integer(0) }
+            guard case .value(let value) = next else { throw invalid("a value is missing") }
+            index += 1
+            return value
+        }
+
+        private mutating func take(_ keyword: String) -> Bool {
+            guard case .word(let word) = next, word.lowercased() == keyword else { return false }
+            index += 1
+            return true
+        }
+
+        private mutating func take(sign: String) -> Bool {
+            guard next == .sign(sign) else { return false }
+            index += 1
+            return true
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// The rows of one tenant of a hub that serves several: those whose column has the tenant's value.
+public struct HubTenant: Sendable, Hashable, Codable {
+    /// The column of each entity that says whose a row is.
+    public var column: String
+    public var value: String
+
+    public init(_ value: String, column: String = "tenant") {
+        self.column = column
+        self.value = value
+    }
+}

@@ -1,0 +1,43 @@
+public import Foundation
+internal import StorageCore
+package import StorageSync
+
+/// A token as the hub keeps it. Its secret isn't in it: only a hash of that is stored.
+public struct HubToken: Sendable, Hashable, Identifiable {
+    /// Public; begins the token's text.
+    public let id: String
+    /// Who holds it: the actor of its commits. Its producers belong to the name, so that a client goes on with a new token of the same
+    /// name where it was.
+    public let name: String
+    public let grants: [HubGrant]
+    /// Nil for a token of no tenant's.
+    public let tenant: HubTenant?
+    /// Whether it may see how the server does.
+    public let administers: Bool
+    public let createdAt: Date
+    /// Nil for never.
+    public let expiresAt: Date?
+    /// Nil while it hasn't been revoked.
+    public let revokedAt: Date?
+
+    /// Whether it is accepted at a time.
+    public func isValid(at date: Date) -> Bool { revokedAt == nil && expiresAt.map { date < $0 } ?? true }
+}
+
+extension HubToken {
+    /// What its holder may see and do.
+    /// - Throws: `invalid-query` for a condition that this version can't read.
+    package func access() throws -> HubAccess {
+        HubAccess(
+            actor: name, namespace: name,
+            grants: try grants.map { grant in
+                var conditions = try grant.predicate().map { [$0] } ?? []
+                if let tenant {
+                    conditions.append(.comparison(column: tenant.column, .equal, .value(.text(tenant.value))))
+                }
+                return HubAccess.Grant(
+                    entity: grant.entity, reads: grant.reads, writes: grant.writes,
+                    condition: conditions.isEmpty ? nil : .all(conditions))
+            })
+    }
+}

@@ -1,0 +1,93 @@
+#if STORAGE_SERVER
+    internal import HTTPTypes
+    internal import Hummingbird
+    internal import NIOCore
+    internal import StorageKit
+    internal import StorageSync
+
+    /// A request to the hub by somebody whom it knows.
+    struct HubRequest: Sendable {
+        let request: Request
+        let token: HubToken
+        let access: HubAccess
+        let limits: HubLimits
+
+        /// The names and values behind the path.
+        /// - Throws: ``QueryItems/Malformed``.
+        func query() throws -> QueryItems { try QueryItems(request.uri.query ?? "") }
+
+        /// Reads the body as JSON.
+        ///
+        /// - Throws: ``HubProblem`` for another media type, too many bytes and too much time; ``JSONReader/Malformed``.
+        func message<Message: HubMessage & Sendable>(
+            _ type: Message.Type, types: Set<String> = ["application/json"]
+        ) async throws -> Message { try Message(json: try await body(types: types)) }
+
+        func body(types: Set<String>) async throws -> [UInt8] {
+            let type = request.headers[.contentType].map { $0.prefix { $0 != ";" } } ?? ""
+            guard types.contains(type.trimmed.lowercased()) else {
+                throw HubProblem(.unsupportedMediaType, "Send \(types.sorted().joined(separator: " or ")).")
+            }
+            let encoding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
+            guard encoding == "identity" else {
+                throw HubProblem(.unsupportedMediaType, "Send the body without a content encoding.")
+            }
+            let (request, limits) = (request, limits)
+            return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                group.addTask {
+                    do {
+                        let buffer = try await request.body.collect(upTo: limits.bodyBytes)
+                        return Array(buffer.readableBytesView)
+                    } catch is NIOTooManyBytesError {
+                        throw HubProblem(.tooLarge, "A body has up to \(limits.bodyBytes) bytes here.")
+                    }
+                }
+                group.addTask {
+                    try await Task.sleep(for: .seconds(limits.bodySeconds))
+                    throw HubProblem(.timedOut, "A body takes up to \(limits.bodySeconds) seconds here.")
+                }
+                defer { group.cancelAll() }
+                // There are two tasks, so there is a first result.
+                return try await group.next() ?? []
+            }
+        }
+
+        /// What `If-Match` and `If-None-Match` expect of a document.
+        ///
+        /// - Throws: ``HubProblem`` for anything but one version or `*`.
+        func expectation() throws -> RowExpectation? {
+            switch (request.headers[.ifMatch], request.headers[.ifNoneMatch]) {
+            case (nil, nil): return nil
+            case (nil, "*"): return .absent
+            case ("*", nil): return .exists
+            case (let tag?, nil):
+                guard let version = Self.version(tag) else { break }
+                return .position(version)
+            default: break
+            }
+            throw HubProblem(
+                .malformed, "If-Match takes the ETag of one version, or *; If-None-Match takes *; one of them at a time.")
+        }
+
+        /// The version that an ETag stands for.
+        static func version(_ tag: String) -> Int64? {
+            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""), let version = Int64(tag.dropFirst().dropLast()),
+                version > 0, "\"\(version)\"" == tag
+            else { return nil }
+            return version
+        }
+    }
+
+    extension Substring {
+        fileprivate var trimmed: Substring {
+            var rest = self
+            while rest.first?.isWhitespace == true { rest.removeFirst() }
+            while rest.last?.isWhitespace == true { rest.removeLast() }
+            return rest
+        }
+    }
+
+    extension String {
+        fileprivate var trimmed: Substring { self[...].trimmed }
+    }
+#endif

@@ -1,0 +1,105 @@
+#if STORAGE_SERVER
+    internal import Crypto
+    internal import Foundation
+    internal import HTTPTypes
+    internal import Hummingbird
+    internal import StorageCore
+    internal import StorageKit
+    internal import StorageSync
+
+    /// Documents and collections.
+    extension HubRoutes {
+        func collections(_ request: HubRequest) async throws -> Response {
+            let names = try await hub.collections(as: request.access)
+            return Response(
+                json: HubCollections(
+                    names.map { .init(name: $0, reads: true, writes: request.access.mayWrite($0)) }
+                ).json)
+        }
+
+        func documents(of entity: String, _ request: HubRequest) async throws -> Response {
+            let items = try request.query()
+            let limit = try count(items.integer("limit"))
+            let found = try await hub.documents(
+                of: entity, behind: try items.value("after"), limit: limit, as: request.access)
+            return Response(json: found.json)
+        }
+
+        func query(_ entity: String, _ request: HubRequest) async throws -> Response {
+            let query = try await request.message(QueryBuilder.self)
+            return Response(json: try await hub.documents(of: entity, matching: query, as: request.access).json)
+        }
+
+        func document(_ id: String, of entity: String, _ request: HubRequest) async throws -> Response {
+            switch request.request.method {
+            case .put: try await write(try await save(request), id, entity, request)
+            case .patch: try await write(try await patch(request), id, entity, request)
+            case .delete: try await write(.delete, id, entity, request)
+            default: try await read(id, of: entity, request)
+            }
+        }
+
+        private func read(_ id: String, of entity: String, _ request: HubRequest) async throws -> Response {
+            guard request.access.mayRead(entity) else { throw HubError.forbidden }
+            let document = try await hub.document(id, of: entity, as: request.access)
+            let tag = "\"\(document.version)\""
+            var response = Response(json: document.json)
+            if let known = request.request.headers[.ifNoneMatch], known == "*" || known == tag {
+                response = Response(status: .notModified)
+            }
+            response.headers[.eTag] = tag
+            response.headers[.cacheControl] = "private, no-cache"
+            return response
+        }
+
+        private func save(_ request: HubRequest) async throws -> WriteOperation {
+            .save(try await request.message(HubFields.self).columns)
+        }
+
+        private func patch(_ request: HubRequest) async throws -> WriteOperation {
+            let types: Set = ["application/merge-patch+json", "application/json"]
+            return .patch(try await request.message(HubFields.self, types: types).columns)
+        }
+
+        private func write(
+            _ operation: WriteOperation, _ id: String, _ entity: String, _ request: HubRequest
+        ) async throws -> Response {
+            let expectation = try request.expectation()
+            let outcome = try await hub.write(
+                operation, to: id, of: entity, expecting: expectation,
+                key: try key(of: request, operation, id, entity, expectation), as: request.access)
+            guard let version = outcome.version else { return Response(status: .noContent) }
+            var response = Response(
+                json: HubWritten(id: id, version: version, position: outcome.position).json,
+                status: outcome.isCreated ? .created : .ok)
+            response.headers[.eTag] = "\"\(version)\""
+            return response
+        }
+
+        private func key(
+            of request: HubRequest, _ operation: WriteOperation, _ id: String, _ entity: String,
+            _ expectation: RowExpectation?
+        ) throws -> HubRequestKey? {
+            guard let value = request.request.headers[.idempotencyKey] else { return nil }
+            guard (1...255).contains(value.utf8.count) else {
+                throw HubProblem(.malformed, "An Idempotency-Key has 1 to 255 bytes.")
+            }
+            var digest = SHA256()
+            for part in ["\(request.request.method)", entity, id, expectation.map { "\($0)" } ?? ""] {
+                digest.update(data: Data("\(part.utf8.count):\(part)".utf8))
+            }
+            switch operation {
+            case .save(let values), .patch(let values): digest.update(data: Data(HubFields(values.texts).json))
+            case .delete: break
+            }
+            return HubRequestKey(value: value, fingerprint: Array(digest.finalize()))
+        }
+
+        /// How many documents or changes an answer has.
+        func count(_ limit: Int64?) throws -> Int {
+            guard let limit else { return limits.pageCount }
+            guard limit > 0 else { throw HubProblem(.malformed, "A limit is 1 or more.") }
+            return Int(min(limit, Int64(limits.pageCount)))
+        }
+    }
+#endif

@@ -1,0 +1,38 @@
+#if STORAGE_SERVER
+    internal import HTTPTypes
+    internal import Hummingbird
+    internal import StorageCore
+    internal import StorageSync
+
+    /// What the hub says of itself.
+    extension HubRoutes {
+        func publicAnswer(_ route: HubRoute) async throws -> Response {
+            switch route {
+            case .health:
+                // A store that can't be read is no healthy hub.
+                _ = try await hub.head()
+                return Response(json: Array("{\"status\":\"ok\"}".utf8))
+            case .openAPI: return Response(json: PackageResources.openapi_json)
+            default:
+                var response = Response(
+                    json: PackageResources.storagekit_js, type: "text/javascript; charset=utf-8")
+                response.headers[.cacheControl] = "no-cache"
+                return response
+            }
+        }
+
+        /// For tokens that administer.
+        func status(_ request: HubRequest) async throws -> Response {
+            guard request.token.administers else { throw HubError.forbidden }
+            var json = JSONWriter()
+            let head = try await hub.head()
+            json.object { json in
+                json.string(Hexadecimal.text(hub.line), for: "line")
+                json.integer(head, for: "position")
+                json.integer(Int64(hub.waitingPulls), for: "waiting")
+                json.integer(Int64(streams.total), for: "streams")
+            }
+            return Response(json: json.bytes)
+        }
+    }
+#endif

@@ -1,0 +1,87 @@
+#if STORAGE_SERVER
+    internal import Foundation
+    internal import HTTPTypes
+    internal import Hummingbird
+    internal import StorageCore
+    internal import StorageSync
+
+    /// Sessions of producers, and changes.
+    extension HubRoutes {
+        func hello(_ request: HubRequest) async throws -> Response {
+            let hello = try await request.message(HubHello.self)
+            let producer = try producer(hello.producer, request)
+            return Response(
+                json: try await hub.hello(from: producer, epoch: hello.epoch, as: request.access).json)
+        }
+
+        func push(_ request: HubRequest) async throws -> Response {
+            let batch = try await request.message(HubBatch.self)
+            guard batch.writes.count <= limits.batchWrites else {
+                throw HubProblem(.tooLarge, "A batch has up to \(limits.batchWrites) writes here.")
+            }
+            let known = HubBatch(
+                producer: try producer(batch.producer.value, request), epoch: batch.epoch, line: batch.line,
+                firstNumber: batch.firstNumber, writes: batch.writes)
+            return Response(json: HubResults(try await hub.push(known, as: request.access)).json)
+        }
+
+        /// The producer as the hub knows it: a client's name is never taken at its word.
+        private func producer(_ name: String, _ request: HubRequest) throws -> ProducerID {
+            guard (1...200).contains(name.utf8.count) else {
+                throw HubProblem(.malformed, "A producer's name has 1 to 200 bytes.")
+            }
+            return request.access.producer(name)
+        }
+
+        func changes(_ request: HubRequest) async throws -> Response {
+            var query = try HubChangesQuery(try request.query())
+            query.pull.limit = try count(Int64(query.pull.limit))
+            query.pull.producer = try query.pull.producer.map { try producer($0.value, request) }
+            guard query.pull.entities.contains(where: request.access.mayRead) else { throw HubError.forbidden }
+            let accept = request.request.headers[.accept] ?? ""
+            guard accept.contains("text/event-stream") else { return try await page(query.pull, request) }
+            if let last = request.request.headers[.lastEventID] {
+                guard let place = ChangeStream.Place(id: last) else {
+                    throw HubProblem(.malformed, "Last-Event-ID isn't one of this hub's.")
+                }
+                (query.pull.line, query.pull.position) = (place.line, place.position)
+            }
+            return try await stream(query, request)
+        }
+
+        /// One page, as JSON.
+        private func page(_ pull: HubPull, _ request: HubRequest) async throws -> Response {
+            let isWaiting = pull.wait > .zero
+            if isWaiting, !streams.begin(request.token.id) { throw RateLimited(seconds: 5) }
+            defer { if isWaiting { streams.end(request.token.id) } }
+            let page = try await hub.pull(pull, as: request.access)
+            return Response(json: HubPage(line: hub.line, page: page).json)
+        }
+
+        private func stream(_ query: HubChangesQuery, _ request: HubRequest) async throws -> Response {
+            guard streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
+            let stream: ChangeStream
+            do {
+                // What is wrong with the request is answered by a status, and not in the stream.
+                stream = try await ChangeStream(hub, query, request, tokens)
+            } catch {
+                streams.end(request.token.id)
+                throw error
+            }
+            let streams = streams
+            let id = request.token.id
+            return Response(
+                status: .ok,
+                headers: [
+                    .contentType: "text/event-stream", .cacheControl: "no-store",
+                    // Proxies are told not to keep what comes.
+                    HTTPField.Name("X-Accel-Buffering")!: "no",
+                ],
+                body: ResponseBody { writer in
+                    defer { streams.end(id) }
+                    for try await event in stream { try await writer.write(ByteBuffer(bytes: event)) }
+                    try await writer.finish(nil)
+                })
+        }
+    }
+#endif

@@ -1,0 +1,186 @@
+#if STORAGE_SERVER
+    internal import Foundation
+    internal import HTTPTypes
+    public import Hummingbird
+    public import Logging
+    internal import StorageCore
+    public import StorageKit
+    internal import StorageSync
+
+    /// A hub's resources, for a Hummingbird application of your own.
+    ///
+    /// ```swift
+    /// let hub = try await HubRoutes(storage, tokens: HubTokens(besideStore: path))
+    /// hub.addRoutes(to: router, under: "/hub")
+    /// ```
+    ///
+    /// Call ``stop()`` when the application shuts down, so that streams end: ``HubServer`` does so by itself.
+    ///
+    /// Isolation: `Sendable`.
+    public final class HubRoutes: Sendable {
+        let hub: StoreHub
+        let tokens: HubTokens
+        let limits: HubLimits
+        let streams: StreamCounter
+        private let rates: RateLimiter
+        private let origins: Set<String>
+        private let hosts: Set<String>
+        private let logger: Logger
+
+        /// - Parameters:
+        ///   - origins: Of pages whose scripts may use the hub.
+        ///   - hosts: Names by which the server may be asked; empty for any.
+        /// - Throws: `read-only` where the store can't be written to.
+        public init(
+            _ storage: Storage, tokens: HubTokens, origins: Set<String> = [], hosts: Set<String> = [],
+            limits: HubLimits = HubLimits(), logger: Logger = Logger(label: "storagekit.hub")
+        ) async throws {
+            hub = try await StoreHub(storage)
+            self.tokens = tokens
+            self.limits = limits
+            self.origins = origins
+            self.hosts = Set(hosts.map { $0.lowercased() })
+            self.logger = logger
+            streams = StreamCounter(limit: limits.streamsPerToken)
+            rates = RateLimiter(perSecond: limits.requestsPerSecond, burst: limits.requestBurst)
+        }
+
+        /// Ends streams and waiting pulls; later ones are answered at once.
+        public func stop() { hub.stop() }
+
+        /// Adds the hub's resources to a router.
+        ///
+        /// - Parameter path: Before theirs; without a slash at its end.
+        public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>, under path: String = "") {
+            for method in [.get, .head, .post, .put, .patch, .delete, .options] as [HTTPRequest.Method] {
+                router.on("\(path)/**", method: method) { request, context in
+                    await self.respond(to: request, path: request.uri.path.dropFirst(path.utf8.count))
+                }
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    extension HubRoutes {
+        private func respond(to request: Request, path: some StringProtocol) async -> Response {
+            let start = ContinuousClock.now
+            var holder: HubToken?
+            var response: Response
+            do {
+                response = try await answer(request, path: path, holder: &holder)
+            } catch let limited as RateLimited {
+                response = Response(
+                    HubProblem(.tooManyRequests, "Wait for \(limited.seconds) s."), retryAfterSeconds: limited.seconds)
+            } catch {
+                let problem = HubProblem(error)
+                if problem.status >= 500 { logger.error("request failed", metadata: ["error": "\(error)"]) }
+                response = Response(problem)
+            }
+            share(&response, with: request)
+            if request.method == .head {
+                response.headers[.contentLength] = response.body.contentLength.map(String.init)
+                response.body = ResponseBody()
+            }
+            // Ids and fields are the users': neither the path nor a body is logged.
+            logger.debug(
+                "request",
+                metadata: [
+                    "method": "\(request.method)", "status": "\(response.status.code)",
+                    "token": "\(holder?.id ?? "-")", "duration": "\(ContinuousClock.now - start)",
+                ])
+            return response
+        }
+
+        struct RateLimited: Error {
+            let seconds: Int
+        }
+
+        private func answer(
+            _ request: Request, path: some StringProtocol, holder: inout HubToken?
+        ) async throws -> Response {
+            try checkHost(request)
+            guard let route = HubRoute(path: path) else {
+                // Who isn't known isn't told what there is.
+                if request.method != .options { holder = try await token(of: request) }
+                throw HubProblem(.notFound, "There is nothing here.")
+            }
+            if request.method == .options {
+                return Response(status: .noContent, headers: [.allow: Self.names(route.methods)])
+            }
+            if !route.isPublic { holder = try await token(of: request) }
+            guard route.methods.contains(request.method) else {
+                var response = Response(HubProblem(.methodNotAllowed, "It knows \(Self.names(route.methods))."))
+                response.headers[.allow] = Self.names(route.methods)
+                return response
+            }
+            guard let holder else { return try await publicAnswer(route) }
+            if let seconds = rates.take(holder.id) { throw RateLimited(seconds: seconds) }
+            let access = try holder.access()
+            return try await answer(
+                HubRequest(request: request, token: holder, access: access, limits: limits), route)
+        }
+
+        private func answer(_ request: HubRequest, _ route: HubRoute) async throws -> Response {
+            switch route {
+            case .collections: try await collections(request)
+            case .documents(let entity): try await documents(of: entity, request)
+            case .query(let entity): try await query(entity, request)
+            case .document(let id, let entity): try await document(id, of: entity, request)
+            case .hello: try await hello(request)
+            case .push: try await push(request)
+            case .changes: try await changes(request)
+            case .status: try await status(request)
+            case .health, .openAPI, .client: try await publicAnswer(route)
+            }
+        }
+
+        private static func names(_ methods: [HTTPRequest.Method]) -> String {
+            (methods + [.options]).map(\.rawValue).joined(separator: ", ")
+        }
+
+        private func token(of request: Request) async throws -> HubToken {
+            let parts = (request.headers[.authorization] ?? "").split(separator: " ", omittingEmptySubsequences: true)
+            guard parts.count == 2, parts[0].lowercased() == "bearer",
+                let token = try await tokens.authenticate(String(parts[1]))
+            else {
+                throw HubProblem(
+                    .unauthorized, "Send Authorization: Bearer TOKEN with one that hasn't expired or been revoked.")
+            }
+            return token
+        }
+    }
+
+    // MARK: Browsers
+
+    extension HubRoutes {
+        private func checkHost(_ request: Request) throws {
+            guard !hosts.isEmpty else { return }
+            var name = (request.head.authority ?? "").lowercased()
+            if let port = name.lastIndex(of: ":"), !name.hasSuffix("]") { name = String(name[..<port]) }
+            guard hosts.contains(name) else {
+                throw HubProblem(.misdirected, "The hub doesn't answer to this name.")
+            }
+        }
+
+        /// Lets scripts of other origins read an answer, where they may.
+        private func share(_ response: inout Response, with request: Request) {
+            response.headers[.xContentTypeOptions] = "nosniff"
+            guard let origin = request.headers[.origin] else { return }
+            response.headers[.vary] = "Origin"
+            guard origins.contains(origin) else { return }
+            response.headers[.accessControlAllowOrigin] = origin
+            response.headers[.accessControlExposeHeaders] = "ETag, Retry-After, Location"
+            guard request.method == .options else { return }
+            response.headers[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
+            response.headers[.accessControlAllowHeaders] =
+                "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID"
+            response.headers[.accessControlMaxAge] = "3600"
+        }
+    }
+
+    extension HTTPField.Name {
+        static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+        static let lastEventID = HTTPField.Name("Last-Event-ID")!
+    }
+#endif

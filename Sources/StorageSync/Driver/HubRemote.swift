@@ -1,0 +1,235 @@
+internal import Foundation
+internal import StorageCore
+
+/// Speaks a core's protocol with a hub. Positions, numbers and epochs are the hub's own.
+///
+/// - **Pulls**: while somebody listens, or until a document has come that was asked for. The first page has all documents of the
+///   collection as of its end, so others go.
+/// - **Numbers**: the producer is a line of the store's history with a path. A store that goes on from a backup begins another line, and
+///   with it another producer.
+///
+/// Isolation: an actor; the hub is asked only while its path is the one of this remote.
+actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
+    private let access: RemoteAccess<T>
+    private let service: any HubService
+    private let store: SyncStore<T>
+    private let since: Int64
+    private let producer: ProducerID
+    /// Of an engine of one document, the one that is listened to; nil for all.
+    private let document: String?
+    private var isListening = false
+    private(set) var snapshotEnd: Int64?
+    /// Up to here is pulled though nobody listens.
+    private var wantedPosition: Int64 = 0
+    /// Of the documents that were sent last.
+    private var rows = RecentRows()
+    private var pull: Task<SyncPage, any Error>?
+    private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
+
+    /// The longest time that a pull waits.
+    private static var longestPull: Duration { .seconds(25) }
+
+    init(
+        _ access: RemoteAccess<T>, _ service: any HubService, store: SyncStore<T>, row: SyncRemoteRow, document: String?
+    ) {
+        self.access = access
+        self.service = service
+        self.store = store
+        since = row.since
+        producer = ProducerID(store.hubProducer(line: row.line))
+        self.document = document
+    }
+
+    func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer {
+        try await checkPath()
+        switch request {
+        case .hello(let epoch):
+            return .welcome(try await service.hub.hello(from: producer, epoch: epoch, as: .full))
+        case .push(let epoch, let line, let first, let origins):
+            let writes = try await writes(of: origins)
+            let batch = HubBatch(
+                producer: producer, epoch: epoch, line: line, firstNumber: first, writes: writes.map(\.write))
+            let results = try await service.hub.push(batch, as: .full)
+            return .pushed(Self.results(results, of: writes, from: first, behind: record.position))
+        case .pull(let line, let position): return .page(try await page(behind: position, on: line))
+        }
+    }
+
+    @MainActor private func checkPath() throws {
+        guard access.path() == store.path else { throw RemoteError.unauthorized }
+    }
+
+    nonisolated func failure(_ error: any Error) -> SyncFailure {
+        if let failure = error as? SyncFailure { return failure }
+        if let error = error as? RemoteError, error == .unauthorized { return .unauthorized }
+        let duration = (error as? any RetryableError)?.retryAfter
+        return .retryable(afterMicroseconds: duration.map { Int64(min(max(0, $0.seconds), 86_400) * 1_000_000) })
+    }
+
+    func didSavePush(through number: Int64) {}
+}
+
+// MARK: Writing
+
+extension HubRemote {
+    private struct Sent {
+        let write: HubWrite
+        /// Whether it changes nothing of what is sent, and has a number all the same.
+        let isEmpty: Bool
+    }
+
+    private func writes(of origins: [Int64]) async throws -> [Sent] {
+        let (writes, recent) = try await store.outgoingWrites(of: origins, since: since, rows: rows)
+        rows = recent
+        return origins.compactMap { origin in
+            writes[origin].map { write in
+                Sent(
+                    write: HubWrite(
+                        origin: origin, document: DocumentID(entity: service.hubCollection, id: write.document),
+                        operation: WriteOperation(write.operation), base: write.base,
+                        isConditional: write.isConditional),
+                    isEmpty: write.operation == .nothing)
+            }
+        }
+    }
+
+    private static func results(
+        _ results: [NumberedResult], of writes: [Sent], from first: Int64, behind position: Int64
+    ) -> [NumberedResult] {
+        results.map { result in
+            let index = Int(result.number - first)
+            guard writes.indices.contains(index), writes[index].isEmpty, case .rejected = result.result else {
+                return result
+            }
+            return NumberedResult(number: result.number, result: .applied(at: position))
+        }
+    }
+}
+
+extension WriteOperation {
+    fileprivate init(_ operation: DocumentOperation) {
+        self =
+            switch operation {
+            case .save(let fields): .save(fields.storageValues)
+            case .patch(let patch): .patch(patch.mapValues { .text($0) })
+            case .delete: .delete
+            case .nothing: .patch([:])
+            }
+    }
+}
+
+// MARK: Receiving
+
+extension HubRemote {
+    func setListening(_ isListening: Bool) {
+        guard isListening != self.isListening else { return }
+        self.isListening = isListening
+        snapshotEnd = nil
+        if isListening { wake() } else { pull?.cancel() }
+    }
+
+    /// Sees to it that a document is pulled, also where nobody listens.
+    ///
+    /// - Returns: The position at which it was.
+    /// - Throws: ``RemoteError/notFound`` where there is none.
+    func want(_ id: String) async throws -> Int64 {
+        let version = try await service.version(ofDocument: id)
+        wantedPosition = max(wantedPosition, version)
+        wake()
+        return version
+    }
+
+    private func page(behind position: Int64, on line: [UInt8]) async throws -> SyncPage {
+        let nothing = SyncPage(start: position, end: position, changes: [])
+        if !isPulling(behind: position) {
+            await waitForWork()
+            guard isPulling(behind: position) else { return nothing }
+        }
+        // Until all is there that was there at the beginning, nothing is waited for.
+        let waits = isListening && snapshotEnd != nil
+        let request = request(behind: position, on: line, waits: waits)
+        let service = service
+        let task = Task { try await service.hub.pull(request, as: .full) }
+        pull = task
+        defer { pull = nil }
+        let page: SyncPage
+        do {
+            page = try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch where task.isCancelled && !Task.isCancelled {
+            // Nobody listens any more.
+            return nothing
+        }
+        if isListening, page.end == position { snapshotEnd = position }
+        return local(page)
+    }
+
+    private func isPulling(behind position: Int64) -> Bool {
+        isListening || position < wantedPosition
+    }
+
+    private func request(behind position: Int64, on line: [UInt8], waits: Bool) -> HubPull {
+        var pull = HubPull(behind: position, of: [service.hubCollection])
+        pull.line = line
+        pull.producer = producer
+        pull.document = document
+        pull.wait = waits ? Self.longestPull : .zero
+        return pull
+    }
+
+    /// A page as the store has it: the collection is the engine's entity.
+    private func local(_ page: SyncPage) -> SyncPage {
+        let entity = store.table.entity
+        var changes = page.changes.map { change in
+            RemoteChange(
+                position: change.position, document: DocumentID(entity: entity, id: change.document.id),
+                operation: change.operation, ownOrigin: change.ownOrigin)
+        }
+        let isFirst = page.start == 0 && page.end > 0
+        if isFirst, let document, changes.isEmpty {
+            changes.append(
+                RemoteChange(
+                    position: page.end, document: DocumentID(entity: entity, id: document), operation: .delete,
+                    ownOrigin: nil))
+        }
+        return SyncPage(
+            start: page.start, end: page.end, changes: changes, isComplete: isFirst && document == nil)
+    }
+
+    private func waitForWork() async {
+        let id = UUID()
+        let alarm = Task { [weak self] in
+            try await Task.sleep(for: Self.longestPull)
+            await self?.wake(id)
+        }
+        defer { alarm.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { continuation.resume() } else { waiters[id] = continuation }
+            }
+        } onCancel: {
+            Task { await self.wake(id) }
+        }
+    }
+
+    private func wake(_ id: UUID) { waiters.removeValue(forKey: id)?.resume() }
+
+    private func wake() {
+        for waiter in waiters.values { waiter.resume() }
+        waiters = [:]
+    }
+}
+
+extension SyncStore {
+    /// Names what is sent from a line of the store's history to this path, in up to 200 bytes.
+    fileprivate func hubProducer(line: [UInt8]) -> String {
+        // FNV-1a with 64 bits: the line is what makes it unique.
+        let hash = "\(manager)\u{0}\(path)".utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+        }
+        return "\(Hexadecimal.text(line))-\(String(hash, radix: 16))"
+    }
+}

@@ -1,0 +1,17 @@
+/// Writes under consecutive numbers.
+package struct HubBatch: Sendable, Equatable {
+    package let producer: ProducerID
+    package let epoch: Int64
+    /// The id of the line that the session was begun on.
+    package let line: [UInt8]
+    package let firstNumber: Int64
+    package let writes: [HubWrite]
+
+    package init(producer: ProducerID, epoch: Int64, line: [UInt8], firstNumber: Int64, writes: [HubWrite]) {
+        self.producer = producer
+        self.epoch = epoch
+        self.line = line
+        self.firstNumber = firstNumber
+        self.writes = writes
+    }
+}

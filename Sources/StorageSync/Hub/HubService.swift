@@ -1,0 +1,11 @@
+/// A remote service that stands for a collection of a hub: an engine speaks the hub's protocol with it, and not one document at a
+/// time.
+package protocol HubService: Sendable {
+    var hub: any SyncHub { get }
+    /// The collection's name there.
+    var hubCollection: String { get }
+    /// The position of a document's last change.
+    ///
+    /// - Throws: ``RemoteError/notFound`` where there is none.
+    func version(ofDocument id: String) async throws -> Int64
+}

@@ -1,0 +1,195 @@
+#if STORAGE_SERVER
+    import Foundation
+    import NIOHTTP1
+    import Testing
+
+    @testable import StorageServer
+    @testable import StorageSync
+
+    /// Each rule of access, with a request that must fail.
+    @Suite(.timeLimit(.minutes(2))) struct AccessTests {
+        private let path = "/v1/collections/notes/documents/1"
+
+        @Test func onlyValidTokensAreAccepted() async throws {
+            try await ServedHub.run { hub in
+                let expired = try await hub.token(expiresAt: Date(timeIntervalSinceNow: -1))
+                let revoked = try await hub.token()
+                let id = try #require(try await hub.tokens.all().last?.id)
+                let valid = try await hub.token()
+                #expect(try await hub.send(.GET, "/v1/collections", token: revoked).status == 200)
+                try await hub.tokens.revoke(id)
+                let last = valid.last == "0" ? "1" : "0"
+                let others = [nil, "", "x", expired, revoked, valid.dropLast() + last, valid + "0", valid.uppercased()]
+                for token in others {
+                    for path in ["/v1/collections", "/v1/status", path, "/v1/changes?collection=notes", "/none"] {
+                        let answer = try await hub.send(.GET, path, token: token.map { String($0) })
+                        #expect(answer.status == 401 && answer.code == "unauthorized", "\(path)")
+                        #expect(answer.headers.contains(name: "WWW-Authenticate"))
+                    }
+                }
+                #expect(try await hub.send(.GET, "/v1/collections", token: valid).status == 200)
+                #expect(try await hub.send(.GET, "/health", token: nil).status == 200)
+            }
+        }
+
+        @Test func grantsSayWhatIsReadAndWritten() async throws {
+            try await ServedHub.run { hub in
+                let full = try await hub.token()
+                _ = try await hub.send(.PUT, path, token: full, body: #"{"n":1}"#)
+                _ = try await hub.send(.PUT, "/v1/collections/secrets/documents/1", token: full, body: #"{"n":1}"#)
+                let reader = try await hub.token("reader", [HubGrant(entity: "notes")])
+                let writer = try await hub.token("writer", [HubGrant(entity: "notes", reads: false, writes: true)])
+                let none = try await hub.token("none", [])
+                let requests: [(String, HTTPMethod, String, String?)] = [
+                    (reader, .PUT, path, "{}"), (reader, .PATCH, path, "{}"), (reader, .DELETE, path, nil),
+                    (reader, .GET, "/v1/collections/secrets/documents/1", nil),
+                    (reader, .GET, "/v1/collections/secrets/documents", nil),
+                    (reader, .POST, "/v1/collections/secrets/query", "{}"),
+                    (reader, .GET, "/v1/changes?collection=secrets", nil), (reader, .GET, "/v1/status", nil),
+                    (writer, .GET, path, nil), (writer, .GET, "/v1/collections/notes/documents", nil),
+                    (writer, .POST, "/v1/collections/notes/query", "{}"),
+                    (writer, .GET, "/v1/changes?collection=notes", nil), (none, .GET, path, nil),
+                    (none, .PUT, path, "{}"),
+                ]
+                for (token, method, path, body) in requests {
+                    let answer = try await hub.send(method, path, token: token, body: body)
+                    #expect(answer.status == 403 && answer.code == "forbidden", "\(method) \(path) \(answer.body)")
+                }
+                let both = try await hub.send(.GET, "/v1/changes?collection=secrets&collection=notes", token: reader)
+                let page = try HubPage(json: both.body.utf8).page
+                #expect(Set(page.changes.map(\.document.entity)) == ["notes"])
+                let seen = try await hub.send(.GET, "/v1/collections", token: reader)
+                #expect(try HubCollections(json: seen.body.utf8).collections == [.init(name: "notes", reads: true, writes: false)])
+                #expect(try await hub.send(.PATCH, path, token: writer, body: #"{"n":2}"#).status == 200)
+            }
+        }
+
+        /// Neither answers nor statuses, counts, orders or positions of pages say what is there beside one's own.
+        @Test func conditionsLeakNothing() async throws {
+            try await ServedHub.run { hub in
+                let full = try await hub.token()
+                let acme = try await hub.token(
+                    "ada", [HubGrant(entity: "notes", writes: true, condition: "state <> 'draft'")],
+                    tenant: HubTenant("acme"))
+                func put(_ id: String, _ tenant: String, _ state: String, _ token: String) async throws -> ServedHub.Answer {
+                    try await hub.send(
+                        .PUT, "/v1/collections/notes/documents/\(id)", token: token,
+                        body: #"{"tenant":"\#(tenant)","state":"\#(state)","n":1}"#)
+                }
+                for (id, tenant, state) in [("1", "acme", "open"), ("2", "acme", "draft"), ("3", "other", "open")] {
+                    #expect(try await put(id, tenant, state, full).status == 201)
+                }
+                for id in ["2", "3", "4"] {
+                    let path = "/v1/collections/notes/documents/\(id)"
+                    let read = try await hub.send(.GET, path, token: acme)
+                    let missing = try await hub.send(.GET, "/v1/collections/notes/documents/9", token: acme)
+                    #expect(read.status == 404 && read.body == missing.body)
+                    #expect(try await hub.send(.PATCH, path, token: acme, body: #"{"n":2}"#).status == 404)
+                    #expect(try await hub.send(.DELETE, path, token: acme).status == 204)
+                    let matched = try await hub.send(
+                        .PATCH, path, token: acme, body: #"{"n":2}"#, headers: ["If-Match": "\"1\""])
+                    #expect(matched.status == 412)
+                }
+                let list = try await hub.send(.GET, "/v1/collections/notes/documents?limit=1", token: acme)
+                let documents = try HubDocuments(json: list.body.utf8)
+                #expect(documents.documents.map(\.id) == ["1"] && !documents.hasMore)
+                let query = try await hub.send(
+                    .POST, "/v1/collections/notes/query", token: acme,
+                    body: #"{"orders":[{"field":"n"}],"limit":10}"#)
+                #expect(try HubDocuments(json: query.body.utf8).documents.map(\.id) == ["1"])
+                let changes = try await hub.send(.GET, "/v1/changes?collection=notes", token: acme)
+                #expect(try HubPage(json: changes.body.utf8).page.changes.map(\.document.id) == ["1"])
+                #expect(try await put("5", "other", "open", acme).status == 422, "for another tenant")
+                #expect(try await put("5", "acme", "draft", acme).status == 422, "out of its own sight")
+                #expect(try await put("3", "acme", "open", acme).status == 422, "over another's")
+                let stolen = try await hub.send(
+                    .PATCH, "/v1/collections/notes/documents/1", token: acme, body: #"{"tenant":"other"}"#)
+                #expect(stolen.status == 422)
+                let all = try await hub.send(.GET, "/v1/collections/notes/documents", token: full)
+                #expect(try HubDocuments(json: all.body.utf8).documents.map { $0.fields["tenant"] } == [#""acme""#, #""acme""#, #""other""#])
+            }
+        }
+
+        /// A producer belongs to the token's name: nobody sends under the name of another's.
+        @Test func producersAreTheTokensOwn() async throws {
+            try await ServedHub.run { hub in
+                let (anna, bob) = (try await hub.token("anna"), try await hub.token("bob"))
+                let hello = #"{"producer":"p","epoch":1}"#
+                let welcome = try SyncWelcome(json: try await hub.send(.POST, "/v1/sync/hello", token: anna, body: hello).body.utf8)
+                let line = try #require(welcome.lines.last?.id)
+                let batch = HubBatch(
+                    producer: ProducerID("p"), epoch: 1, line: line, firstNumber: 1,
+                    writes: [
+                        HubWrite(
+                            origin: 1, document: DocumentID(entity: "notes", id: "1"), operation: .save(["n": .text("1")]),
+                            base: 0)
+                    ])
+                let body = String(decoding: batch.json, as: UTF8.self)
+                let stolen = try await hub.send(.POST, "/v1/sync/push", token: bob, body: body)
+                #expect(stolen.status == 409 && stolen.code == "session-ended")
+                let pushed = try await hub.send(.POST, "/v1/sync/push", token: anna, body: body)
+                #expect(pushed.status == 200, "\(pushed.body)")
+                #expect(try HubResults(json: pushed.body.utf8).results.count == 1)
+                let again = try await hub.token("anna")
+                let lost = try await hub.send(.POST, "/v1/sync/push", token: again, body: body)
+                #expect(lost.body == pushed.body, "a new token of the same name goes on")
+                let commits = try await hub.storage.changes(since: .position(0), limit: 100).commits
+                #expect(commits.filter { $0.events.contains { $0.table == "notes" } }.map(\.commit.metadata.actor) == ["anna"])
+            }
+        }
+
+        @Test func revocationEndsStreams() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let id = try #require(try await hub.tokens.all().first?.id)
+                var events = try await hub.events("/v1/changes?collection=notes", token: token)
+                #expect(try await events.next()?.name == "page")
+                try await hub.tokens.revoke(id)
+                let full = try await hub.token("bob")
+                _ = try await hub.send(.PUT, path, token: full, body: #"{"n":1}"#)
+                var last = try await events.next()
+                // What was asked for before the revocation may still come.
+                if last?.name == "page" { last = try await events.next() }
+                #expect(last?.name == "problem" && last?.data.contains("unauthorized") == true)
+                #expect(try await events.next() == nil)
+            }
+        }
+
+        @Test func secretsAreStoredHashed() async throws {
+            let directory = try TemporaryDirectory()
+            let store = directory.path("app.sqlite")
+            let tokens = try HubTokens(besideStore: store)
+            let (token, text) = try await tokens.create(name: "anna", grants: [HubGrant(entity: nil)])
+            let secret = try #require(text.split(separator: "_").last)
+            let files = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+            for file in files {
+                let bytes = try Data(contentsOf: directory.url.appending(path: file))
+                #expect(bytes.range(of: Data(secret.utf8)) == nil)
+                let attributes = try FileManager.default.attributesOfItem(atPath: directory.path(file))
+                #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
+            }
+            // As the tool does, beside a server that has the file open.
+            let other = try HubTokens(besideStore: store)
+            #expect(try await other.authenticate(text) == token)
+            try await other.revoke(token.id)
+            #expect(try await tokens.authenticate(text) == nil)
+        }
+    }
+
+    /// A folder that goes with the test.
+    final class TemporaryDirectory: Sendable {
+        let url: URL
+
+        init() throws {
+            url = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+
+        deinit {
+            // What is left behind is in the temporary folder.
+            try? FileManager.default.removeItem(at: url)
+        }
+
+        func path(_ name: String) -> String { url.appending(path: name).path }
+    }
+#endif

@@ -1,0 +1,120 @@
+#if STORAGE_SERVER
+    import Foundation
+    import Testing
+
+    @testable import StorageServer
+    @testable import StorageSync
+
+    /// Documents over HTTP: versions, conditions and keys of requests.
+    @Suite(.timeLimit(.minutes(2))) struct DocumentRouteTests {
+        private let path = "/v1/collections/notes/documents/1"
+
+        @Test func documentsAreWrittenAndRead() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let created = try await hub.send(.PUT, path, token: token, body: #"{"text":"a","n":1}"#)
+                #expect(created.status == 201)
+                let version = try #require(created.headers.first(name: "ETag"))
+                let read = try await hub.send(.GET, path, token: token)
+                #expect(read.status == 200 && read.headers.first(name: "ETag") == version)
+                #expect(try HubDocument(json: read.body.utf8).fields == ["text": #""a""#, "n": "1"])
+                let known = try await hub.send(.GET, path, token: token, headers: ["If-None-Match": version])
+                #expect(known.status == 304 && known.body.isEmpty)
+                let head = try await hub.send(.HEAD, path, token: token)
+                #expect(head.status == 200 && head.headers.first(name: "ETag") == version && head.body.isEmpty)
+                let patched = try await hub.send(
+                    .PATCH, path, token: token, body: #"{"n":null,"text":"b"}"#,
+                    headers: ["Content-Type": "application/merge-patch+json", "If-Match": version])
+                #expect(patched.status == 200)
+                let late = try await hub.send(
+                    .PATCH, path, token: token, body: #"{"n":2}"#, headers: ["If-Match": version])
+                #expect(late.status == 412 && late.code == "precondition-failed")
+                let fields = try HubDocument(json: try await hub.send(.GET, path, token: token).body.utf8).fields
+                #expect(fields == ["text": #""b""#])
+                let again = try await hub.send(
+                    .PUT, path, token: token, body: "{}", headers: ["If-None-Match": "*"])
+                #expect(again.status == 412)
+                #expect(try await hub.send(.DELETE, path, token: token).status == 204)
+                #expect(try await hub.send(.DELETE, path, token: token).status == 204, "a deletion of nothing")
+                #expect(try await hub.send(.GET, path, token: token).code == "not-found")
+                #expect(try await hub.send(.PATCH, path, token: token, body: "{}").code == "not-found")
+            }
+        }
+
+        @Test func idsAreAnyText() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                for id in ["a/b", "ä ö", "%", "..", "a?b#c", "😀", "x+y"] {
+                    let path = "/v1/collections/no%20tes/documents/\(PercentCoding.encoded(id))"
+                    #expect(try await hub.send(.PUT, path, token: token, body: #"{"a":1}"#).status == 201, "\(id)")
+                    let read = try await hub.send(.GET, path, token: token)
+                    #expect(try HubDocument(json: read.body.utf8).id == id)
+                }
+                for path in ["/v1/collections/notes/documents/%00", "/v1/collections/notes/documents/%ff"] {
+                    #expect(try await hub.send(.PUT, path, token: token, body: "{}").status == 404)
+                }
+                let names = try await hub.send(.GET, "/v1/collections", token: token)
+                #expect(try HubCollections(json: names.body.utf8).collections.map(\.name) == ["no tes"])
+            }
+        }
+
+        @Test func aRequestWithAKeyIsMadeOnce() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let key = ["Idempotency-Key": "k1"]
+                let first = try await hub.send(.PUT, path, token: token, body: #"{"n":1}"#, headers: key)
+                _ = try await hub.send(.PUT, path, token: token, body: #"{"n":2}"#)
+                let again = try await hub.send(.PUT, path, token: token, body: #"{"n":1}"#, headers: key)
+                #expect(again.status == first.status && again.body == first.body)
+                let fields = try HubDocument(json: try await hub.send(.GET, path, token: token).body.utf8).fields
+                #expect(fields == ["n": "2"])
+                let other = try await hub.send(.PUT, path, token: token, body: #"{"n":3}"#, headers: key)
+                #expect(other.status == 409 && other.code == "key-reused")
+                let bob = try await hub.token("bob")
+                let his = try await hub.send(.PUT, path, token: bob, body: #"{"n":3}"#, headers: key)
+                #expect(his.status == 200, "another client's key is another key")
+            }
+        }
+
+        @Test func collectionsComeInPagesAndQueriesSelect() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                for number in 1...7 {
+                    _ = try await hub.send(
+                        .PUT, "/v1/collections/notes/documents/\(number)", token: token,
+                        body: #"{"n":\#(number)}"#)
+                }
+                var (ids, next): ([String], String?) = ([], nil)
+                repeat {
+                    let rest = next.map { "&after=\(PercentCoding.encoded($0))" } ?? ""
+                    let page = try HubDocuments(
+                        json: try await hub.send(
+                            .GET, "/v1/collections/notes/documents?limit=3\(rest)", token: token
+                        ).body.utf8)
+                    ids += page.documents.map(\.id)
+                    next = page.hasMore ? page.documents.last?.id : nil
+                } while next != nil
+                #expect(ids == (1...7).map { "\($0)" })
+                let query = QueryBuilder().where("n", isGreaterThan: 4).order(by: "n", descending: true)
+                let found = try await hub.send(
+                    .POST, "/v1/collections/notes/query", token: token, body: String(decoding: query.json, as: UTF8.self))
+                #expect(try HubDocuments(json: found.body.utf8).documents.map(\.id) == ["7", "6", "5"])
+            }
+        }
+
+        @Test(arguments: [
+            (#"{"a":"#, 400, "malformed"), (#"{"a":1,"a":2}"#, 400, "malformed"), ("[]", 400, "malformed"),
+            (#"{"a":"\u0000"}"#, 422, "invalid"), (#"{"id":"2"}"#, 422, "invalid"), ("", 400, "malformed"),
+        ]) func whatCannotBeStoredIsRefused(body: String, status: Int, code: String) async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                _ = try await hub.send(.PUT, path, token: token, body: #"{"id":"1"}"#)
+                let answer = try await hub.send(.PUT, path, token: token, body: body)
+                #expect(answer.status == status && answer.code == code, "\(answer.body)")
+                #expect(answer.headers.first(name: "Content-Type") == "application/problem+json")
+                let kept = try HubDocument(json: try await hub.send(.GET, path, token: token).body.utf8).fields
+                #expect(kept == ["id": #""1""#])
+            }
+        }
+    }
+#endif

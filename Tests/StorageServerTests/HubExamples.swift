@@ -1,0 +1,63 @@
+#if STORAGE_SERVER
+    import Foundation
+    import Logging
+    import ServiceLifecycle
+    import StorageHTTP
+    import StorageKit
+    import StorageLifecycle
+    import StorageServer
+    import StorageSync
+    import Testing
+
+    /// What the page about hubs shows, on a hub that serves.
+    @MainActor @Suite(.serialized, .timeLimit(.minutes(2))) struct HubExamples {
+        @StorageEntity
+        struct Note: DataSyncModelProtocol, Equatable {
+            var id: String
+            var text: String
+        }
+
+        /// Compiled, and not run: the container of a program is named once.
+        private func configure(_ url: URL) throws {
+            PersistenceContainer.configure(try .file(at: url) { $0.autoSchema(NoteRecord.self) })
+        }
+
+        @Test func fromLocalToSynced() async throws {
+            try await ServedHub.run { hub in
+                let folder = try TemporaryDirectory()
+                let token = try await hub.token()
+                try await Self.sync(URL(fileURLWithPath: folder.path("notes.sqlite")), hub.url, token)
+                let read = try await hub.send(.GET, "/v1/collections/notes/documents/1", token: token)
+                #expect(read.status == 200 && read.body.contains("Buy milk"))
+            }
+        }
+
+        private static func sync(_ url: URL, _ address: String, _ token: String) async throws {
+            let container = try PersistenceContainer.file(at: url) { $0.autoSchema(NoteRecord.self) }
+            try await withDatabaseContainer(container) {
+                let hub = try Hub(address, token: token)
+                let notes = CollectionSyncEngine<Note>(remote: hub.collection("notes"), managerKey: "notes")
+                await notes.startListening()
+                try await notes.saveDocument(Note(id: "1", text: "Buy milk")).confirmed()
+            }
+            try await container.storage.close()
+        }
+
+        @Test func aServerOfYourOwn() async throws {
+            let folder = try TemporaryDirectory()
+            let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
+            let storage = try StorageKit.start(at: url).facade
+            var configuration = HubServerConfiguration()
+            configuration.port = 0
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let tokens = try HubTokens(besideStore: url.path)
+            let server = try await HubServer(storage, tokens: tokens, configuration: configuration)
+            let group = ServiceGroup(
+                services: [StorageService(storage), server], gracefulShutdownSignals: [.sigterm], logger: logger)
+            async let running: Void = group.run()
+            await group.triggerGracefulShutdown()
+            try await running
+        }
+    }
+#endif

@@ -1,0 +1,74 @@
+#if STORAGE_SERVER
+    import Foundation
+    import Testing
+
+    @testable import StorageServer
+    @testable import StorageSync
+
+    /// What a hub doesn't take.
+    @Suite(.timeLimit(.minutes(2))) struct LimitTests {
+        private let path = "/v1/collections/notes/documents/1"
+
+        @Test func bodiesAndBatchesAreLimited() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.bodyBytes = 1_000
+            configuration.limits.batchWrites = 2
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                let large = #"{"t":"\#(String(repeating: "x", count: 1_000))"}"#
+                let answer = try await hub.send(.PUT, path, token: token, body: large)
+                #expect(answer.status == 413 && answer.code == "too-large")
+                let write = #"{"origin":1,"base":0,"collection":"n","id":"1","operation":"delete"}"#
+                let line = String(repeating: "0", count: 32)
+                let batch =
+                    #"{"producer":"p","epoch":1,"line":"\#(line)","firstNumber":1,"writes":[\#([write, write, write].joined(separator: ","))]}"#
+                let pushed = try await hub.send(.POST, "/v1/sync/push", token: token, body: batch)
+                #expect(pushed.status == 413)
+            }
+        }
+
+        @Test func requestsAndStreamsOfATokenAreLimited() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.requestsPerSecond = 0.01
+            configuration.limits.requestBurst = 3
+            configuration.limits.streamsPerToken = 1
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                var events = try await hub.events("/v1/changes?collection=notes", token: token)
+                #expect(try await events.next() != nil)
+                let second = try await hub.send(
+                    .GET, "/v1/changes?collection=notes", token: token, headers: ["Accept": "text/event-stream"])
+                #expect(second.status == 429 && second.headers.contains(name: "Retry-After"))
+                #expect(try await hub.send(.GET, "/v1/collections", token: token).status == 200)
+                let fourth = try await hub.send(.GET, "/v1/collections", token: token)
+                #expect(fourth.status == 429 && fourth.headers.first(name: "Retry-After") != nil)
+                #expect(try await hub.send(.GET, "/v1/collections", token: hub.token("bob")).status == 200)
+            }
+        }
+
+        @Test func otherMethodsMediaTypesAndNamesAreRefused() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.hosts = ["localhost", "127.0.0.1"]
+            configuration.origins = ["https://app.example"]
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                let post = try await hub.send(.POST, path, token: token, body: "{}")
+                #expect(post.status == 405 && post.headers.first(name: "Allow")?.contains("PUT") == true)
+                let form = try await hub.send(
+                    .PUT, path, token: token, body: "a=b", headers: ["Content-Type": "application/x-www-form-urlencoded"])
+                #expect(form.status == 415)
+                let zipped = try await hub.send(
+                    .PUT, path, token: token, body: "{}", headers: ["Content-Encoding": "gzip"])
+                #expect(zipped.status == 415)
+                let named = try await hub.send(.GET, "/health", token: nil, headers: ["Host": "evil.example"])
+                #expect(named.status == 421)
+                let shared = try await hub.send(
+                    .OPTIONS, path, token: nil, headers: ["Origin": "https://app.example"])
+                #expect(shared.status == 204)
+                #expect(shared.headers.first(name: "Access-Control-Allow-Origin") == "https://app.example")
+                let other = try await hub.send(.OPTIONS, path, token: nil, headers: ["Origin": "https://evil.example"])
+                #expect(!other.headers.contains(name: "Access-Control-Allow-Origin"))
+            }
+        }
+    }
+#endif

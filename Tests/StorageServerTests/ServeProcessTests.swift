@@ -1,0 +1,104 @@
+#if STORAGE_SERVER
+    import Foundation
+    import NIOHTTP1
+    import Testing
+
+    @testable import StorageHTTP
+    @testable import StorageServer
+    @testable import StorageSync
+
+    /// `storagekit serve` as a process: how it begins, how it ends, and what it refuses.
+    @Suite(.timeLimit(.minutes(2))) struct ServeProcessTests {
+        private func serve(_ store: String, _ arguments: String...) async throws -> (process: LineProcess, url: String) {
+            let process = try LineProcess("storagekit", ["serve", "-s", store, "--port", "0"] + arguments)
+            let line = try #require(await process.next { $0.hasPrefix("Serving on ") }.last)
+            return (process, String(line.dropFirst("Serving on ".count)))
+        }
+
+        private func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = [program] + arguments
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = output
+            try process.run()
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        }
+
+        private func tool(_ arguments: String...) throws -> (status: Int32, output: String) {
+            let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            return try run(folder.appendingPathComponent("storagekit").path, arguments)
+        }
+
+        @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsItInOrder(signal: Int32) async throws {
+            let folder = try TemporaryDirectory()
+            let store = folder.path("hub.sqlite")
+            let (process, url) = try await serve(store, "--create")
+            let token = try tool("tokens", "-s", store, "create", "anna", "--write", "notes").output
+                .trimmingCharacters(in: .newlines)
+            let hub = HTTPHub(url: url + "/", token: { token }, client: .shared)
+            let written: HubWritten = try await hub.message(
+                .PUT, "v1/collections/notes/documents/1", HubFields(["n": "1"]))
+            #expect(written.position > 0)
+            var pull = HubPull(behind: written.position, of: ["notes"])
+            pull.line = try await hub.page(HubPull(behind: 0, of: ["notes"])).line
+            pull.wait = .seconds(20)
+            let waiting = Task { [pull] in try await hub.pull(pull, as: .full) }
+            try await Task.sleep(for: .milliseconds(200))
+            let start = ContinuousClock.now
+            process.kill(signal)
+            #expect(process.end() == 0)
+            #expect(ContinuousClock.now - start < .seconds(10), "a waiting pull holds nothing up")
+            // It was answered, or the connection was closed: either is tried again.
+            _ = await waiting.result
+            #expect(try tool("log", "-s", store, "notes").output.contains("anna"))
+            #expect(try tool("verify", "-s", store).status == 0)
+        }
+
+        @Test func itServesOverTLS() async throws {
+            let folder = try TemporaryDirectory()
+            let (key, certificate) = (folder.path("key.pem"), folder.path("chain.pem"))
+            let made = try run(
+                "openssl",
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key,
+                    "-out", certificate,
+                ])
+            try #require(made.status == 0, "\(made.output)")
+            let (process, url) = try await serve(
+                folder.path("hub.sqlite"), "--create", "--tls-certificate", certificate, "--tls-key", key)
+            #expect(url.hasPrefix("https://"))
+            let script = """
+                import ssl, sys, urllib.request
+                context = ssl.create_default_context(cafile=sys.argv[2])
+                print(urllib.request.urlopen(sys.argv[1] + "/health", context=context).read().decode())
+                """
+            let asked = try run("python3", ["-c", script, url, certificate])
+            #expect(asked.output == "{\"status\":\"ok\"}\n", "\(asked.output)")
+            process.kill(SIGTERM)
+            #expect(process.end() == 0)
+            let wrong = try tool(
+                "serve", "-s", folder.path("hub.sqlite"), "--port", "0", "--tls-certificate", key, "--tls-key", key)
+            #expect(wrong.status != 0 && wrong.output.contains("PEM"), "\(wrong.output)")
+        }
+
+        @Test func whatCannotBeServedIsRefused() async throws {
+            let folder = try TemporaryDirectory()
+            let store = folder.path("hub.sqlite")
+            let missing = try tool("serve", "-s", store, "--port", "0")
+            #expect(missing.status != 0 && !FileManager.default.fileExists(atPath: store), "\(missing.output)")
+            let (process, url) = try await serve(store, "--create")
+            let busy = try tool("serve", "-s", store, "--port", "0")
+            #expect(busy.status != 0 && busy.output.contains("another process"), "\(busy.output)")
+            let port = try #require(url.split(separator: ":").last)
+            let taken = try tool("serve", "-s", folder.path("other.sqlite"), "--create", "--port", String(port))
+            #expect(taken.status != 0 && taken.output.contains("can't serve"), "\(taken.output)")
+            process.kill(SIGTERM)
+            #expect(process.end() == 0)
+        }
+    }
+#endif

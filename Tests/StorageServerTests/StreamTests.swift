@@ -1,0 +1,95 @@
+#if STORAGE_SERVER
+    import Foundation
+    import Testing
+
+    @testable import StorageServer
+    @testable import StorageSync
+
+    /// Streams of changes.
+    @Suite(.timeLimit(.minutes(2))) struct StreamTests {
+        private func put(_ hub: ServedHub, _ id: Int, _ n: Int, _ token: String) async throws {
+            let answer = try await hub.send(
+                .PUT, "/v1/collections/notes/documents/\(id)", token: token, body: #"{"n":\#(n)}"#)
+            #expect(answer.status < 300, "\(answer.body)")
+        }
+
+        @Test func aStreamGoesOnAndResumes() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                try await put(hub, 1, 1, token)
+                var events = try await hub.events("/v1/changes?collection=notes", token: token)
+                let first = try #require(try await events.next())
+                #expect(try first.page.page.changes.map(\.document.id) == ["1"])
+                for number in 2...5 {
+                    try await put(hub, number, number, token)
+                    let event = try #require(try await events.next())
+                    #expect(try event.page.page.changes.map(\.document.id) == ["\(number)"])
+                    #expect(event.id != nil)
+                }
+                // From the first event on, as a client does whose connection was cut.
+                var again = try await hub.events(
+                    "/v1/changes?collection=notes", token: token, headers: ["Last-Event-ID": try #require(first.id)])
+                #expect(try await again.next()?.page.page.changes.map(\.document.id) == ["2", "3", "4", "5"])
+            }
+        }
+
+        @Test func aStreamEndsOnRequest() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                for number in 1...5 { try await put(hub, number, number, token) }
+                var events = try await hub.events(
+                    "/v1/changes?collection=notes&follow=false&limit=2", token: token)
+                var ids: [String] = []
+                while let event = try await events.next(), event.name == "page" {
+                    ids += try event.page.page.changes.map(\.document.id)
+                }
+                #expect(ids == ["1", "2", "3", "4", "5"])
+            }
+        }
+
+        @Test func aWaitingPullIsAnsweredByAChange() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                try await put(hub, 1, 1, token)
+                let page = try HubPage(
+                    json: try await hub.send(.GET, "/v1/changes?collection=notes", token: token).body.utf8)
+                let query = HubChangesQuery({
+                    var pull = HubPull(behind: page.page.end, of: ["notes"])
+                    pull.line = page.line
+                    pull.wait = .seconds(20)
+                    return pull
+                }())
+                async let waiting = hub.send(.GET, "/v1/changes?\(query.items.text)", token: token)
+                try await Task.sleep(for: .milliseconds(50))
+                try await put(hub, 2, 2, token)
+                #expect(try HubPage(json: try await waiting.body.utf8).page.changes.map(\.document.id) == ["2"])
+            }
+        }
+
+        @Test func aStreamEndsWithTheServer() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                var events = try await hub.events("/v1/changes?collection=notes", token: token)
+                #expect(try await events.next()?.name == "page")
+                await hub.group.triggerGracefulShutdown()
+                #expect(try await events.next()?.name == "end")
+                #expect(try await events.next() == nil)
+            }
+        }
+
+        @Test func aHistoryThatIsNotTheHubsIsRefused() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let line = String(repeating: "0", count: 32)
+                for query in ["after=1", "after=0&line=\(line)", "after=99999"] {
+                    let answer = try await hub.send(.GET, "/v1/changes?collection=notes&\(query)", token: token)
+                    #expect(answer.status == 409 && answer.code == "session-ended", "\(query)")
+                }
+                for query in ["after=-1", "limit=0", "line=x", "after=x", "after=1&after=2", "wait=%zz"] {
+                    let answer = try await hub.send(.GET, "/v1/changes?collection=notes&\(query)", token: token)
+                    #expect(answer.status == 400 && answer.code == "malformed", "\(query)")
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,197 @@
+#if STORAGE_SERVER
+    import NIOCore
+    import NIOPosix
+    import Synchronization
+
+    /// A TCP proxy on loopback that does to connections what networks do, by a seed: delays what comes, passes it on in small pieces, cuts
+    /// connections in the middle, or lets one direction go silent.
+    final class FaultyProxy: Sendable {
+        private struct State {
+            var target: Int
+            var isFaulty = false
+            var random: SplitMix
+            var channels: [ObjectIdentifier: any Channel] = [:]
+            var cuts = 0
+        }
+
+        private let state: Mutex<State>
+        private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        private let server: any Channel
+
+        let port: Int
+
+        init(to target: Int, seed: UInt64) async throws {
+            let state = Mutex(State(target: target, random: SplitMix(state: seed)))
+            self.state = state
+            let box = Box()
+            server = try await ServerBootstrap(group: group)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.autoRead, value: false)
+                .childChannelInitializer { channel in box.accept(channel) }
+                .bind(host: "127.0.0.1", port: 0).get()
+            port = server.localAddress?.port ?? 0
+            box.proxy = self
+        }
+
+        /// The server that is behind it: another one after a restart.
+        var target: Int {
+            get { state.withLock { $0.target } }
+            set { state.withLock { $0.target = newValue } }
+        }
+
+        /// Whether anything goes wrong.
+        var isFaulty: Bool {
+            get { state.withLock { $0.isFaulty } }
+            set { state.withLock { $0.isFaulty = newValue } }
+        }
+
+        /// How many connections were cut, or let go silent.
+        var cuts: Int { state.withLock { $0.cuts } }
+
+        func stop() async throws {
+            try await server.close()
+            let channels = state.withLock { Array($0.channels.values) }
+            for channel in channels { channel.close(promise: nil) }
+            try await group.shutdownGracefully()
+        }
+
+        /// What the channel initializer knows before the proxy is whole.
+        private final class Box: @unchecked Sendable {
+            // Set before the port is known to anybody, read on the event loop afterwards.
+            weak var proxy: FaultyProxy?
+
+            func accept(_ channel: any Channel) -> EventLoopFuture<Void> {
+                guard let proxy else { return channel.close() }
+                return proxy.accept(channel)
+            }
+        }
+
+        private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
+            let (target, fault) = state.withLock { state in
+                (state.target, state.isFaulty ? Fault(&state.random) : nil)
+            }
+            if fault?.isHarmful == true { state.withLock { $0.cuts += 1 } }
+            keep(client)
+            return ClientBootstrap(group: client.eventLoop)
+                .channelOption(.autoRead, value: false)
+                .connect(host: "127.0.0.1", port: target)
+                .flatMap { server in
+                    self.keep(server)
+                    let loop = client.eventLoop
+                    return loop.makeCompletedFuture {
+                        try client.pipeline.syncOperations.addHandler(Pipe(to: server, fault, isRequest: true))
+                        try server.pipeline.syncOperations.addHandler(Pipe(to: client, fault, isRequest: false))
+                        client.read()
+                        server.read()
+                    }
+                }
+                .flatMapErrorThrowing { error in
+                    client.close(promise: nil)
+                    throw error
+                }
+        }
+
+        private func keep(_ channel: any Channel) {
+            state.withLock { $0.channels[ObjectIdentifier(channel)] = channel }
+            channel.closeFuture.whenComplete { _ in
+                self.state.withLock { $0.channels[ObjectIdentifier(channel)] = nil }
+            }
+        }
+
+        /// What goes wrong with a connection.
+        private struct Fault {
+            enum End {
+                case none
+                /// Both directions are closed behind so many bytes.
+                case cut(Int)
+                /// Nothing is passed on any more in one direction behind so many bytes, and nobody is told.
+                case silence(Int, ofRequests: Bool)
+            }
+
+            let end: End
+            let delayMilliseconds: Int
+            /// The most bytes that are passed on at once.
+            let piece: Int
+
+            init(_ random: inout SplitMix) {
+                let bytes = Int(random.next() % 6_000)
+                switch random.next() % 4 {
+                case 0: end = .cut(bytes)
+                case 1: end = .silence(bytes, ofRequests: random.next() % 2 == 0)
+                default: end = .none
+                }
+                delayMilliseconds = Int(random.next() % 20)
+                piece = random.next() % 3 == 0 ? 7 + Int(random.next() % 100) : 1 << 16
+            }
+
+            var isHarmful: Bool { if case .none = end { false } else { true } }
+        }
+
+        /// Passes on what one side sends.
+        private final class Pipe: ChannelInboundHandler {
+            typealias InboundIn = ByteBuffer
+
+            private let other: any Channel
+            private let fault: Fault?
+            private let isRequest: Bool
+            private var passed = 0
+
+            init(to other: any Channel, _ fault: Fault?, isRequest: Bool) {
+                self.other = other
+                self.fault = fault
+                self.isRequest = isRequest
+            }
+
+            func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+                var buffer = unwrapInboundIn(data)
+                let count = buffer.readableBytes
+                let channel = context.channel
+                switch fault?.end {
+                case .cut(let limit) where passed + count > limit:
+                    // What went before the cut may arrive.
+                    if let part = buffer.readSlice(length: max(0, limit - passed)) { other.writeAndFlush(part, promise: nil) }
+                    other.close(promise: nil)
+                    channel.close(promise: nil)
+                    return
+                case .silence(let limit, let ofRequests) where ofRequests == isRequest && passed + count > limit:
+                    passed += count
+                    return
+                default: passed += count
+                }
+                pass(buffer, channel)
+            }
+
+            private func pass(_ buffer: ByteBuffer, _ channel: any Channel) {
+                let (other, piece) = (other, fault?.piece ?? .max)
+                let delay = TimeAmount.milliseconds(Int64(fault?.delayMilliseconds ?? 0))
+                channel.eventLoop.scheduleTask(in: delay) {
+                    var buffer = buffer
+                    while let part = buffer.readSlice(length: min(piece, buffer.readableBytes)), part.readableBytes > 0 {
+                        other.writeAndFlush(part, promise: nil)
+                    }
+                    channel.read()
+                }
+            }
+
+            func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+
+            func errorCaught(context: ChannelHandlerContext, error: any Error) {
+                // A connection that was reset ends like any other.
+                context.close(promise: nil)
+            }
+        }
+    }
+
+    /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+    struct SplitMix: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return z ^ (z >> 31)
+        }
+    }
+#endif

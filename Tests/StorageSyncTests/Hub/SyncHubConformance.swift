@@ -1,0 +1,132 @@
+import StorageCore
+import StorageKit
+import Testing
+
+@testable import StorageSync
+
+/// What each kind of hub keeps to.
+@Suite(.timeLimit(.minutes(2))) struct SyncHubConformance {
+    private let save = WriteOperation.save(["a": .text("1")])
+    private let patch = WriteOperation.patch(["b": .text("2")])
+
+    @Test(arguments: HubKind.allCases) func aBatchThatComesTwiceIsAppliedOnce(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        let one = try await HubClient("one", hub)
+        let batch = one.batch([HubWrite(1, save), HubWrite(2, patch)])
+        let results = try await hub.push(batch, as: .full)
+        let head = try await hub.head()
+        #expect(results.map(\.number) == [1, 2] && results.last?.result == .applied(at: head))
+        #expect(try await hub.push(batch, as: .full) == results)
+        #expect(try await hub.head() == head)
+    }
+
+    @Test(arguments: HubKind.allCases) func numbersAreTakenInTheirOrder(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        let early = HubBatch(
+            producer: one.producer, epoch: 1, line: one.line, firstNumber: 2, writes: [HubWrite(1, save)])
+        await #expect(throws: SyncFailure.sessionEnded(epoch: 1)) { try await hub.push(early, as: .full) }
+        _ = try await one.push(HubWrite(1, save))
+        #expect(try await one.push(HubWrite(2, patch)).first?.position != nil)
+    }
+
+    /// A push of an earlier session was overtaken by the hello of the next.
+    @Test(arguments: HubKind.allCases) func aSessionEndsWithTheNext(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        let late = one.batch([HubWrite(1, save)])
+        try await one.hello()
+        await #expect(throws: SyncFailure.sessionEnded(epoch: 2)) { try await hub.push(late, as: .full) }
+        await #expect(throws: SyncFailure.sessionEnded(epoch: 2)) {
+            try await hub.hello(from: one.producer, epoch: 2, as: .full)
+        }
+        #expect(try await one.push(HubWrite(1, save)).first?.position != nil)
+        let welcome = try await hub.hello(from: one.producer, epoch: 3, as: .full)
+        #expect(welcome.lastNumber == 1 && welcome.results.map(\.number) == [1])
+    }
+
+    /// The producer has numbered its writes anew, since it followed another branch of the hub's history.
+    @Test(arguments: HubKind.allCases) func aWriteThatWasAppliedBeforeIsKnownByItsOrigin(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        let first = try await one.push(HubWrite(7, save), HubWrite(8, patch))
+        let head = try await hub.head()
+        #expect(try await one.push(HubWrite(7, save), HubWrite(8, patch)) == first)
+        #expect(try await hub.head() == head)
+    }
+
+    @Test(arguments: HubKind.allCases) func aRejectedWriteHoldsBackItsDocumentOnly(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        let results = try await one.push(
+            HubWrite(1, patch, of: "1"), HubWrite(2, save, of: "1"), HubWrite(3, save, of: "2"))
+        #expect(results[0] == .rejected(.missing))
+        #expect(results[1] == .blocked)
+        #expect(results[2].position != nil)
+        #expect(try await one.push(HubWrite(4, save, of: "1")).first?.position != nil)
+    }
+
+    /// Also where somebody has made the document again meanwhile.
+    @Test(arguments: HubKind.allCases) func deletionsWin(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        var other = try await HubClient("other", hub)
+        let created = try #require(try await one.push(HubWrite(1, save)).first?.position)
+        let deleted = try #require(try await other.push(HubWrite(1, .delete, base: created)).first?.position)
+        #expect(try await one.push(HubWrite(2, patch, base: created)) == [.rejected(.deleted)])
+        #expect(try await one.push(HubWrite(3, save, base: created)) == [.rejected(.deleted)])
+        let again = try #require(try await other.push(HubWrite(2, save, base: deleted)).first?.position)
+        #expect(try await one.push(HubWrite(4, save, base: created)) == [.rejected(.deleted)], "of another document")
+        #expect(try await one.push(HubWrite(5, patch, base: created)) == [.rejected(.deleted)])
+        #expect(try await one.push(HubWrite(6, patch, base: again)).first?.position != nil)
+        #expect(try await one.push(HubWrite(7, .delete, base: 0)).first?.position != nil, "a deletion needs no base")
+        #expect(try await one.push(HubWrite(8, save, base: 0)).first?.position != nil, "it knows its own deletion")
+    }
+
+    /// A conditional write knows its producer's own changes, and those of the same batch.
+    @Test(arguments: HubKind.allCases) func aConditionalWriteGivesWayToOthers(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        var other = try await HubClient("other", hub)
+        _ = try await one.push(
+            HubWrite(1, save, isConditional: true), HubWrite(2, .patch(["b": .text("3")]), isConditional: true))
+        #expect(try await one.push(HubWrite(3, patch, isConditional: true)).first?.position != nil)
+        let base = try await hub.head()
+        let position = try #require(
+            try await other.push(HubWrite(1, .patch(["b": .text("4")]), base: base)).first?.position)
+        let late = HubWrite(4, .patch(["b": .text("5")]), base: base, isConditional: true)
+        #expect(try await one.push(late) == [.rejected(.conflict(at: position))])
+        let now = HubWrite(5, .patch(["b": .text("6")]), base: position, isConditional: true)
+        #expect(try await one.push(now).first?.position != nil)
+    }
+
+    @Test(arguments: HubKind.allCases) func aFollowerKnowsItsOwnWrites(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        var other = try await HubClient("other", hub)
+        try await one.catchUp()
+        _ = try await other.push(HubWrite(5, save, of: "1"))
+        _ = try await one.push(HubWrite(6, save, of: "2"))
+        try await one.catchUp()
+        #expect(one.origins == [6])
+        #expect(one.documents.count == 2)
+    }
+
+    @Test(arguments: HubKind.allCases) func anotherHistoryIsRefused(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        _ = try await one.push(HubWrite(1, save))
+        let head = try await hub.head()
+        let lines: [([UInt8], Int64)] = [
+            (Array(repeating: 9, count: 16), 0), (one.line, head + 1), (one.line, -1),
+        ]
+        for (line, position) in lines {
+            var pull = HubPull(behind: position, of: ["notes"])
+            pull.line = line
+            await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { [pull] in try await hub.pull(pull, as: .full) }
+        }
+        let batch = HubBatch(
+            producer: one.producer, epoch: 1, line: lines[0].0, firstNumber: 2, writes: [HubWrite(2, patch)])
+        await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { try await hub.push(batch, as: .full) }
+    }
+}

@@ -1,0 +1,132 @@
+import StorageCore
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSync
+
+/// The kinds of hubs that one suite holds for.
+enum HubKind: CaseIterable, Sendable {
+    case memory
+    case store
+}
+
+/// A hub of some kind, with what keeps it.
+struct TestedHub {
+    let hub: any SyncHub
+    private let store: TemporaryStore?
+
+    init(_ kind: HubKind) async throws {
+        switch kind {
+        case .memory:
+            store = nil
+            hub = MemorySyncHub(MemoryHub(line: Array(repeating: 1, count: 16)))
+        case .store:
+            let store = try TemporaryStore()
+            self.store = store
+            hub = try await StoreHub(store.storage)
+        }
+    }
+}
+
+/// A hub in memory as those see it who speak to any.
+actor MemorySyncHub: SyncHub {
+    private var hub: MemoryHub
+
+    init(_ hub: MemoryHub) { self.hub = hub }
+
+    func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) throws -> SyncWelcome {
+        try hub.hello(from: producer, epoch: epoch).get()
+    }
+
+    func push(_ batch: HubBatch, as access: HubAccess) throws -> [NumberedResult] {
+        try hub.push(
+            batch.writes, from: batch.producer, epoch: batch.epoch, line: batch.line, firstNumber: batch.firstNumber
+        ).get()
+    }
+
+    func pull(_ pull: HubPull, as access: HubAccess) throws -> SyncPage {
+        try hub.pull(
+            for: pull.producer ?? ProducerID(""), line: pull.line ?? (pull.position == 0 ? hub.line : []),
+            after: pull.position, limit: pull.limit
+        ).get()
+    }
+
+    func head() -> Int64 { hub.head }
+}
+
+/// Somebody who writes to a hub and follows it.
+struct HubClient {
+    let hub: any SyncHub
+    let producer: ProducerID
+    private(set) var epoch: Int64 = 0
+    private(set) var line: [UInt8] = []
+    private(set) var lastNumber: Int64 = 0
+    private(set) var position: Int64 = 0
+    private(set) var documents: [DocumentID: [String: String]] = [:]
+    /// The origins that pages said were its own.
+    private(set) var origins: Set<Int64> = []
+
+    init(_ name: String, _ hub: any SyncHub) async throws {
+        self.hub = hub
+        producer = ProducerID(name)
+        try await hello()
+    }
+
+    mutating func hello() async throws {
+        epoch += 1
+        let welcome = try await hub.hello(from: producer, epoch: epoch, as: .full)
+        line = try #require(welcome.lines.last?.id)
+        lastNumber = welcome.lastNumber
+    }
+
+    func batch(_ writes: [HubWrite]) -> HubBatch {
+        HubBatch(producer: producer, epoch: epoch, line: line, firstNumber: lastNumber + 1, writes: writes)
+    }
+
+    mutating func push(_ writes: HubWrite...) async throws -> [WriteResult] { try await push(all: writes) }
+
+    mutating func push(all writes: [HubWrite]) async throws -> [WriteResult] {
+        let results = try await hub.push(batch(writes), as: .full)
+        #expect(results.map(\.number) == writes.indices.map { lastNumber + 1 + Int64($0) })
+        lastNumber += Int64(writes.count)
+        return results.map(\.result)
+    }
+
+    mutating func pull(limit: Int = 1_000) async throws {
+        var pull = HubPull(behind: position, of: ["notes"])
+        pull.line = line
+        pull.producer = producer
+        pull.limit = limit
+        let page = try await hub.pull(pull, as: .full)
+        #expect(page.start == position && page.end >= position && page.isInOrder && page.changes.count <= limit)
+        for change in page.changes {
+            if let origin = change.ownOrigin { origins.insert(origin) }
+            switch change.operation {
+            case .save(let values): documents[change.document] = values.texts
+            case .patch(let values): documents[change.document]?.merge(values.texts) { $1 }
+            case .delete: documents[change.document] = nil
+            }
+        }
+        position = page.end
+    }
+
+    mutating func catchUp(limit: Int = 1_000) async throws {
+        while try await position < hub.head() { try await pull(limit: limit) }
+    }
+}
+
+extension HubWrite {
+    /// Of a note.
+    init(
+        _ origin: Int64, _ operation: WriteOperation, of id: String = "1", base: Int64 = 0, isConditional: Bool = false
+    ) {
+        self.init(
+            origin: origin, document: DocumentID(entity: "notes", id: id), operation: operation, base: base,
+            isConditional: isConditional)
+    }
+}
+
+extension WriteResult {
+    var position: Int64? { if case .applied(let position) = self { position } else { nil } }
+}

@@ -1,0 +1,124 @@
+#if STORAGE_HTTP
+    import Foundation
+    import StorageHTTP
+    import StorageKit
+    import StorageSync
+
+    @StorageEntity
+    struct Note: DataSyncModelProtocol, Equatable {
+        var id: String
+        var author: String
+        var count: Int
+    }
+
+    /// One device of HubProcessTests: a store with an engine on a hub, in a process of its own that is killed at times.
+    ///
+    /// Reads a command a line: `write N` makes N random writes and says each one once it is in the store, `settle` waits until nothing is
+    /// pending, `dump` prints the documents, `quit` closes the store.
+    @main @MainActor
+    struct SyncWorker {
+        let name: String
+        let container: PersistenceContainer
+        let engine: CollectionSyncEngine<Note>
+        var random: Random
+        var count: Int
+
+        static func main() async throws {
+            let arguments = CommandLine.arguments
+            guard arguments.count == 6, let seed = UInt64(arguments[5]) else {
+                print("usage: sync-worker STORE URL TOKEN NAME SEED")
+                exit(2)
+            }
+            let container = try PersistenceContainer.file(at: URL(fileURLWithPath: arguments[1])) {
+                $0.autoSchema(NoteRecord.self)
+            }
+            let hub = try Hub(arguments[2], token: arguments[3])
+            let engine = withDatabaseContainer(container) {
+                CollectionSyncEngine<Note>(remote: hub.collection("notes"), managerKey: "notes")
+            }
+            let notes = try await container.storage.query(Note.self).fetch()
+            var worker = SyncWorker(
+                name: arguments[4], container: container, engine: engine, random: Random(state: seed),
+                count: notes.filter { $0.author == arguments[4] }.map(\.count).max() ?? 0)
+            let listening = Task { await engine.startListening() }
+            say("ready")
+            while let line = await nextLine() {
+                let words = line.split(separator: " ")
+                switch words.first {
+                case "write": for _ in 0..<(Int(words.last ?? "") ?? 0) { try await worker.write() }
+                case "settle": try await worker.settle()
+                case "dump": try await worker.dump()
+                default:
+                    listening.cancel()
+                    try await container.storage.close()
+                    say("closed")
+                    return
+                }
+            }
+        }
+
+        /// The main actor goes on while a line is waited for.
+        private nonisolated static func nextLine() async -> String? {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: readLine()) }
+            }
+        }
+
+        /// Written at once, whatever the output is.
+        private static func say(_ text: String) {
+            FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+        }
+
+        /// Documents of its own, which nobody else writes, and shared ones.
+        private mutating func write() async throws {
+            count += 1
+            if random.next() % 3 > 0 {
+                let id = "\(name)-\(random.next() % 5)"
+                _ = try await engine.saveDocument(Note(id: id, author: name, count: count))
+                Self.say("wrote \(id) \(count)")
+            } else {
+                let id = "shared-\(random.next() % 5)"
+                if random.next() % 4 == 0 {
+                    try await container.storage.delete(Note.self, id: id)
+                } else {
+                    _ = try await engine.saveDocument(Note(id: id, author: name, count: count))
+                }
+                Self.say("wrote \(id)")
+            }
+        }
+
+        private func settle() async throws {
+            while engine.pendingCount > 0 {
+                // What doesn't know of a deletion is given up.
+                if let parked = engine.parked.first { try await engine.discard(parked) }
+                try await engine.retryNow()
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            Self.say("settled")
+        }
+
+        private func dump() async throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let notes = try await container.storage.query(Note.self).fetch().sorted { $0.id < $1.id }
+            Self.say(String(decoding: try encoder.encode(notes), as: UTF8.self))
+        }
+    }
+
+    /// xorshift64*, as it is published by S. Vigna: the same writes for the same seed.
+    struct Random {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state == 0 ? 0x9E37_79B9_7F4A_7C15 : state
+            state ^= state >> 12
+            state ^= state << 25
+            state ^= state >> 27
+            return state &* 0x2545_F491_4F6C_DD1D >> 8
+        }
+    }
+#else
+    @main struct SyncWorker {
+        static func main() { print("built without the HTTP trait") }
+    }
+#endif

@@ -1,0 +1,160 @@
+import ArgumentParser
+import Foundation
+import StorageCore
+import StorageKit
+import StorageLog
+import StorageProjections
+import StorageServer
+
+#if STORAGE_SERVER
+    import Logging
+    import ServiceLifecycle
+    import UnixSignals
+#endif
+
+/// `storagekit serve`: a store as a hub.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve a store as a hub: clients write to it and follow it over HTTP.",
+        discussion: """
+            Clients need a token: storagekit tokens create. The protocol is at /openapi.json, a client for browsers at \
+            /storagekit.js, and /health says whether the store can be read. SIGTERM and Ctrl-C end streams, answer what is under way, \
+            and close the store.
+
+              storagekit serve -s hub.sqlite --create
+              storagekit serve -s hub.sqlite --host 0.0.0.0 --port 8443 --tls-certificate chain.pem --tls-key key.pem
+              storagekit serve -s hub.sqlite --origin https://app.example
+
+            Without TLS, serve on this machine only, behind a proxy that speaks HTTPS.
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Flag(help: "Make the store if there is none.")
+    var create = false
+
+    @Option(help: "The address to serve on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port; 0 for one that is free.")
+    var port = 8080
+
+    @Option(help: "The server's certificate and those behind it, as a PEM file.")
+    var tlsCertificate: String?
+
+    @Option(help: "The certificate's key, as a PEM file.")
+    var tlsKey: String?
+
+    @Option(help: "An origin whose pages may use the hub. May be repeated.")
+    var origin: [String] = []
+
+    @Option(help: "A name by which the hub may be asked; any if none is given. May be repeated.")
+    var hostName: [String] = []
+
+    @Option(help: "The most bytes of a request's body.")
+    var maximumBody = 8 << 20
+
+    @Option(help: "The most requests of a token in a second.")
+    var maximumRate = 200
+
+    @Option(help: "The most connections.")
+    var maximumConnections = 10_000
+
+    @Flag(help: "Write a line for each request.")
+    var verbose = false
+
+    func validate() throws {
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            throw ValidationError("--tls-certificate and --tls-key go together.")
+        }
+        guard (0...65_535).contains(port), maximumBody > 0, maximumRate > 0, maximumConnections > 0 else {
+            throw ValidationError("A port is from 0 to 65535, and a limit is 1 or more.")
+        }
+    }
+
+    func run() async throws {
+        #if STORAGE_SERVER
+            try await serve()
+        #else
+            throw CommandError(
+                .usage, "This storagekit was built without its server.",
+                next: "Build it with: swift build --traits Server")
+        #endif
+    }
+}
+
+#if STORAGE_SERVER
+    extension ServeCommand {
+        private func serve() async throws {
+            let path = try store.path()
+            // A name that is wrong makes no store.
+            if !create { try await store.openForReading().close() }
+            let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())
+            let storage: Storage
+            do {
+                try await engine.checkEnd()
+                storage = Storage(engine: engine, runtime: try ProjectionRuntime(engine, [], upcasts: [:]))
+            } catch {
+                engine.closeNow()
+                throw error
+            }
+            do {
+                try await run(storage, at: path)
+                try await storage.close()
+            } catch {
+                // Whatever was done is done; closing tidies up and its own failure would hide why.
+                try? await storage.close()
+                throw error
+            }
+        }
+
+        private func run(_ storage: Storage, at path: String) async throws {
+            LoggingSystem.bootstrap(StreamLogHandler.standardError)
+            var logger = Logger(label: "storagekit.hub")
+            logger.logLevel = verbose ? .debug : .notice
+            let tokens = try HubTokens(besideStore: path)
+            let scheme = tlsCertificate == nil ? "http" : "https"
+            let host = host.contains(":") ? "[\(host)]" : host
+            let hasTokens = try await !tokens.all().isEmpty
+            let server = try await HubServer(
+                storage, tokens: tokens, configuration: configuration, logger: logger,
+                onRunning: { port in
+                    // If nobody reads it, it serves all the same.
+                    try? Self.announce("\(scheme)://\(host):\(port)", hasTokens: hasTokens)
+                })
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+            do { try await group.run() } catch let error as StorageError {
+                throw error
+            } catch {
+                throw CommandError(
+                    .inconclusive, "The hub can't serve on \(host):\(port).", why: "\(error)",
+                    next: "Name an address of this machine, and a port that nobody else uses.")
+            }
+        }
+
+        private static func announce(_ url: String, hasTokens: Bool) throws {
+            let output = StandardOutput()
+            try output.writeLine("Serving on \(url)")
+            if !hasTokens { try output.writeLine("Nobody has a token yet. Type: storagekit tokens create NAME --write '*'") }
+            try output.flush()
+        }
+
+        private var configuration: HubServerConfiguration {
+            var configuration = HubServerConfiguration()
+            configuration.host = host
+            configuration.port = port
+            if let tlsCertificate, let tlsKey {
+                configuration.tls = .init(certificateChainFile: tlsCertificate, privateKeyFile: tlsKey)
+            }
+            configuration.origins = Set(origin)
+            configuration.hosts = Set(hostName)
+            configuration.limits.bodyBytes = maximumBody
+            configuration.limits.requestsPerSecond = Double(maximumRate)
+            configuration.limits.requestBurst = 2 * Double(maximumRate)
+            configuration.limits.connections = maximumConnections
+            return configuration
+        }
+    }
+#endif
