@@ -30,7 +30,7 @@ struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
     /// What changes from now on. Of a remote of single documents: one of them, as it is and as it changes.
     let listen: @MainActor @Sendable (_ id: String?) -> AsyncThrowingStream<Change, any Error>
     /// The hub that the remote is a collection of; nil for any other remote.
-    let hub: (any HubService)?
+    var hub: (any HubService)? = nil
 }
 
 extension RemoteAccess {

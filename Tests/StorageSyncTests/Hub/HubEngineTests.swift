@@ -127,7 +127,8 @@ import Testing
             for device in devices { try await device.heal() }
             for device in devices {
                 try await eventually {
-                    try await device.stored() == hub.products() && device.engine.currentCollection == hub.products()
+                    let products = try await hub.products()
+                    return try await device.stored() == products && device.engine.currentCollection == products
                         && device.engine.pendingCount == 0
                 }
                 let products = try await hub.products()

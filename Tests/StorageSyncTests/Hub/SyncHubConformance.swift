@@ -121,12 +121,17 @@ import Testing
             (Array(repeating: 9, count: 16), 0), (one.line, head + 1), (one.line, -1),
         ]
         for (line, position) in lines {
-            var pull = HubPull(behind: position, of: ["notes"])
-            pull.line = line
-            await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { [pull] in try await hub.pull(pull, as: .full) }
+            let pull = pull(behind: position, on: line)
+            await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { try await hub.pull(pull, as: .full) }
         }
         let batch = HubBatch(
             producer: one.producer, epoch: 1, line: lines[0].0, firstNumber: 2, writes: [HubWrite(2, patch)])
         await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { try await hub.push(batch, as: .full) }
+    }
+
+    private func pull(behind position: Int64, on line: [UInt8]) -> HubPull {
+        var pull = HubPull(behind: position, of: ["notes"])
+        pull.line = line
+        return pull
     }
 }
