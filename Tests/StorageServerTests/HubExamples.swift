@@ -7,7 +7,9 @@
     import StorageLifecycle
     import StorageServer
     import StorageSync
+    import NIOHTTP1
     import Testing
+    import UnixSignals
 
     /// What the page about hubs shows, on a hub that serves.
     @MainActor @Suite(.serialized, .timeLimit(.minutes(2))) struct HubExamples {

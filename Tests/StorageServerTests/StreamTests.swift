@@ -1,5 +1,7 @@
 #if STORAGE_SERVER
     import Foundation
+    import NIOHTTP1
+    import ServiceLifecycle
     import Testing
 
     @testable import StorageServer

@@ -14,12 +14,10 @@
 
     /// A hub that serves on loopback for the length of a test.
     struct ServedHub: Sendable {
-        let store: TemporaryStore
+        let storage: Storage
         let tokens: HubTokens
         let url: String
         let group: ServiceGroup
-
-        var storage: Storage { store.storage }
 
         /// Serves while the body runs, and shuts down gracefully afterwards.
         static func run(
@@ -44,7 +42,7 @@
                 tasks.addTask { try await group.run() }
                 var iterator = ports.makeAsyncIterator()
                 let port = try #require(await iterator.next())
-                let hub = ServedHub(store: store, tokens: tokens, url: "http://127.0.0.1:\(port)", group: group)
+                let hub = ServedHub(storage: store.storage, tokens: tokens, url: "http://127.0.0.1:\(port)", group: group)
                 do { try await body(hub) } catch {
                     await group.triggerGracefulShutdown()
                     throw error
@@ -52,6 +50,7 @@
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
             }
+            withExtendedLifetime(store) {}
         }
 
         /// A token that may do what its grants say.
