@@ -18,7 +18,7 @@
                 let version = try #require(created.headers.first(name: "ETag"))
                 let read = try await hub.send(.GET, path, token: token)
                 #expect(read.status == 200 && read.headers.first(name: "ETag") == version)
-                #expect(try HubDocument(json: read.body.utf8).fields == ["text": #""a""#, "n": "1"])
+                #expect(try HubDocument(json: read.body.utf8).fields == ["id": #""1""#, "text": #""a""#, "n": "1"])
                 let known = try await hub.send(.GET, path, token: token, headers: ["If-None-Match": version])
                 #expect(known.status == 304 && known.body.isEmpty)
                 let head = try await hub.send(.HEAD, path, token: token)
@@ -31,7 +31,7 @@
                     .PATCH, path, token: token, body: #"{"n":2}"#, headers: ["If-Match": version])
                 #expect(late.status == 412 && late.code == "precondition-failed")
                 let fields = try HubDocument(json: try await hub.send(.GET, path, token: token).body.utf8).fields
-                #expect(fields == ["text": #""b""#])
+                #expect(fields == ["id": #""1""#, "text": #""b""#])
                 let again = try await hub.send(
                     .PUT, path, token: token, body: "{}", headers: ["If-None-Match": "*"])
                 #expect(again.status == 412)
@@ -68,7 +68,7 @@
                 let again = try await hub.send(.PUT, path, token: token, body: #"{"n":1}"#, headers: key)
                 #expect(again.status == first.status && again.body == first.body)
                 let fields = try HubDocument(json: try await hub.send(.GET, path, token: token).body.utf8).fields
-                #expect(fields == ["n": "2"])
+                #expect(fields == ["id": #""1""#, "n": "2"])
                 let other = try await hub.send(.PUT, path, token: token, body: #"{"n":3}"#, headers: key)
                 #expect(other.status == 409 && other.code == "key-reused")
                 let bob = try await hub.token("bob")

@@ -111,7 +111,8 @@ extension StoreHub {
         let receipt = try await storage.engine.commit(Self.metadata(access)) { writer, db in
             let hub = HubWriter(writer, db, as: access)
             let isCreated = try hub.change(write, from: nil, expecting: expectation)
-            let version = try hub.version(of: write.document)
+            // Of a deletion: a document that the client doesn't see may be there still.
+            let version = write.operation == .delete ? nil : try hub.version(of: write.document)
             outcome.withLock { $0 = (version, isCreated) }
         }
         let (version, isCreated) = outcome.withLock { $0 }
@@ -130,8 +131,8 @@ extension StoreHub {
                 let receipt = try writer.commit(Self.metadata(access)) {
                     isCreated = try hub.change(write, from: nil, expecting: expectation)
                 }
-                let outcome = HubOutcome(
-                    version: try hub.version(of: write.document), position: receipt.last, isCreated: isCreated)
+                let version = write.operation == .delete ? nil : try hub.version(of: write.document)
+                let outcome = HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
                 try HubRequests.save(outcome, of: key, by: access.namespace, in: db)
                 return outcome
             }

@@ -39,10 +39,17 @@
             set { state.withLock { $0.target = newValue } }
         }
 
-        /// Whether anything goes wrong.
+        /// Whether anything goes wrong with connections from now on. Where nothing does any more, those that there are end: they may have
+        /// gone silent.
         var isFaulty: Bool {
             get { state.withLock { $0.isFaulty } }
-            set { state.withLock { $0.isFaulty = newValue } }
+            set {
+                let ended = state.withLock { state in
+                    state.isFaulty = newValue
+                    return newValue ? [] : Array(state.channels.values)
+                }
+                for channel in ended { channel.close(promise: nil) }
+            }
         }
 
         /// How many connections were cut, or let go silent.

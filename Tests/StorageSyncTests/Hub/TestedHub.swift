@@ -11,22 +11,34 @@ enum HubKind: CaseIterable, Sendable {
     case store
 }
 
-/// A hub of some kind, with what keeps it.
+/// A hub of some kind.
 struct TestedHub {
     let hub: any SyncHub
-    private let store: TemporaryStore?
 
     init(_ kind: HubKind) async throws {
         switch kind {
-        case .memory:
-            store = nil
-            hub = MemorySyncHub(MemoryHub(line: Array(repeating: 1, count: 16)))
+        case .memory: hub = MemorySyncHub(MemoryHub(line: Array(repeating: 1, count: 16)))
         case .store:
             let store = try TemporaryStore()
-            self.store = store
-            hub = try await StoreHub(store.storage)
+            hub = KeptHub(hub: try await StoreHub(store.storage), store: store)
         }
     }
+}
+
+/// A hub whose store goes with it.
+private struct KeptHub: SyncHub, @unchecked Sendable {
+    let hub: StoreHub
+    /// Kept and never used, so nobody uses it from two sides.
+    let store: TemporaryStore
+
+    func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome {
+        try await hub.hello(from: producer, epoch: epoch, as: access)
+    }
+    func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
+        try await hub.push(batch, as: access)
+    }
+    func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage { try await hub.pull(pull, as: access) }
+    func head() async throws -> Int64 { try await hub.head() }
 }
 
 /// A hub in memory as those see it who speak to any.
