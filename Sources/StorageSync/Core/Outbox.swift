@@ -305,16 +305,28 @@ extension Outbox {
         return group.map { pending[$0] }
     }
 
-    /// Makes a parked write one that waits, and those of its origin. One that was parked for a conflict is made on what was pulled from
-    /// now on.
+    /// Makes a parked write one that waits, and those of its origin.
+    ///
+    /// What was parked for something that somebody else has done is made on what was pulled from now on, and so is what waits behind it.
+    /// Where the document is gone, it is made again: changes are sent with all else that the document had here.
     /// - Returns: The rows; none where no write is parked there.
     mutating func retry(_ position: Int64, pulledUpTo end: Int64) -> [PendingWrite] {
-        let group = group(at: position, where: \.isParked)
-        for index in group {
-            if case .parked(.conflict) = pending[index].state { pending[index].base = max(pending[index].base, end) }
-            pending[index].state = .waiting
+        var changed = group(at: position, where: \.isParked)
+        guard let first = changed.first, let last = changed.last,
+            case .parked(let rejection) = pending[first].state
+        else { return [] }
+        for index in changed { pending[index].state = .waiting }
+        switch rejection {
+        case .unknown, .invalid: return changed.map { pending[$0] }
+        case .conflict: break
+        case .deleted, .missing: if pending[first].kind == .patch { pending[first].kind = .save }
         }
-        return group.map { pending[$0] }
+        let document = pending[first].document
+        changed += (last + 1..<pending.endIndex).filter {
+            pending[$0].document == document && pending[$0].state == .waiting
+        }
+        for index in changed { pending[index].base = max(pending[index].base, end) }
+        return changed.map { pending[$0] }
     }
 
     /// - Returns: The writes that are given up: the one that is parked there, and those of its origin.

@@ -16,7 +16,8 @@ package struct PendingWrite: Sendable, Equatable {
         case confirmed(at: Int64)
     }
 
-    /// What a write does to its document: it decides whether two can be sent as one.
+    /// What a write does to its document: it decides whether two can be sent as one. An update of a document that is gone at the
+    /// remote becomes a save when it is retried.
     package enum Kind: String, Sendable {
         /// Makes the document, or replaces it as a whole.
         case save
@@ -28,7 +29,7 @@ package struct PendingWrite: Sendable, Equatable {
     /// Of its event in the log of this store: the order in which writes were made.
     package let position: Int64
     package let document: DocumentID
-    package let kind: Kind
+    package internal(set) var kind: Kind
     /// Of what is sent, in bytes.
     package let size: Int
     /// The position of the remote that this store had pulled when the write was made.

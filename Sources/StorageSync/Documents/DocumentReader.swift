@@ -43,7 +43,8 @@ final class DocumentReader<T: DataSyncModelProtocol> {
         let old = try row(id, after: try log.previous(ofEventAt: write.position))
         let new = try log.image(ofEventAt: write.position, on: old)
         rows.set(new, after: write.position, of: id)
-        return DocumentOperation(from: write.position <= since ? nil : try fields(id, old), to: try fields(id, new))
+        let isWhole = write.kind == .save || write.position <= since
+        return DocumentOperation(from: isWhole ? nil : try fields(id, old), to: try fields(id, new))
     }
 
     /// - Parameter position: Of one of the row's events; 0 for before all of them.

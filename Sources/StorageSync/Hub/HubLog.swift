@@ -23,6 +23,15 @@ struct HubLog {
 
     func table(_ name: String) -> HubTable? { catalog.entity(named: name).flatMap(HubTable.init) }
 
+    /// Who made the event at a position; nil for a write of the hub's own program.
+    /// - Complexity: O(1), and fast for positions in their order: those of a segment are read together.
+    func source(at position: Int64) throws -> HubSource? {
+        guard let batch = try reader.batch(containing: position) else {
+            throw StorageError.corruptLog("position @\(position) is missing")
+        }
+        return HubSource(batch.commit(ofEvent: Int(position - batch.header.first)).metadata)
+    }
+
     /// The net change of each document over a part of the log, by position.
     ///
     /// - Parameters:

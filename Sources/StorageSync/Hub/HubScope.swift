@@ -9,7 +9,8 @@ internal import Synchronization
 final class HubScope: Sendable {
     let entities: Set<String>
     private let document: String?
-    private let producer: ProducerID?
+    /// Of the follower's own writes; nil for one that doesn't write.
+    let producer: ProducerID?
     private let access: HubAccess
     private let evaluators = Mutex<[String: Evaluator]>([:])
 

@@ -155,7 +155,7 @@ extension StoreHub {
         return try await storage.engine.read { db in
             let log = try HubLog(db)
             guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
-            if isFirst { return try Self.documents(in: scope, log, limit: limit) }
+            if isFirst { return try Self.documents(in: scope, log, db, limit: limit) }
             // To where the tail goes on. What lies behind it is being read.
             guard position < end else { return Page(changes: [], end: position) }
             // No more events than a page has room for changes: in a page that was cut between two events of a document, the
@@ -167,7 +167,9 @@ extension StoreHub {
     }
 
     /// The documents as they are, by the positions of their last events: what a follower begins with.
-    private static func documents(in scope: HubScope, _ log: HubLog, limit: Int) throws -> Page {
+    private static func documents(
+        in scope: HubScope, _ log: HubLog, _ db: Database, limit: Int
+    ) throws -> Page {
         var found: [(position: Int64, table: HubTable, key: StorageValue)] = []
         for name in scope.entities {
             guard let table = log.table(name), let condition = scope.condition(in: table) else { continue }
@@ -185,14 +187,16 @@ extension StoreHub {
             }
         }
         found.sort { $0.position < $1.position }
+        // Somebody who begins, and has written before, isn't to take its own writes for those of others.
+        let hasWritten = try scope.producer.flatMap { try HubProducers.load($0, in: db) }?.lastOrigin ?? 0 > 0
         let isWhole = found.count <= limit
         found = Array(found.prefix(limit))
         var changes: [HubChange] = []
         var bytes = 0
         for (position, table, key) in found {
             guard let id = table.id(of: key), let row = try table.row(key, in: log.database)?.row else { continue }
-            // Who wrote a document last makes no difference to somebody who begins.
-            let change = HubChange(table: table, id: id, position: position, old: nil, new: row, source: nil)
+            let source = hasWritten ? try log.source(at: position) : nil
+            let change = HubChange(table: table, id: id, position: position, old: nil, new: row, source: source)
             changes.append(change)
             bytes += change.byteCount
             guard bytes <= maximumPageBytes else {

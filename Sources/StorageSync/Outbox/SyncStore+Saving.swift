@@ -40,9 +40,9 @@ extension SyncStore {
     private func apply(_ transaction: SyncTransaction, to row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         let db = tx.database
         let documents = documentReader(tx)
-        let told = Dictionary(grouping: transaction.changes, by: \.document.id)
+        let told = Dictionary(grouping: try changes(of: transaction, in: db), by: \.document.id)
         var concerned: [String: ConcernedDocument] = [:]
-        for (id, finished) in try finish(transaction, in: db) {
+        for (id, finished) in try finish(transaction, pulledUpTo: row.record.position, in: db) {
             if told[id] == nil, !finished.needsReplay, try isLogBase(of: id, in: db) { continue }
             let base = try base(of: id, since: row.since, in: db, documents, first: finished.first)
             var document = ConcernedDocument(
@@ -78,6 +78,19 @@ extension SyncStore {
         }
     }
 
+    /// What a transaction tells of documents. A complete page tells of those with pending writes that they are gone, by not naming them.
+    private func changes(of transaction: SyncTransaction, in db: Database) throws -> [RemoteChange] {
+        guard transaction.isComplete else { return transaction.changes }
+        let named = Set(transaction.changes.map(\.document.id))
+        let gone = try outbox.pendingDocuments(in: db).filter { !named.contains($0) }
+        return transaction.changes
+            + gone.map { id in
+                RemoteChange(
+                    position: transaction.record.position, document: DocumentID(entity: table.entity, id: id),
+                    operation: .delete, ownOrigin: nil)
+            }
+    }
+
     /// A document that a transaction of the engine concerns.
     private struct ConcernedDocument {
         /// What the remote has of it.
@@ -107,8 +120,12 @@ extension SyncStore {
 
     /// Confirms or removes pending writes.
     ///
+    /// - Parameter pulled: How far the remote was pulled before. What it has applied up to there is a part of what it was known to have
+    ///   already, together with what others have done since.
     /// - Returns: Those, by document.
-    private func finish(_ transaction: SyncTransaction, in db: Database) throws -> [String: FinishedWrites] {
+    private func finish(
+        _ transaction: SyncTransaction, pulledUpTo pulled: Int64, in db: Database
+    ) throws -> [String: FinishedWrites] {
         let origins = Set(transaction.changes.compactMap(\.ownOrigin))
         let confirmed = Dictionary(
             transaction.writes.filter(\.isConfirmed).map { ($0.position, $0) }, uniquingKeysWith: { $1 })
@@ -119,8 +136,10 @@ extension SyncStore {
                 let first = try outbox.firstPending(of: id, in: db)
                 var writes = finished[id] ?? FinishedWrites(first: first, origins: origins)
                 let isGivenUp = write.isParked && !writes.isTold(write)
-                if !isGivenUp { writes.taken.append(write) }
-                if isGivenUp || first?.position != position { writes.needsReplay = true }
+                // Remotes without positions apply everything at 0.
+                let isKnown = confirmed[position]?.remotePosition.map { $0 > 0 && $0 <= pulled } ?? false
+                if !isGivenUp, !isKnown { writes.taken.append(write) }
+                if isGivenUp || isKnown || first?.position != position { writes.needsReplay = true }
                 finished[id] = writes
             }
             if let row = confirmed[position] {
