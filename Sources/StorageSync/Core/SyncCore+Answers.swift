@@ -94,15 +94,14 @@ extension SyncCore {
         let conflicts = configuration.mergesConflicts ? outbox.rebaseConflicts(to: record.position) : Outbox.Conflicts()
         let forgotten = outbox.trim(toConfirmed: configuration.confirmedWrites)
         record.forgottenPosition = max(record.forgottenPosition, forgotten.last?.remotePosition ?? 0)
-        let positions = Set(forgotten.map(\.position))
         // The last row of a write is the one that counts.
         let rows = Dictionary(
             (changed + conflicts.writes).map { ($0.position, $0) }, uniquingKeysWith: { _, later in later })
         return save {
             fill(&$0)
             $0.conflicts = conflicts.documents
-            $0.writes = rows.values.filter { !positions.contains($0.position) }.sorted { $0.position < $1.position }
-            $0.removed = positions.sorted()
+            $0.writes = rows.values.sorted { $0.position < $1.position }
+            $0.removed = forgotten.map(\.position).sorted()
         }
     }
 }

@@ -3,7 +3,7 @@ package struct SyncTransaction: Sendable, Equatable {
     package var record: SyncRecord
     /// Rows of the outbox as they are from now on.
     package var writes: [PendingWrite] = []
-    /// Rows of the outbox that go, by position.
+    /// Rows of the outbox that go, by position; also some of those above, which are confirmed and aren't kept.
     package var removed: [Int64] = []
     /// The remote has lost what lay behind this position; so do the rows that were pulled. Comes before the changes. The bases
     /// of all rows of the outbox, also of those that were written meanwhile, are this position at the most.

@@ -31,6 +31,7 @@ final class HubTail: Sendable {
     }
 
     private struct Waiter {
+        let position: Int64
         let scope: HubScope
         /// Resumed with the position up to which nothing concerns the follower.
         let continuation: CheckedContinuation<Int64, Never>
@@ -91,7 +92,10 @@ extension HubTail {
             state.changes += changes
             state.bytes += changes.reduce(0) { $0 + $1.byteCount }
             Self.trim(&state)
-            let concerned = state.waiters.filter { waiter in changes.contains { waiter.value.scope.visibleChange(of: $0) != nil } }
+            let concerned = state.waiters.filter { _, waiter in
+                // One that has read the log beyond the tail's end knows documents that may have come and gone since then.
+                waiter.position > before || changes.contains { waiter.scope.visibleChange(of: $0) != nil }
+            }
             for id in concerned.keys { state.waiters[id] = nil }
             return concerned.values.map { ($0, before) }
         }
@@ -131,7 +135,7 @@ extension HubTail {
             await withCheckedContinuation { continuation in
                 let isAtEnd = state.withLock { state in
                     guard !state.isStopped, !Task.isCancelled, state.end <= position else { return false }
-                    state.waiters[id] = Waiter(scope: scope, continuation: continuation)
+                    state.waiters[id] = Waiter(position: position, scope: scope, continuation: continuation)
                     return true
                 }
                 if !isAtEnd { continuation.resume(returning: position) }

@@ -43,14 +43,15 @@ extension SyncStore {
         let told = Dictionary(grouping: try changes(of: transaction, in: db), by: \.document.id)
         var concerned: [String: ConcernedDocument] = [:]
         for (id, finished) in try finish(transaction, pulledUpTo: row.record.position, in: db) {
-            if told[id] == nil, !finished.needsReplay, try isLogBase(of: id, in: db) { continue }
+            if told[id] == nil, finished.isAllThere, try isLogBase(of: id, in: db) { continue }
             let base = try base(of: id, since: row.since, in: db, documents, first: finished.first)
             var document = ConcernedDocument(
                 remote: base, expected: base, hadPending: true, needsReplay: finished.needsReplay)
             for write in finished.taken {
                 let operation = try documents.operation(of: write, since: row.since)
                 operation.apply(to: &document.expected)
-                if !finished.isTold(write) { operation.apply(to: &document.remote) }
+                // What a remote with positions has applied, its pages tell.
+                if write.remotePosition == 0, !finished.isTold(write) { operation.apply(to: &document.remote) }
             }
             concerned[id] = document
         }
@@ -64,6 +65,7 @@ extension SyncStore {
             concerned[id] = document
         }
         try outbox.save(transaction.writes, in: db)
+        for position in transaction.removed { try outbox.remove(position, in: db) }
         if transaction.isComplete { try removeAll(butThoseOf: Set(told.keys), tx) }
         for (id, document) in concerned {
             if document.hadPending, document.expected == document.remote, !document.needsReplay {
@@ -116,12 +118,15 @@ extension SyncStore {
         let origins: Set<Int64>
 
         func isTold(_ write: PendingWrite) -> Bool { origins.contains(write.remoteName) }
+
+        /// Whether the remote has what these writes have made of the document, without telling it.
+        var isAllThere: Bool { !needsReplay && taken.allSatisfy { $0.remotePosition == 0 } }
     }
 
     /// Confirms or removes pending writes.
     ///
-    /// - Parameter pulled: How far the remote was pulled before. What it has applied up to there is a part of what it was known to have
-    ///   already, together with what others have done since.
+    /// - Parameter pulled: How far the remote was pulled before. What it has applied up to there is a part already of what it was known to
+    ///   have, or somebody else has undone it.
     /// - Returns: Those, by document.
     private func finish(
         _ transaction: SyncTransaction, pulledUpTo pulled: Int64, in db: Database
@@ -130,14 +135,15 @@ extension SyncStore {
         let confirmed = Dictionary(
             transaction.writes.filter(\.isConfirmed).map { ($0.position, $0) }, uniquingKeysWith: { $1 })
         var finished: [String: FinishedWrites] = [:]
-        for position in (transaction.removed + confirmed.keys).sorted() {
-            if let write = try outbox.write(at: position, in: db), !write.isConfirmed {
+        for position in Set(transaction.removed).union(confirmed.keys).sorted() {
+            if let pending = try outbox.write(at: position, in: db), !pending.isConfirmed {
+                let write = confirmed[position] ?? pending
                 let id = write.document.id
                 let first = try outbox.firstPending(of: id, in: db)
                 var writes = finished[id] ?? FinishedWrites(first: first, origins: origins)
                 let isGivenUp = write.isParked && !writes.isTold(write)
                 // Remotes without positions apply everything at 0.
-                let isKnown = confirmed[position]?.remotePosition.map { $0 > 0 && $0 <= pulled } ?? false
+                let isKnown = write.remotePosition.map { $0 > 0 && $0 <= pulled } ?? false
                 if !isGivenUp, !isKnown { writes.taken.append(write) }
                 if isGivenUp || isKnown || first?.position != position { writes.needsReplay = true }
                 finished[id] = writes
