@@ -115,6 +115,24 @@
             }
         }
 
+        @Test func aProxyWithoutFaultsPassesEverythingOn() async throws {
+            let folder = try TemporaryDirectory()
+            let hub = folder.path("hub.sqlite")
+            let server = try await Server(hub)
+            let proxy = try await FaultyProxy(to: server.port, seed: 1)
+            let token = try await HubTokens(besideStore: hub).create(
+                name: "a", grants: [HubGrant(entity: "notes", writes: true)]
+            ).text
+            let device = try await Device("a", in: folder, proxy, token, 1)
+            try await device.write(10)
+            try await device.settle()
+            #expect(try await Self.notes(proxy.port, token) == device.notes())
+            try await device.quit()
+            server.process.kill(SIGTERM)
+            #expect(server.process.end() == 0)
+            try await proxy.stop()
+        }
+
         @Test(arguments: seeds) func everybodyEndsEqual(seed: UInt64) async throws {
             let folder = try TemporaryDirectory()
             let hub = folder.path("hub.sqlite")

@@ -88,7 +88,7 @@
                     return loop.makeCompletedFuture {
                         try client.pipeline.syncOperations.addHandler(Pipe(to: server, fault, isRequest: true))
                         try server.pipeline.syncOperations.addHandler(Pipe(to: client, fault, isRequest: false))
-                        client.read()
+                        // The client isn't active yet, and is read from once it is.
                         server.read()
                     }
                 }
@@ -147,6 +147,11 @@
                 self.other = other
                 self.fault = fault
                 self.isRequest = isRequest
+            }
+
+            func channelActive(context: ChannelHandlerContext) {
+                context.fireChannelActive()
+                context.read()
             }
 
             func channelRead(context: ChannelHandlerContext, data: NIOAny) {
