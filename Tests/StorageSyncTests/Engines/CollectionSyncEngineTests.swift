@@ -158,6 +158,7 @@ import Testing
         let engine = shop.engine()
         await engine.startListening()
         engine.stopListening(clearCaches: false)
+        try await eventually { shop.mock.listenerCount == 0 }
         shop.mock.remove(id: "a")
         // The stream, which is opened later, says nothing of it.
         shop.remote.willFetch = {

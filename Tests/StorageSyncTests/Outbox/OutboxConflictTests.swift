@@ -43,11 +43,23 @@ struct OutboxConflictTests {
         #expect(outbox.retry(1, pulledUpTo: 6).map(\.base) == [6])
         #expect(outbox.parkConflicts(with: [change(6)]).isEmpty)
         #expect(outbox.parkConflicts(with: [change(7)]).count == 1)
+        // What waits behind it was made on it.
+        outbox = Outbox(rows: [write(1), write(2), write(3, of: "b")])
+        _ = outbox.park(1, .conflict(at: 5))
+        #expect(outbox.retry(1, pulledUpTo: 6).map(\.base) == [6, 6])
         // Others are sent again as they were.
         var other = write(1)
-        other.state = .parked(.missing)
+        other.state = .parked(.unknown)
         outbox = Outbox(rows: [other])
         #expect(outbox.retry(1, pulledUpTo: 6).map(\.base) == [0])
+    }
+
+    @Test(arguments: [WriteRejection.deleted, .missing]) func sentAgainItMakesADocumentThatIsGone(why: WriteRejection) {
+        var outbox = Outbox(rows: [write(1), write(2)])
+        _ = outbox.park(1, why)
+        let rows = outbox.retry(1, pulledUpTo: 6)
+        #expect(rows.map(\.base) == [6, 6] && rows.map(\.kind) == [.save, .patch])
+        #expect(outbox.retry(1, pulledUpTo: 7).isEmpty, "it isn't parked any more")
     }
 
     /// The remote may refuse a write before the reason for it is pulled, or behind that.

@@ -537,7 +537,7 @@ struct SyncCoreTests {
             Issue.record("nothing was saved")
             return
         }
-        #expect(transaction.removed == [1, 2] && transaction.writes.map(\.position) == [3, 4])
+        #expect(transaction.removed == [1, 2] && transaction.writes.map(\.position) == [1, 2, 3, 4])
         #expect(core.outbox.confirmed.map(\.position) == [3, 4])
     }
 
