@@ -38,6 +38,15 @@ struct SourcesCommandTests {
             .remote { throw Unavailable() }
             .cache(.networkFirst)
         await #expect(throws: StorageError.self) { try await container.refresh(failing) }
+        let refused = QuerySource(Article.all(), name: "ArticleSources.refused")
+            .remote { throw RemoteError.unauthorized }
+            .cache(.networkFirst)
+        await #expect(throws: StorageError.self) { try await container.refresh(refused) }
+        // Without the random part of the delay.
+        try await container.storage.write {
+            try $0.execute(
+                "UPDATE query_source_state SET retry_at = attempted_at + 3600000000 WHERE retry_at IS NOT NULL")
+        }
         try await container.storage.close()
         try check("sources", "sources")
         try TerminalOutputTests.expectLooks(.init("terminal-sources", arguments: ["sources"]), in: [folder])

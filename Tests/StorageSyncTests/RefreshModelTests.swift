@@ -1,19 +1,65 @@
 import Foundation
 import PredicateTestSupport
 import StorageKit
-import StorageSync
 import StorageTesting
 import Testing
 
-/// Any order of refreshes, edits and failures leaves what a plain model says, however the remote answers.
+@testable import StorageSync
+
+@StorageEntity
+struct Parcel: DataSyncModelProtocol, Equatable {
+    var id: String
+    var title: String
+    var priority: Int
+}
+
+/// Any order of refreshes, edits, writes that wait to be sent, and failures leaves what a plain model says, however the remote
+/// answers.
 @MainActor @Suite struct RefreshModelTests {
     /// How the remote is asked.
-    enum Shape: CaseIterable { case whole, pages, validated }
+    enum Shape: CaseIterable { case whole, pages, validated, filtered }
     enum Merge: CaseIterable { case replace, upsert, append }
 
     private static var seeds: Range<UInt64> {
         let count = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
         return 0..<UInt64(max(6 * count, 2))
+    }
+
+    /// A store whose parcels a sync engine sends. The engine does nothing by itself.
+    private struct Depot {
+        let container: PersistenceContainer
+        let remote = RemoteRows<Parcel>()
+        let sync: SyncStore<Parcel>
+        var state: SyncStore<Parcel>.State
+        /// What the engine has found in the log and not sent.
+        var pending: [PendingWrite] = []
+
+        var storage: Storage { container.storage }
+
+        @MainActor init() async throws {
+            container = try .inMemory(config: StorageConfig(clock: ManualClock())) { $0.autoSchema(ParcelRecord.self) }
+            sync = SyncStore(storage: container.storage, manager: "depot", path: "parcels")
+            state = try await sync.activate()
+        }
+
+        /// The engine reads the log.
+        mutating func scan() async throws {
+            state = try await sync.save(SyncTransaction(record: state.row.record), after: state)
+            pending += state.rows
+        }
+
+        /// The engine reads the log, sends what it has found, and the remote confirms it.
+        mutating func send() async throws {
+            try await scan()
+            var transaction = SyncTransaction(record: state.row.record)
+            transaction.writes = pending.map {
+                var write = $0
+                write.state = .confirmed(at: write.position)
+                return write
+            }
+            state = try await sync.save(transaction, after: state)
+            pending = []
+        }
     }
 
     @Test(arguments: Shape.allCases, Merge.allCases)
@@ -23,60 +69,71 @@ import Testing
 
     private func run(_ seed: UInt64, _ shape: Shape, _ merge: Merge) async throws {
         var random = PredicateGenerator(seed: seed)
-        let home = try Household()
-        let source = Self.source(home, shape, merge)
-        // What is in the store, by id.
-        var model: [Int: Chore] = [:]
-        for step in 0..<40 {
-            let chore = Chore(
-                id: .random(in: 0..<8, using: &random), title: "\(step)", priority: .random(in: 0..<3, using: &random))
-            switch Int.random(in: 0..<10, using: &random) {
+        var depot = try await Depot()
+        let source = Self.source(depot.remote, shape, merge)
+        var model = Model(shape: shape, merge: merge)
+        for step in 0..<60 {
+            let parcel = Parcel(
+                id: "\(Int.random(in: 0..<8, using: &random))", title: "\(step)",
+                priority: .random(in: 0..<3, using: &random))
+            switch Int.random(in: 0..<14, using: &random) {
             case 0, 1:
-                try await home.storage.save(chore)
-                model[chore.id] = chore
+                try await depot.storage.save(parcel)
+                model.save(parcel)
             case 2:
-                try await home.storage.delete(Chore.self, id: chore.id)
-                model[chore.id] = nil
-            case 3, 4:
-                home.remote.rows = home.remote.rows.filter { $0.id != chore.id } + [chore]
-            case 5:
-                home.remote.rows = home.remote.rows.filter { $0.id != chore.id }
+                try await depot.storage.delete(Parcel.self, id: parcel.id)
+                model.delete(parcel.id)
+            case 3, 4, 5:
+                depot.remote.rows = depot.remote.rows.filter { $0.id != parcel.id } + [parcel]
             case 6:
-                home.remote.failure = FakeRemote.Failure()
-                await #expect(throws: StorageError.self) { try await home.container.refresh(source) }
-                home.remote.failure = nil
+                depot.remote.rows = depot.remote.rows.filter { $0.id != parcel.id }
             case 7:
-                // An edit while the request is on its way, and maybe one of the remote that the answer doesn't have.
-                let fetched = home.remote.rows
-                home.remote.hold()
-                let count = home.remote.count
-                async let refresh: Void = home.container.refresh(source)
-                try await eventually { home.remote.count > count }
-                let deletes = Bool.random(using: &random)
-                if deletes {
-                    try await home.storage.delete(Chore.self, id: chore.id)
-                } else {
-                    try await home.storage.save(chore)
+                depot.remote.failure = RemoteRows<Parcel>.Failure()
+                await #expect(throws: StorageError.self) { try await depot.container.refresh(source) }
+                depot.remote.failure = nil
+            case 8:
+                // An edit while the request is on its way, and maybe what waited is sent meanwhile.
+                let (fetched, kept) = (depot.remote.rows, model.unsent)
+                depot.remote.hold()
+                let (remote, container, count) = (depot.remote, depot.container, depot.remote.count)
+                async let refresh: Void = container.refresh(source)
+                try await eventually { remote.count > count }
+                if Bool.random(using: &random) {
+                    try await depot.send()
+                    model.unsent = []
                 }
-                // What deletes nothing has changed nothing.
-                let edited: Set<Int> = deletes && model[chore.id] == nil ? [] : [chore.id]
-                model[chore.id] = deletes ? nil : chore
-                home.remote.release()
+                model.changed = []
+                if Bool.random(using: &random) {
+                    try await depot.storage.delete(Parcel.self, id: parcel.id)
+                    model.delete(parcel.id)
+                } else {
+                    try await depot.storage.save(parcel)
+                    model.save(parcel)
+                }
+                depot.remote.release()
                 try await refresh
-                Self.take(fetched, into: &model, merge, except: edited)
+                model.take(fetched, except: kept.union(model.changed))
+            case 9: try await depot.scan()
+            case 10:
+                try await depot.send()
+                model.unsent = []
             default:
-                try await home.container.refresh(source)
-                Self.take(home.remote.rows, into: &model, merge, except: [])
+                try await depot.container.refresh(source)
+                model.take(depot.remote.rows, except: model.unsent)
             }
-            let stored = try await home.stored()
-            #expect(stored == model.values.sorted { $0.id < $1.id }, "seed \(seed), step \(step)")
+            let stored = try await depot.storage.query(Parcel.self).orderBy(\.id).fetch()
+            #expect(stored == model.rows.values.sorted { $0.id < $1.id }, "seed \(seed), step \(step)")
         }
-        try await home.storage.close()
+        // Fetched rows aren't sent anywhere.
+        try await depot.scan()
+        #expect(Set(depot.pending.map(\.document.id)) == model.unsent, "seed \(seed)")
+        try await depot.storage.close()
     }
 
-    private static func source(_ home: Household, _ shape: Shape, _ merge: Merge) -> QuerySource<Chore> {
-        let remote = home.remote
-        let strategy: QueryMergeStrategy<Chore> =
+    private static func source(
+        _ remote: RemoteRows<Parcel>, _ shape: Shape, _ merge: Merge
+    ) -> QuerySource<Parcel> {
+        let strategy: QueryMergeStrategy<Parcel> =
             switch merge {
             case .replace: .replace
             case .upsert: .upsert
@@ -86,19 +143,45 @@ import Testing
             switch shape {
             case .whole: .rows(try await remote.all())
             case .pages: try await remote.page(fetch, size: 2)
-            case .validated: try await remote.validated(fetch)
+            case .validated, .filtered: try await remote.validated(fetch)
             }
         }
-        return QuerySource(Household.all, name: "model").remote(action).cache(.networkFirst)
+        let all: QueryRequest<Parcel> = Parcel.all()
+        let request = shape == .filtered ? all.filter(Parcel.Columns.priority > 0) : all
+        return QuerySource(request, name: "model").remote(action).cache(.networkFirst)
     }
 
-    private static func take(_ rows: [Chore], into model: inout [Int: Chore], _ merge: Merge, except edited: Set<Int>) {
-        for row in rows where !edited.contains(row.id) {
-            if merge == .append, model[row.id] != nil { continue }
-            model[row.id] = row
+    /// What is in the store, and what of it waits to be sent.
+    private struct Model {
+        let shape: Shape
+        let merge: Merge
+        var rows: [String: Parcel] = [:]
+        var unsent: Set<String> = []
+        var changed: Set<String> = []
+
+        mutating func save(_ parcel: Parcel) {
+            rows[parcel.id] = parcel
+            unsent.insert(parcel.id)
+            changed.insert(parcel.id)
         }
-        guard merge == .replace else { return }
-        let fetched = Set(rows.map(\.id))
-        for id in Array(model.keys) where !fetched.contains(id) && !edited.contains(id) { model[id] = nil }
+
+        mutating func delete(_ id: String) {
+            // What deletes nothing has changed nothing.
+            guard rows.removeValue(forKey: id) != nil else { return }
+            unsent.insert(id)
+            changed.insert(id)
+        }
+
+        mutating func take(_ fetched: [Parcel], except kept: Set<String>) {
+            for row in fetched where !kept.contains(row.id) {
+                if merge == .append, rows[row.id] != nil { continue }
+                rows[row.id] = row
+            }
+            guard merge == .replace else { return }
+            let ids = Set(fetched.map(\.id))
+            rows = rows.filter { id, row in
+                ids.contains(id) || kept.contains(id) || shape == .filtered && row.priority == 0
+            }
+        }
     }
 }

@@ -82,10 +82,27 @@ import Testing
             #expect(home.remote.count == 2)
             home.remote.failure = nil
             home.remote.rows = [chore(1, "new")]
-            home.clock.advance(seconds: 1)
+            // The random part of the delay comes on top.
+            home.clock.advance(seconds: 3)
             try await eventually { results.error == nil }
             #expect(results.items == [chore(1, "new")] && !results.isStale)
         }
+    }
+
+    /// All whom a remote has asked for the same would come back at once.
+    @Test func sourcesThatAreToldTheSameComeBackOneAfterAnother() async throws {
+        let home = try Household()
+        home.remote.failure = FakeRemote.Failure(retryAfter: .seconds(60))
+        for number in 0..<20 {
+            await #expect(throws: StorageError.self) {
+                try await home.container.refresh(home.source(.networkFirst, name: "\(number)"))
+            }
+        }
+        let waits = try await home.storage.querySourceStatuses().compactMap {
+            $0.retryTime?.timeIntervalSince(home.clock.now)
+        }
+        #expect(waits.count == 20 && waits.allSatisfy { $0 >= 60 && $0 <= 62 })
+        #expect(Set(waits).count > 10)
     }
 
     @Test func networkOnlyShowsNothingThatWasNotFetched() async throws {

@@ -17,6 +17,8 @@ import Testing
         await books.refresh()
         print(books.items.count, books.isStale, books.lastRefreshTime ?? .distantPast)
         #expect(books.items.map(\.title) == ["Emma", "Odes", "Ulysses"])
+        container.credentialsChanged()
+        #expect(!books.isLoading)
 
         let poetry = try BookSources(api: api).source(\.byShelf, "poetry")
         #expect(try await container.fetch(poetry).map(\.title) == ["Odes"])

@@ -57,12 +57,14 @@ public struct DatabaseAccess: Sendable {
 
 extension Storage {
     /// Makes a commit and hands on what its body answers.
-    func writing<Result: Sendable>(
-        actor: String? = nil, reason: String? = nil,
+    package func writing<Result: Sendable>(
+        actor: String? = nil, reason: String? = nil, correlation: String? = nil, attributes: [String: String] = [:],
         _ body: @escaping @Sendable (WriteTransaction) throws -> Result
     ) async throws -> Result {
         let outcome = Outcome<Result>()
-        try await write(actor: actor, reason: reason) { outcome.value = try body($0) }
+        try await write(actor: actor, reason: reason, correlation: correlation, attributes: attributes) {
+            outcome.value = try body($0)
+        }
         guard let value = outcome.value else { throw StorageError.closed() }
         return value
     }

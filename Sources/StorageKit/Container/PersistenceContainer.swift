@@ -17,6 +17,10 @@ public final class PersistenceContainer: Sendable {
     @TaskLocal public static var current: PersistenceContainer?
     /// What keeps the sources that are shown of it fresh, by source, for as long as somebody shows it.
     @MainActor package var refreshers: [AnyHashable: WeakReference] = [:]
+    /// The sources that remotes have refused since the container was made, each with the credentials that it was asked with.
+    @MainActor package var refusals: [AnyHashable: Int] = [:]
+    /// Counts how often the credentials have changed.
+    @MainActor package var credentials = 0
 
     /// A container of a store that is open already.
     public init(_ storage: Storage) { self.storage = storage }

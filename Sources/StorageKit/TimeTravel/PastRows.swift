@@ -32,7 +32,7 @@ package final class PastRows<Record: StorageKitEntityRecord> {
     /// The values of the record's columns; nil where there was no such row.
     ///
     /// - Parameter entity: The row's entity, of which the columns may have had other names.
-    func row(_ key: [StorageValue], of entity: CatalogEntity, at position: Int64) throws -> [ExactValue]? {
+    package func row(_ key: [StorageValue], of entity: CatalogEntity, at position: Int64) throws -> [ExactValue]? {
         let known = catalog.entity(id: entity.id) ?? entity
         var wanted: Set<UInt32> = []
         for column in columns(of: known, entity) {

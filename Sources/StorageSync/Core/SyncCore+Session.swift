@@ -129,8 +129,11 @@ extension SyncCore {
         connection = .closed
         record.failures += 1
         record.failureTime = now
-        record.delayMicroseconds = RetryDelay.ofRemoteMicroseconds(after: record.failures, using: &generator)
-        record.retryAfterMicroseconds = min(max(0, microseconds ?? 0), configuration.longestRetryAfterMicroseconds)
+        let delay = RemoteDelay(
+            after: record.failures, remoteAsksFor: microseconds, longest: configuration.longestRetryAfterMicroseconds,
+            using: &generator)
+        record.delayMicroseconds = delay.randomMicroseconds
+        record.retryAfterMicroseconds = delay.askedMicroseconds
         return save()
     }
 }

@@ -15,12 +15,15 @@ struct OutboxTable: Sendable {
     }
 
     /// Ids of documents with writes that aren't confirmed.
-    func pendingDocuments(in db: Database) throws -> [String] {
+    ///
+    /// - Parameter end: The position of the last write that counts.
+    func pendingDocuments(through end: Int64 = .max, in db: Database) throws -> [String] {
         try String.fetchAll(
             db,
             sql: """
-                SELECT DISTINCT document FROM sync_outbox WHERE manager = ? AND path = ? AND state <> 'confirmed'
-                """, arguments: [manager, path])
+                SELECT DISTINCT document FROM sync_outbox
+                WHERE manager = ? AND path = ? AND state <> 'confirmed' AND position <= ?
+                """, arguments: [manager, path, end])
     }
 
     /// The first of those; nil where there are none.

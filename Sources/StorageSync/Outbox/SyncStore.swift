@@ -8,9 +8,9 @@ internal import StorageProjections
 /// The documents of one engine in a store, with what the store knows of their remote.
 ///
 /// Always true:
-/// 1. Each change of the documents is sent, whoever made it and in whichever way, apart from the engine's own commits. What is to be
-///    sent is read from the log: the events behind ``SyncRemoteRow/scanned``. So a write is pending from the moment that it is
-///    committed, and nothing has to be written beside it.
+/// 1. Each change of the documents is sent, whoever made it and in whichever way, apart from the engine's own commits and from rows
+///    that a query source has fetched. What is to be sent is read from the log: the events behind ``SyncRemoteRow/scanned``. So a
+///    write is pending from the moment that it is committed, and nothing has to be written beside it.
 /// 2. Each commit of the engine reads the log up to itself first, and moves `scanned` behind itself. So a write's base is what the
 ///    remote was known to have when it was made, and the engine's commits are never taken for somebody's writes.
 /// 3. A document is what the remote has of it, and the unsent writes on top of it, in their order.
@@ -104,7 +104,7 @@ extension SyncStore {
             var row = try known.first { $0.path == path }.map { try valid($0, tx) } ?? SyncRemoteRow(path: path)
             if known.isEmpty {
                 row.since = tx.writer.nextPosition - 1
-                try outbox.save(existing(in: db), in: db)
+                try outbox.save(existing(tx), in: db)
             } else if let other = known.first(where: { $0.isActive && $0.path != path }) {
                 try SyncStore(storage: storage, manager: manager, path: other.path, resolution: resolution)
                     .deactivate(other, tx)
@@ -165,15 +165,13 @@ extension SyncStore {
     /// since then, so everything is asked for again.
     private func valid(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws -> SyncRemoteRow {
         let lineage = try StoreLineage.load(tx.writer.database)
-        let head = tx.writer.nextPosition - 1
-        guard row.scanned > head || (!row.line.isEmpty && row.line != lineage.line(of: row.scanned).id) else {
+        guard let shared = row.sharedEnd(lineage, head: tx.writer.nextPosition - 1) else {
             guard !row.line.isEmpty, row.line != lineage.lines.last?.id else { return row }
             // A copy that goes on from here writes under numbers of its own.
             var renumbered = row
             (renumbered.record.lastNumber, renumbered.record.settledNumber) = (0, 0)
             return renumbered
         }
-        let shared = min(head, lineage.lines.last.map { $0.fork } ?? 0)
         var fresh = SyncRemoteRow(path: path)
         fresh.since = min(row.since, shared)
         fresh.scanned = min(row.scanned, shared)
@@ -185,9 +183,14 @@ extension SyncStore {
         return fresh
     }
 
-    /// The documents that were there before the engine.
-    private func existing(in db: Database) throws -> [PendingWrite] {
-        try table.positions(db).map { id, position in
+    /// The documents that were there before the engine, apart from those that came from a remote.
+    private func existing(_ tx: WriteTransaction) throws -> [PendingWrite] {
+        let db = tx.database
+        let documents = try table.positions(db)
+        let fetched = FetchedPositions(LogReader(tx.writer.database))
+        // In the order of the log, so that no row of it is read twice.
+        let positions = Set(try documents.map(\.position).sorted().filter(fetched.contain))
+        return try documents.filter { !positions.contains($0.position) }.map { id, position in
             let size = try table.get(id, db).map { try DocumentFields(encoding: $0).json.utf8.count } ?? 0
             return PendingWrite(
                 position: position, document: DocumentID(entity: table.entity, id: id), kind: .save, size: size, base: 0
@@ -226,6 +229,7 @@ extension SyncStore {
         query.positions = (max(row.scanned, position) + 1)...Int64.max
         var writes: [PendingWrite] = []
         try reader.forEachEvent(query, catalog: catalog) { batch, index, commit in
+            guard !FetchedCommit.isOne(commit.metadata) else { return true }
             let event = batch.event(at: index, catalog: catalog, commit: commit)
             guard let id = table.id(event.key) else { return true }
             var write = PendingWrite(

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import StorageCore
+internal import StorageLog
 
 /// The tables in which engines keep what they know of their remotes, in the store's file and changed in the same transactions as
 /// the documents. They are no entities: what was sent and when leaves nothing in the log beside the writes themselves.
@@ -96,6 +97,20 @@ extension SyncRemoteRow {
         guard try SyncTables.exist(in: db) else { return [] }
         return try Row.fetchAll(db, sql: "SELECT * FROM sync_remotes WHERE manager = ?", arguments: [manager])
             .map(SyncRemoteRow.init)
+    }
+
+    /// Those whose documents are in the table of an entity, each with the key of its engine.
+    static func active(of entity: String, in db: Database) throws -> [(manager: String, row: SyncRemoteRow)] {
+        guard try SyncTables.exist(in: db) else { return [] }
+        let sql = "SELECT * FROM sync_remotes WHERE entity = ? AND is_active"
+        return try Row.fetchAll(db, sql: sql, arguments: [entity]).map { ($0["manager"], try SyncRemoteRow($0)) }
+    }
+
+    /// Where what is known of the log ends to be true of it: the store was put back to an earlier point, or is a copy that went on.
+    /// Nil where it is true of all of it.
+    func sharedEnd(_ lineage: StoreLineage, head: Int64) -> Int64? {
+        guard scanned > head || (!line.isEmpty && line != lineage.line(of: scanned).id) else { return nil }
+        return min(head, lineage.lines.last.map { $0.fork } ?? 0)
     }
 
     /// The key of another engine that keeps its documents in the same table.

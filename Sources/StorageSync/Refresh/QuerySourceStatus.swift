@@ -20,10 +20,18 @@ public struct QuerySourceStatus: Sendable, Hashable {
     public var retryTime: Date?
     /// When the rows become too old; nil where the policy doesn't go by their age.
     public var staleTime: Date?
+    /// Whether the remote has refused the source, so that it answers the same however often it is asked: it isn't asked by itself any
+    /// more until something changes. See ``PersistenceContainer/credentialsChanged()``.
+    public var isRefused = false
     /// What the last complete answer came with.
     var validator: String?
-    /// The position before the first commit of the last refresh, and that refresh's name in its commits.
+    /// The query that it speaks for, and what became of the rows.
+    var query: String?
+    /// Whether all rows that it speaks for are the query's.
+    var isClosed = false
+    /// Up to this position of the log, the store's rows are those that it speaks for.
     var position: Int64 = 0
+    /// The last refresh's name in its commits.
     var refresh = ""
     /// The last position whose rows the refresh has seen, and the line of the store's history that it belongs to.
     var end: Int64 = 0
@@ -34,8 +42,10 @@ public struct QuerySourceStatus: Sendable, Hashable {
         self.parameter = parameter
     }
 
-    /// When the remote will be asked by itself, as long as somebody shows the source; nil where it won't be.
+    /// When the remote will be asked by itself, as long as somebody shows the source; nil where it won't be, as
+    /// after a refusal.
     public var nextRefresh: Date? {
+        guard !isRefused else { return nil }
         guard let retryTime else { return staleTime }
         return staleTime.map { max($0, retryTime) } ?? retryTime
     }

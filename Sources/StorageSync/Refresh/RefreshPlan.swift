@@ -1,4 +1,5 @@
 internal import Foundation
+internal import StorageCore
 
 /// What a policy makes of a source's state at a time.
 struct RefreshPlan: Equatable, Sendable {
@@ -12,23 +13,31 @@ struct RefreshPlan: Equatable, Sendable {
 }
 
 extension QueryCachePolicy {
-    /// The longest wait that a remote can ask for: longer ones come from a clock that was set back.
+    /// The longest wait that a remote can ask for, in seconds. A wait that is longer by more than the random part comes from a clock that
+    /// was set back.
     static var longestWait: TimeInterval { 86_400 }
     /// The seconds between two requests that nobody asks for, however short the age that rows may reach.
     static var shortestPause: TimeInterval { 1 }
 
-    /// - Parameter isOpening: Whether somebody has just begun to show the source: some policies ask then, whatever is stored.
-    func plan(_ status: QuerySourceStatus, now: Date, isOpening: Bool) -> RefreshPlan {
+    /// - Parameters:
+    ///   - isOpening: Whether somebody has just begun to show the source: some policies ask then, whatever is stored.
+    ///   - mayAskRefused: Whether a remote that has refused the source may be asked once more, because something may have changed.
+    func plan(
+        _ status: QuerySourceStatus, now: Date, isOpening: Bool, mayAskRefused: Bool = false
+    ) -> RefreshPlan {
         guard self != .localOnly else { return RefreshPlan(showsStored: true, isStale: false, asksAt: nil) }
         // Times that lie ahead are those of a clock that was set back since: they say nothing.
         let lastRefresh = status.lastRefresh.flatMap { $0 > now ? nil : $0 }
-        let retryTime = status.retryTime.flatMap { $0 > now && $0 <= now + Self.longestWait ? $0 : nil }
+        let latest = now + Self.longestWait + Double(RemoteDelay.longestRandomMicroseconds) / 1_000_000
+        let retryTime = status.retryTime.flatMap { $0 > now && $0 <= latest ? $0 : nil }
         let expiry = lastRefresh.flatMap { last in maximumAge.map { last + $0.seconds } }
         // `failures` begins at zero again with each success. Rows that are young enough need none.
         let isStale = maximumAge == nil ? lastRefresh == nil || status.failures > 0 : expiry.map { $0 <= now } ?? true
+        let isHeldBack = status.isRefused && !mayAskRefused
         let asksAt: Date? =
             switch self {
             case .localOnly: nil
+            case _ where isHeldBack: nil
             case .cacheFirst, .staleWhileRevalidate:
                 if isStale, isOpening || lastRefresh == nil || status.failures > 0 {
                     retryTime ?? now
@@ -42,8 +51,8 @@ extension QueryCachePolicy {
             switch self {
             case .localOnly, .staleWhileRevalidate: true
             // Nobody is asked now, so there is nothing to wait for.
-            case .cacheFirst: !isStale || retryTime != nil
-            case .networkFirst: retryTime != nil
+            case .cacheFirst: !isStale || retryTime != nil || isHeldBack
+            case .networkFirst: retryTime != nil || isHeldBack
             case .networkOnly: false
             }
         return RefreshPlan(showsStored: showsStored, isStale: isStale, asksAt: asksAt)

@@ -4,101 +4,180 @@ internal import StorageLog
 internal import StorageProjections
 
 /// Merges the pages of one refresh into the store. A value: what a commit's body does with it can be done again.
+///
+/// Always true:
+/// 1. A row that somebody else has changed or deleted after ``start`` stays as it is: the answer may be older than the change.
+/// 2. So does a row that waited to be sent at ``start``: the answer is of a remote that didn't have it, whatever has become of it
+///    meanwhile.
 struct SourceMerge<Element: RegisteredEntity>: Sendable {
     let request: QueryRequest<Element>
     let strategy: QueryMergeStrategy<Element>
-    /// The position of the log when the request began: rows whose last event lies behind were changed meanwhile.
+    /// The position of the log when the request began.
     let start: Int64
-    /// The keys of the rows that were fetched; kept only where others are deleted.
-    private var fetched: Set<StorageValue> = []
+    /// The rows that waited to be sent then.
+    let unsent: UnsentRows
+    /// The keys of the rows that were fetched; nil where no others are deleted.
+    let fetched: FetchedKeys?
+    /// Whether it is to be known if the query's rows have all that was fetched.
+    var watchesWindow = false
     private var fetchedCount = 0
-    /// The positions of this refresh's own commits.
-    private var own: [ClosedRange<Int64>] = []
-    private let table = EntityTables.of(Element.Record.self)
+    private var own = OwnPositions()
+    /// Whether rows of the pages that are committed were left as they are.
+    private(set) var hasKeptRows = false
+    /// Whether all rows of those pages are the query's.
+    private(set) var isClosed = true
+    let table = EntityTables.of(Element.Record.self)
 
-    init(request: QueryRequest<Element>, strategy: QueryMergeStrategy<Element>, start: Int64) {
+    init(
+        request: QueryRequest<Element>, strategy: QueryMergeStrategy<Element>, start: Int64, unsent: UnsentRows
+    ) throws {
         self.request = request
         self.strategy = strategy
         self.start = start
+        self.unsent = unsent
+        fetched = if case .replace = strategy { try FetchedKeys() } else { nil }
     }
 
-    private var deletes: Bool { if case .replace = strategy { true } else { false } }
-
-    mutating func note(_ rows: [Element], _ receipt: CommitReceipt?) {
+    /// To be called with each page before it is saved.
+    mutating func note(_ rows: [Element]) throws {
         fetchedCount += rows.count
-        if deletes { for row in rows { fetched.insert(Element.Record.key(of: row.id)) } }
-        if let receipt, receipt.first <= receipt.last { own.append(receipt.first...receipt.last) }
+        try fetched?.insert(rows.lazy.map { Element.Record.key(of: $0.id) })
     }
 
-    /// Saves a page.
-    func save(_ rows: [Element], in tx: WriteTransaction) throws {
-        let begin = tx.writer.nextPosition
-        let isAlone = begin - 1 - start == own.reduce(0) { $0 + Int64($1.count) }
-        for row in rows where try isAlone || !wasChanged(Element.Record.key(of: row.id), before: begin, in: tx) {
-            switch strategy {
-            case .replace, .upsert: try tx.save(row)
-            case .append: if try tx.get(Element.self, id: row.id) == nil { try tx.save(row) }
-            case .custom(let resolve):
-                if let resolved = resolve(try tx.get(Element.self, id: row.id), row) { try tx.save(resolved) }
-            }
-        }
+    /// To be called once a page is committed.
+    mutating func note(_ outcome: MergeOutcome) {
+        own.append(outcome.positions)
+        hasKeptRows = hasKeptRows || outcome.hasKeptRows
+        isClosed = isClosed && outcome.isInWindow
     }
 
-    /// Whether a row was changed or deleted by somebody else after the request began.
+    /// Whether nobody else has committed anything since the request began.
     ///
     /// - Parameter begin: Where the events of the commit under way begin.
-    private func wasChanged(_ key: StorageValue, before begin: Int64, in tx: WriteTransaction) throws -> Bool {
-        let last =
-            if let position = try table.position(of: key, with: tx.writer) {
-                position
-            } else if let entity = tx.writer.catalog.entity(named: table.name) {
-                try LogReader(tx.writer.database).lastPosition(of: [key], in: entity)
-            } else {
-                Int64?.none
+    func isAlone(before begin: Int64) -> Bool { begin - 1 - start == own.count }
+
+    /// Saves a page.
+    func save(_ rows: [Element], in tx: WriteTransaction) throws -> MergeOutcome {
+        let begin = tx.writer.nextPosition
+        let isFree = isAlone(before: begin) && unsent.isEmpty
+        let commits = FetchedPositions(LogReader(tx.writer.database))
+        let window = try watchesWindow ? WindowTest(request, table) : nil
+        var outcome = MergeOutcome(begin: begin)
+        for row in rows {
+            let key = Element.Record.key(of: row.id)
+            guard try isFree || !isKept(key, last: lastPosition(of: key, in: tx), before: begin, commits) else {
+                outcome.hasKeptRows = true
+                continue
             }
-        return last.map { $0 < begin && isOfOthers($0) } ?? false
+            try save(row, in: tx)
+            if outcome.isInWindow { outcome.isInWindow = try window?.contains(key, tx.database) ?? true }
+        }
+        outcome.end = tx.writer.nextPosition
+        return outcome
     }
 
-    private func isOfOthers(_ position: Int64) -> Bool {
-        position > start && !own.contains { $0.contains(position) }
-    }
-
-    /// Deletes rows of the query that weren't fetched, after the last page.
-    func deleteMissing(in tx: WriteTransaction) throws {
-        guard deletes else { return }
-        for key in try missing(in: tx) {
-            // Never null: the row was found just now.
-            guard let position = try table.position(of: key, with: tx.writer), !isOfOthers(position) else { continue }
-            try table.delete(key, with: tx.writer)
+    private func save(_ row: Element, in tx: WriteTransaction) throws {
+        switch strategy {
+        case .replace, .upsert: try tx.save(row)
+        case .append: if try tx.get(Element.self, id: row.id) == nil { try tx.save(row) }
+        case .custom(let resolve):
+            if let resolved = resolve(try tx.get(Element.self, id: row.id), row) { try tx.save(resolved) }
         }
     }
 
-    /// The keys of the query's rows that weren't fetched, as far as the answer says something of them: a remote that was asked for
-    /// so many rows says nothing of those that sort behind the last one, or before the first one where it skips some.
-    private func missing(in tx: WriteTransaction) throws -> [StorageValue] {
+    /// The position of the last event of a row, which may be its deletion.
+    private func lastPosition(of key: StorageValue, in tx: WriteTransaction) throws -> Int64? {
+        if let position = try table.position(of: key, with: tx.writer) { return position }
+        guard let entity = tx.writer.catalog.entity(named: table.name) else { return nil }
+        return try LogReader(tx.writer.database).lastPosition(of: [key], in: entity)
+    }
+
+    /// Whether a row is to stay as it is.
+    ///
+    /// - Parameter begin: Where the events of the commit under way begin.
+    private func isKept(
+        _ key: StorageValue, last: Int64?, before begin: Int64, _ commits: FetchedPositions
+    ) throws -> Bool {
+        guard let last, last < begin, !own.contains(last) else { return false }
+        return try last > start || unsent.contains(key, last: last, isFetched: commits.contain)
+    }
+}
+
+/// What came of rows that were merged.
+struct MergeOutcome: Sendable {
+    /// The events that the merge has made.
+    let begin: Int64
+    var end: Int64
+    /// Whether rows were left as they are, because somebody else has changed them, or because they wait to be sent.
+    var hasKeptRows = false
+    /// Whether all rows that were fetched are the query's, as far as that was to be known.
+    var isInWindow = true
+
+    init(begin: Int64) { (self.begin, end) = (begin, begin) }
+
+    var positions: Range<Int64> { begin..<max(begin, end) }
+}
+
+// MARK: Deleting
+
+extension SourceMerge {
+    /// Deletes rows of the query that weren't fetched, behind the last page.
+    ///
+    /// - Returns: Whether some of them were left as they are.
+    func deleteMissing(in tx: WriteTransaction) throws -> Bool {
+        guard let fetched else { return false }
+        let begin = tx.writer.nextPosition
+        try findMissing(fetched, in: tx)
+        let commits = FetchedPositions(LogReader(tx.writer.database))
+        var hasKept = false
+        try fetched.forEachMissing { key in
+            // Never nil: the row was found just now.
+            let last = try table.position(of: key, with: tx.writer)
+            if try isKept(key, last: last, before: begin, commits) {
+                hasKept = true
+            } else {
+                try table.delete(key, with: tx.writer)
+            }
+        }
+        return hasKept
+    }
+
+    /// Looks for the query's rows that weren't fetched, as far as the answer says something of them: a remote that was asked for so
+    /// many rows says nothing of those that sort behind the last one, or before the first one where it skips some.
+    private func findMissing(_ fetched: FetchedKeys, in tx: WriteTransaction) throws {
         var rows = request.rows
         let isCut = rows.limit.map { fetchedCount >= $0 } ?? false
         let skips = rows.offset > 0
         (rows.limit, rows.offset) = (nil, 0)
-        var missing: [StorageValue] = []
-        // Those behind the last fetched row so far.
-        var tail: [StorageValue] = []
-        var hasBegun = !skips
-        let shape = table.shape
-        guard let place = shape.key.first else { return [] }
-        try QuerySQL(rows, of: shape).select(limit: nil).run(tx.database) { statement in
-            let found = StatementRows(statement: statement)
-            while try found.next() {
-                let key = found.row.value(at: Int32(place))
-                if fetched.contains(key) {
-                    hasBegun = true
-                    missing += tail
-                    tail.removeAll(keepingCapacity: true)
-                } else if hasBegun {
-                    tail.append(key)
-                }
+        let query = try QuerySQL(rows, of: table.shape)
+        // Without a window, the order says nothing, and sorting takes time.
+        let isOrdered = isCut || skips
+        let place = table.shape.key.first ?? 0
+        let text = try isOrdered ? query.select(limit: nil) : query.aggregate(quoted(table.keyColumn))
+        try fetched.findMissing(isCut: isCut, skips: skips) { take in
+            try text.run(tx.database) { statement in
+                let found = StatementRows(statement: statement)
+                while try found.next() { try take(found.row.value(at: isOrdered ? Int32(place) : 0)) }
             }
         }
-        return isCut ? missing : missing + tail
+    }
+}
+
+// MARK: Others
+
+extension SourceMerge {
+    /// Whether somebody else has changed rows of the entity since the request began.
+    ///
+    /// - Parameter begin: Where the events of the commit under way begin.
+    func hasOthersChanges(before begin: Int64, in tx: WriteTransaction) throws -> Bool {
+        guard !isAlone(before: begin) else { return false }
+        var query = LogQuery(tables: [table.name])
+        query.positions = (start + 1)...Int64.max
+        var hasChanges = false
+        try LogReader(tx.writer.database).forEachEvent(query, catalog: tx.writer.catalog) { batch, index, _ in
+            hasChanges = !own.contains(batch.positions.lowerBound + Int64(index))
+            return !hasChanges
+        }
+        return hasChanges
     }
 }

@@ -36,88 +36,132 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
     }
 
     private func fetch(_ earlier: QuerySourceStatus) async throws -> QuerySourceStatus {
-        var merge = SourceMerge<Element>(
-            request: source.request, strategy: action.merge, start: storage.head)
-        var fetch = QueryFetch(validator: try await validator(of: earlier))
+        let beginning = try await begin(earlier)
+        var merge = try SourceMerge(
+            request: source.request, strategy: action.merge, start: beginning.position, unsent: beginning.unsent)
+        var fetch = QueryFetch(validator: beginning.validator)
         var validator: String?
-        var cursors: Set<String> = []
+        var circle = PageCircle()
         while true {
             let answer = try await action.fetch(fetch)
             try Task.checkCancellation()
             switch answer {
             case .notModified:
-                guard fetch.cursor == nil, fetch.validator != nil else {
-                    throw StorageError(
-                        .remoteFailed, "The remote says that nothing changed, but wasn't asked that.",
-                        remedy: "Answer `notModified` only where the request has a validator.")
-                }
-                let status = earlier.succeeding(source.policy, now: storage.config.clock.now)
-                try await commit { try SourceStateTable.save(status, in: $0.database) }
-                return status
+                guard fetch.cursor == nil, fetch.validator != nil else { throw StorageError.notAskedForChanges() }
+                return try await confirm(earlier, at: beginning.position)
             case .rows(let rows, let next, let given):
-                if fetch.cursor == nil { validator = given }
+                if fetch.cursor == nil {
+                    validator = given
+                    merge.watchesWindow = given != nil && window.isDecidable
+                }
+                try merge.note(rows)
                 let page = merge
-                if let next {
-                    // What a cursor says isn't repeated: it may hold a secret.
-                    guard cursors.insert(next).inserted else {
-                        throw StorageError(
-                            .remoteFailed, "The remote's pages go in a circle: one was named as the next one twice.",
-                            remedy: "Answer nil as the next page after the last one.")
-                    }
-                    let receipt = try await commit { try page.save(rows, in: $0) }
-                    merge.note(rows, receipt)
-                    fetch = QueryFetch(cursor: next)
-                    continue
-                }
-                var last = earlier.succeeding(source.policy, now: storage.config.clock.now)
-                (last.validator, last.position, last.refresh) = (validator, merge.start, id)
-                merge.note(rows, nil)
-                let (whole, status) = (merge, last)
-                try await commit { tx in
-                    try page.save(rows, in: tx)
-                    try whole.deleteMissing(in: tx)
-                    try SourceStateTable.save(status.seen(in: tx.writer), in: tx.database)
-                }
-                return status
+                guard let next else { return try await finish(page, rows, earlier, validator: validator) }
+                guard !circle.closes(with: next) else { throw StorageError.endlessPages() }
+                merge.note(try await commit { try page.save(rows, in: $0) })
+                fetch = QueryFetch(cursor: next)
             }
         }
     }
 
-    /// What the last answer came with, if the entity's rows are what they were after it: a remote that says that nothing has changed
-    /// says so of its own rows only.
-    private func validator(of status: QuerySourceStatus) async throws -> String? {
-        guard let validator = status.validator, storage.head >= status.position else { return nil }
-        var query = LogQuery(tables: [Element.Record.databaseTableName])
-        query.positions = (status.position + 1)...Int64.max
-        let (changes, refresh) = (query, status.refresh)
-        let isUnchanged = try await storage.engine.read { db in
+    private var window: SourceWindow<Element> {
+        SourceWindow(request: source.request, strategy: action.merge, upcasts: storage.upcasts)
+    }
+
+    /// What a request begins with.
+    private struct Beginning {
+        /// The end of the log.
+        let position: Int64
+        let unsent: UnsentRows
+        /// What the last answer came with, if the store still holds what it said.
+        let validator: String?
+    }
+
+    private func begin(_ status: QuerySourceStatus) async throws -> Beginning {
+        let window = window
+        return try await storage.engine.read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            var isUnchanged = true
-            try LogReader(connection).forEachEvent(changes, catalog: try Catalog.load(connection)) { _, _, commit in
-                isUnchanged = commit.metadata.correlation == refresh
-                return isUnchanged
-            }
-            return isUnchanged
+            let reader = LogReader(connection)
+            let position = try reader.head().position
+            let unsent = try UnsentRows(of: Element.Record.databaseTableName, in: db, reader)
+            let holds =
+                try status.validator != nil && position >= status.position && status.query == window.identity
+                && !window.mayHaveChanged(behind: status.position, isClosed: status.isClosed, in: connection)
+            return Beginning(position: position, unsent: unsent, validator: holds ? status.validator : nil)
         }
-        return isUnchanged ? validator : nil
     }
 
-    @discardableResult
-    private func commit(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) async throws -> CommitReceipt {
-        try await storage.write(
-            actor: source.label, reason: "\(source.policy)", correlation: id, body)
+    /// Saves the last page, deletes what the remote doesn't have any more, and keeps what is known of the source now.
+    private func finish(
+        _ merge: SourceMerge<Element>, _ rows: [Element], _ earlier: QuerySourceStatus, validator: String?
+    ) async throws -> QuerySourceStatus {
+        let refreshed = succeeding(earlier)
+        let window = window
+        return try await commit { tx in
+            let begin = tx.writer.nextPosition
+            let page = try merge.save(rows, in: tx)
+            let hasKept = try merge.deleteMissing(in: tx) || page.hasKeptRows
+            var status = refreshed
+            try status.see(tx.writer)
+            status.position = status.end
+            status.query = window.identity
+            status.isClosed = merge.isClosed && page.isInWindow && window.isDecidable
+            status.validator = nil
+            if let validator, try !hasKept && !merge.hasKeptRows && !merge.hasOthersChanges(before: begin, in: tx) {
+                status.validator = validator
+            }
+            try SourceStateTable.save(status, in: tx.database)
+            return status
+        }
+    }
+
+    /// Keeps that nothing has changed.
+    ///
+    /// - Parameter position: Up to where the store's rows are what the validator speaks for.
+    private func confirm(_ earlier: QuerySourceStatus, at position: Int64) async throws -> QuerySourceStatus {
+        let confirmed = succeeding(earlier)
+        return try await commit { tx in
+            var status = confirmed
+            try status.see(tx.writer)
+            status.position = position
+            try SourceStateTable.save(status, in: tx.database)
+            return status
+        }
+    }
+
+    private func succeeding(_ earlier: QuerySourceStatus) -> QuerySourceStatus {
+        var status = earlier.succeeding(source.policy, now: storage.config.clock.now)
+        status.refresh = id
+        return status
+    }
+
+    private func commit<Result: Sendable>(
+        _ body: @escaping @Sendable (WriteTransaction) throws -> Result
+    ) async throws -> Result {
+        try await storage.writing(
+            actor: source.label, reason: "\(source.policy)", correlation: id, attributes: FetchedCommit.attributes,
+            body)
     }
 
     /// Keeps what went wrong. Where even that can't be written, the store says so itself to whoever writes next.
     private func store(_ status: QuerySourceStatus) async {
-        _ = try? await commit { try SourceStateTable.save(status, in: $0.database) }
+        try? await commit { try SourceStateTable.save(status, in: $0.database) }
     }
 
     private func failure(_ error: any Error) -> StorageError {
         if let error = error as? StorageError { return error }
         return StorageError(
             .remoteFailed, "The remote of \(source.label) failed: \(error)",
-            remedy: "It is asked again by itself; refresh() asks at once.", cause: error)
+            remedy: .remedy(isRefused: error.isRefusal), cause: error)
+    }
+}
+
+extension String {
+    /// What those can do who show a source whose remote has failed.
+    static func remedy(isRefused: Bool) -> String {
+        isRefused
+            ? "It isn't asked again by itself: mend that, then call credentialsChanged() or refresh()."
+            : "It is asked again by itself; refresh() asks at once."
     }
 }
 
@@ -126,6 +170,19 @@ extension StorageError {
         StorageError(
             .readOnly, "The store is open for reading only, so \(source) isn't fetched.",
             remedy: "Fetch it in the process that writes the store; its rows are seen here.")
+    }
+
+    fileprivate static func notAskedForChanges() -> StorageError {
+        StorageError(
+            .remoteFailed, "The remote says that nothing changed, but wasn't asked that.",
+            remedy: "Answer `notModified` only where the request has a validator.")
+    }
+
+    /// What a cursor says isn't repeated: it may hold a secret.
+    fileprivate static func endlessPages() -> StorageError {
+        StorageError(
+            .remoteFailed, "The remote's pages go in a circle: one was named as the next one twice.",
+            remedy: "Answer nil as the next page after the last one.")
     }
 }
 
@@ -141,12 +198,10 @@ extension QuerySource {
 }
 
 extension QuerySourceStatus {
-    /// The state with the end of the log as the commit under way leaves it.
-    fileprivate func seen(in writer: LogWriter) throws -> QuerySourceStatus {
-        var status = self
-        status.end = writer.nextPosition - 1
-        status.line = try StoreLineage.load(writer.database).line(of: status.end).id
-        return status
+    /// Takes over the end of the log as the commit under way leaves it.
+    fileprivate mutating func see(_ writer: LogWriter) throws {
+        end = writer.nextPosition - 1
+        line = try StoreLineage.load(writer.database).line(of: end).id
     }
 
     func succeeding(_ policy: QueryCachePolicy, now: Date) -> QuerySourceStatus {
@@ -155,6 +210,7 @@ extension QuerySourceStatus {
         status.lastRefresh = now
         status.failures = 0
         status.lastError = nil
+        status.isRefused = false
         status.retryTime = nil
         status.staleTime = policy.maximumAge.map { now + $0.seconds }
         return status
@@ -163,8 +219,20 @@ extension QuerySourceStatus {
     mutating func note(_ failure: StorageError, cause: any Error, now: Date) {
         failures += 1
         lastError = failure.message
-        let asked = (cause as? any RetryableError)?.retryAfter?.seconds ?? 0
-        let wait = max(RetryDelay.fullJitter(after: failures), min(asked, QueryCachePolicy.longestWait))
-        retryTime = now + wait
+        isRefused = cause.isRefusal
+        retryTime = nil
+        guard !isRefused else { return }
+        let longest = QueryCachePolicy.longestWait
+        let asked = ((cause as? any RetryableError)?.retryAfter?.seconds).map { min($0, longest) * 1_000_000 }
+        var generator = SystemRandomNumberGenerator()
+        let delay = RemoteDelay(
+            after: failures, remoteAsksFor: asked.map { Int64($0) }, longest: Int64(longest * 1_000_000),
+            using: &generator)
+        retryTime = now + Double(delay.microseconds) / 1_000_000
     }
+}
+
+extension Error {
+    /// Whether the remote answers the same however often it is asked.
+    fileprivate var isRefusal: Bool { (self as? any RetryableError)?.isRefusal ?? false }
 }

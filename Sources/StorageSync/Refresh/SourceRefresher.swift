@@ -6,7 +6,8 @@ internal import StorageSubscriptions
 internal import Synchronization
 
 /// Refreshes one source of a store for all who show it: one request at a time, again when its rows become too old, after failures
-/// later and later. When nobody holds it any more, it ends, and the request under way is cancelled.
+/// later and later, after a refusal when something may have changed. When nobody holds it any more, it ends, and the request under way
+/// is cancelled.
 ///
 /// Isolation: the main actor, for what views show; requests and merges run elsewhere.
 @MainActor @Observable
@@ -34,13 +35,19 @@ final class SourceRefresher {
 
     @ObservationIgnored private var phase = Phase.idle
     @ObservationIgnored private let policy: QueryCachePolicy
-    @ObservationIgnored private let storage: Storage
+    @ObservationIgnored private let container: PersistenceContainer
+    @ObservationIgnored private let key: AnyHashable
     @ObservationIgnored private let run: (@Sendable () async throws -> QuerySourceStatus)?
     @ObservationIgnored private let task = OwnedTask()
 
-    init<Element>(_ source: QuerySource<Element>, _ storage: Storage, start: SubscriptionStart) {
+    /// - Parameter key: What the container knows the source by.
+    init<Element>(
+        _ source: QuerySource<Element>, key: AnyHashable, in container: PersistenceContainer, start: SubscriptionStart
+    ) {
         policy = source.policy
-        self.storage = storage
+        self.container = container
+        self.key = key
+        let storage = container.storage
         if let action = source.refreshAction {
             run = { try await SourceRefresh(storage: storage, source: source, action: action).run() }
         } else {
@@ -61,7 +68,7 @@ final class SourceRefresher {
     /// - Returns: What is decided for them; nil while the source's state is still being read.
     func reopen() -> RefreshPlan? {
         guard let status, opening != nil else { return nil }
-        let plan = policy.plan(status, now: storage.config.clock.now, isOpening: true)
+        let plan = plan(status, isOpening: true)
         if case .refreshing = phase { return plan }
         schedule(plan)
         return plan
@@ -74,7 +81,7 @@ final class SourceRefresher {
         case .success(let found):
             take(found)
             if found.failures > 0 { error = .remembered(found) }
-            let plan = policy.plan(found, now: storage.config.clock.now, isOpening: true)
+            let plan = plan(found, isOpening: true)
             opening = plan
             if case .idle = phase { schedule(plan) }
         case .failure(let failure):
@@ -85,7 +92,23 @@ final class SourceRefresher {
 
     private func take(_ status: QuerySourceStatus) {
         self.status = status
-        isStale = policy.plan(status, now: storage.config.clock.now, isOpening: false).isStale
+        isStale = plan(status, isOpening: false).isStale
+    }
+
+    /// What is to be done. A remote that has refused the source is asked once more with other credentials, and once where nobody has
+    /// asked it since the container was made.
+    private func plan(_ status: QuerySourceStatus, isOpening: Bool) -> RefreshPlan {
+        policy.plan(
+            status, now: container.storage.config.clock.now, isOpening: isOpening,
+            mayAskRefused: container.refusals[key] != container.credentials)
+    }
+
+    /// Asks a remote that has refused the source, with other credentials.
+    func credentialsChanged() {
+        guard policy != .localOnly, let status, status.isRefused else { return }
+        // One that is under way may have the old ones; if it is refused, it is made again.
+        if case .refreshing = phase { return }
+        begin()
     }
 
     /// Waits for the time of the next request.
@@ -94,7 +117,7 @@ final class SourceRefresher {
             phase = .idle
             return
         }
-        let clock = storage.config.clock
+        let clock = container.storage.config.clock
         guard time > clock.now else {
             begin()
             return
@@ -128,29 +151,33 @@ final class SourceRefresher {
     private func begin() -> Task<Void, Never>? {
         guard let run else { return nil }
         isRefreshing = true
-        let subscriptions = storage.subscriptions
+        let subscriptions = container.storage.subscriptions
+        let credentials = container.credentials
         let request = Task { [weak self] in
             let result = await Result { try await run() }
             // Whoever sees that the request has ended sees its rows.
             await subscriptions.catchUp(isUrgent: true)
             subscriptions.stage.drain()
-            self?.end(result)
+            self?.end(result, credentials)
         }
         phase = .refreshing(request)
         task.task = request
         return request
     }
 
-    private func end(_ result: Result<QuerySourceStatus, any Error>) {
+    /// - Parameter credentials: With which of them the remote was asked.
+    private func end(_ result: Result<QuerySourceStatus, any Error>, _ credentials: Int) {
         isRefreshing = false
         phase = .idle
         switch result {
         case .success(let status):
             error = nil
+            container.refusals[key] = nil
             fetchCount += 1
             take(status)
         case .failure(let failure as SourceFailure):
             error = failure.error
+            container.refusals[key] = failure.status.isRefused ? credentials : nil
             take(failure.status)
         case .failure(let failure):
             // The store itself can't be used: it isn't the remote that is to be asked again.
@@ -159,7 +186,11 @@ final class SourceRefresher {
         answerCount += 1
         if opening == nil { opening = RefreshPlan(showsStored: false, isStale: isStale, asksAt: nil) }
         guard let status, error == nil || status.failures > 0 else { return }
-        schedule(policy.plan(status, now: storage.config.clock.now, isOpening: false))
+        if status.isRefused, credentials != container.credentials {
+            begin()
+        } else {
+            schedule(plan(status, isOpening: false))
+        }
     }
 }
 
@@ -201,7 +232,6 @@ extension StorageError {
     /// What a run of the program before this one has met.
     fileprivate static func remembered(_ status: QuerySourceStatus) -> StorageError {
         StorageError(
-            .remoteFailed, status.lastError ?? "The remote failed.",
-            remedy: "It is asked again by itself; refresh() asks at once.")
+            .remoteFailed, status.lastError ?? "The remote failed.", remedy: .remedy(isRefused: status.isRefused))
     }
 }

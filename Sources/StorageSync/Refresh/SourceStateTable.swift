@@ -15,21 +15,39 @@ enum SourceStateTable {
           source TEXT NOT NULL, parameter TEXT NOT NULL, policy TEXT NOT NULL,
           refreshed_at INTEGER, attempted_at INTEGER, failures INTEGER NOT NULL, error TEXT, retry_at INTEGER,
           stale_at INTEGER, validator TEXT, position INTEGER NOT NULL, refresh TEXT NOT NULL,
-          end_position INTEGER NOT NULL, line BLOB NOT NULL,
+          end_position INTEGER NOT NULL, line BLOB NOT NULL, \(later.joined(separator: ", ")),
           PRIMARY KEY (source, parameter)
         ) WITHOUT ROWID
         """
 
+    /// Columns that tables of earlier versions don't have.
+    private static let later = [
+        "refused INTEGER NOT NULL DEFAULT 0", "query TEXT", "closed INTEGER NOT NULL DEFAULT 0",
+    ]
+
+    private static func create(in db: Database) throws {
+        guard try db.tableExists(name) else { return try db.execute(sql: creation) }
+        let columns = Set(try db.columns(in: name).map(\.name))
+        for column in later where !columns.contains(String(column.prefix { $0 != " " })) {
+            try db.execute(sql: "ALTER TABLE \(name) ADD COLUMN \(column)")
+        }
+    }
+
     /// Times are microseconds since 1970.
     static func save(_ status: QuerySourceStatus, in db: Database) throws {
-        if try !db.tableExists(name) { try db.execute(sql: creation) }
+        try create(in: db)
         try db.execute(
-            sql: "INSERT OR REPLACE INTO \(name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT OR REPLACE INTO \(name)(
+                  source, parameter, policy, refreshed_at, attempted_at, failures, error, retry_at, stale_at, validator,
+                  position, refresh, end_position, line, refused, query, closed
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
                 status.source, status.parameter, status.policy, microseconds(status.lastRefresh),
                 microseconds(status.lastAttempt), status.failures, status.lastError, microseconds(status.retryTime),
                 microseconds(status.staleTime), status.validator, status.position, status.refresh,
-                status.end, Data(status.line),
+                status.end, Data(status.line), status.isRefused, status.query, status.isClosed,
             ])
     }
 
@@ -69,6 +87,9 @@ enum SourceStateTable {
             status.validator = row["validator"]
             status.position = row["position"]
             status.refresh = row["refresh"]
+            status.isRefused = row["refused"] as Bool? ?? false
+            status.query = row["query"]
+            status.isClosed = row["closed"] as Bool? ?? false
             return status
         }
     }

@@ -12,4 +12,7 @@ public enum RemoteError: RetryableError, Equatable {
     public var retryAfter: Duration? {
         if case .unavailable(let duration) = self { duration } else { nil }
     }
+
+    /// All but ``unavailable(retryAfter:)``.
+    public var isRefusal: Bool { if case .unavailable = self { false } else { true } }
 }

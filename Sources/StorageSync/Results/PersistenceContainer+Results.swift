@@ -36,6 +36,21 @@ extension PersistenceContainer {
         if let error = refresher.error { throw error }
     }
 
+    /// Tells that requests have other credentials from now on. Sources that their remotes have refused
+    /// (``QuerySourceStatus/isRefused``) are asked again: those that are shown at once, the others when somebody shows them.
+    ///
+    /// ```swift
+    /// try await session.signIn()
+    /// container.credentialsChanged()
+    /// ```
+    ///
+    /// A refused source is also asked by `refresh()`, and once by each container that shows it, so once in each run of a program.
+    @MainActor
+    public func credentialsChanged() {
+        credentials += 1
+        for reference in refreshers.values { (reference.object as? SourceRefresher)?.credentialsChanged() }
+    }
+
     /// The one that refreshes a source for all who show it, and whether nobody did before.
     @MainActor
     func refresher<Element>(
@@ -44,7 +59,7 @@ extension PersistenceContainer {
         let key = SourceKey(entity: ObjectIdentifier(Element.self), name: source.name, parameter: source.parameter)
         if let refresher = refreshers[key]?.object as? SourceRefresher { return (refresher, false) }
         refreshers = refreshers.filter { $0.value.object != nil }
-        let refresher = SourceRefresher(source, storage, start: start)
+        let refresher = SourceRefresher(source, key: key, in: self, start: start)
         refreshers[key] = WeakReference(refresher)
         return (refresher, true)
     }

@@ -12,7 +12,8 @@ internal import StorageSubscriptions
 /// await tasks.refresh()
 /// ```
 ///
-/// A failing remote never takes rows away: they stay, ``error`` says why they are old, and the remote is asked again by itself.
+/// A failing remote never takes rows away: they stay, ``error`` says why they are old, and the remote is asked again by itself,
+/// unless it has refused the source.
 @MainActor @Observable
 public final class QueryResults<Element: RegisteredEntity> {
     /// What is shown; nil where there is no source or no store.

@@ -11,9 +11,10 @@ internal import StorageCore
 /// | `networkFirst` | nothing until the answer | at each opening |
 /// | `networkOnly` | nothing until rows were fetched | at each opening |
 ///
-/// Where the remote fails, all but `networkOnly` show the stored rows, with the error; it is asked again after a delay that grows
-/// with each failure, up to five minutes, and isn't shorter than what the remote asks for (``RetryableError/retryAfter``, up to a day). The delay is
-/// stored, so a program that is started again keeps it. ``QueryResults/refresh()`` asks at once.
+/// Where the remote fails, all but `networkOnly` show the stored rows, with the error; it is asked again after a delay: a random part of 2,
+/// 4, 8, 16, 32, and then 60 seconds, on top of what the remote asks for (``RetryableError/retryAfter``, up to a day). The delay is stored, so a
+/// program that is started again keeps it. ``QueryResults/refresh()`` asks at once. A remote that has refused the source
+/// (``QuerySourceStatus/isRefused``) isn't asked by itself any more.
 ///
 /// A view that stays open asks again whenever its rows become too old.
 public enum QueryCachePolicy: Sendable, Hashable {

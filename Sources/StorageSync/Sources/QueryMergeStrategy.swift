@@ -3,7 +3,7 @@ public import StorageProjections
 /// What becomes of the rows that a remote answers.
 ///
 /// A row that was changed or deleted in the store after the request began stays as it is, whatever the strategy: the answer may be
-/// older than the change.
+/// older than the change. So does a row that a sync engine had still to send then.
 public enum QueryMergeStrategy<Element: RegisteredEntity>: Sendable {
     /// Fetched rows are saved; rows of the query that the remote doesn't have are deleted. Where the query has a limit, only rows
     /// that sort between the first and the last fetched one are, because the remote says nothing of the others.

@@ -54,8 +54,15 @@ public enum QueryFetchAnswer<Element: Sendable>: Sendable {
     case notModified
 }
 
-/// An error of a remote that says how long it wants to be left alone, as HTTP does with `Retry-After`.
+/// An error of a remote that says when asking it again makes sense, as HTTP does with its statuses and `Retry-After`.
 public protocol RetryableError: Error {
     /// How long to wait at least before the next request; nil where the remote doesn't say.
     var retryAfter: Duration? { get }
+    /// Whether the remote answers the same however often it is asked, until something else changes: the credentials, the address, the
+    /// program. The source isn't asked by itself any more then; see ``QuerySourceStatus/isRefused``. False unless given.
+    var isRefusal: Bool { get }
+}
+
+extension RetryableError {
+    public var isRefusal: Bool { false }
 }

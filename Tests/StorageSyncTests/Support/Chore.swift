@@ -12,14 +12,17 @@ struct Chore: Equatable {
     var priority: Int
 }
 
+typealias FakeRemote = RemoteRows<Chore>
+
 /// A remote that answers with given rows, and counts requests.
-final class FakeRemote: Sendable {
+final class RemoteRows<Row: Sendable>: Sendable {
     struct Failure: RetryableError {
         var retryAfter: Duration?
+        var isRefusal = false
     }
 
     private struct State {
-        var rows: [Chore] = []
+        var rows: [Row] = []
         var failure: Failure?
         var isHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -29,9 +32,9 @@ final class FakeRemote: Sendable {
 
     private let state = Mutex(State())
 
-    init(_ rows: [Chore] = []) { self.rows = rows }
+    init(_ rows: [Row] = []) { self.rows = rows }
 
-    var rows: [Chore] {
+    var rows: [Row] {
         get { state.withLock { $0.rows } }
         set { state.withLock { $0.rows = newValue } }
     }
@@ -70,7 +73,7 @@ final class FakeRemote: Sendable {
     }
 
     /// All rows at once.
-    func all() async throws -> [Chore] {
+    func all() async throws -> [Row] {
         // What the remote has when the request comes in.
         let rows = rows
         try await pass(QueryFetch())
@@ -78,7 +81,7 @@ final class FakeRemote: Sendable {
     }
 
     /// So many rows a page; the cursor is the number of the first.
-    func page(_ fetch: QueryFetch, size: Int) async throws -> QueryFetchAnswer<Chore> {
+    func page(_ fetch: QueryFetch, size: Int) async throws -> QueryFetchAnswer<Row> {
         let rows = rows
         try await pass(fetch)
         let start = fetch.cursor.flatMap { Int($0) } ?? 0
@@ -87,7 +90,7 @@ final class FakeRemote: Sendable {
     }
 
     /// All rows, with a validator that says which they are.
-    func validated(_ fetch: QueryFetch) async throws -> QueryFetchAnswer<Chore> {
+    func validated(_ fetch: QueryFetch) async throws -> QueryFetchAnswer<Row> {
         let rows = rows
         try await pass(fetch)
         let validator = "\(rows)"

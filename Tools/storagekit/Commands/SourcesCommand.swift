@@ -11,7 +11,8 @@ struct SourcesCommand: AsyncParsableCommand {
         discussion: """
             A query source fetches rows from a remote into the store. Its state is stored beside them: when it was fetched last, \
             how often the remote has failed since, why, and when a program that shows it will ask again. Only the program can \
-            fetch, because the remote is code of its own.
+            fetch, because the remote is code of its own. A source that its remote has refused, because of wrong credentials for \
+            example, is asked again only when somebody asks for it, or when the program is started again.
 
               storagekit sources -s app.sqlite
               storagekit sources -s app.sqlite TaskSources.all --format json
@@ -58,13 +59,12 @@ struct SourcesCommand: AsyncParsableCommand {
             ], width: output.width)
         for source in found {
             let fetched = source.lastRefresh.map(Self.microseconds)
-            let next = source.nextRefresh.map(Self.microseconds)
             table.add([
                 TableCell(source.source), TableCell(source.parameter), TableCell(source.policy, .dim),
                 TableCell(fetched.map(Timestamp.text) ?? "never"),
                 TableCell(fetched.map { Age.text(microseconds: now - $0) } ?? ""),
                 TableCell("\(source.failures)", source.failures > 0 ? .removed : .plain),
-                TableCell(next.map { $0 <= now ? "when it is shown" : Timestamp.text($0) } ?? ""),
+                Self.next(source, now: now),
             ])
         }
         try output.lines(table.lines(style: output.style))
@@ -73,6 +73,12 @@ struct SourcesCommand: AsyncParsableCommand {
             let name = source.parameter.isEmpty ? source.source : "\(source.source)(\(source.parameter))"
             try output.line("! \(name): \(error)", .removed)
         }
+    }
+
+    private static func next(_ source: QuerySourceStatus, now: Int64) -> TableCell {
+        if source.isRefused { return TableCell("refused", .removed) }
+        let next = source.nextRefresh.map(microseconds)
+        return TableCell(next.map { $0 <= now ? "when it is shown" : Timestamp.text($0) } ?? "")
     }
 
     private static func write(_ source: QuerySourceStatus, to json: inout JSONWriter) {
@@ -90,6 +96,8 @@ struct SourcesCommand: AsyncParsableCommand {
         }
         json.key("failures")
         json.integer(Int64(source.failures))
+        json.key("refused")
+        json.bool(source.isRefused)
         json.key("error")
         if let error = source.lastError { json.text(error) } else { json.null() }
     }

@@ -1,0 +1,42 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+
+/// Which rows of an entity waited to be sent by a sync engine at some time: those with writes that the remote hasn't confirmed, and
+/// those that were written behind what the engine has read of the log.
+///
+/// - Complexity: O(*n*) memory in the documents whose writes are in the outbox.
+struct UnsentRows: Sendable {
+    /// The documents with writes in the outbox.
+    private var documents: Set<String> = []
+    /// Up to where the engine had read the log; nil where no engine keeps its documents in the entity's table.
+    private var scanned: Int64?
+    /// The end of the log.
+    private let end: Int64
+
+    /// As the connection has it now.
+    init(of entity: String, in db: Database, _ reader: LogReader) throws {
+        end = try reader.head().position
+        let lineage = try StoreLineage.load(reader.database)
+        for (manager, row) in try SyncRemoteRow.active(of: entity, in: db) {
+            let shared = row.sharedEnd(lineage, head: end)
+            let outbox = OutboxTable(manager: manager, path: row.path, entity: entity)
+            documents.formUnion(try outbox.pendingDocuments(through: shared ?? .max, in: db))
+            scanned = min(scanned ?? .max, row.scanned, shared ?? .max)
+        }
+    }
+
+    var isEmpty: Bool { documents.isEmpty && (scanned ?? end) >= end }
+
+    /// Whether a row was one of them.
+    ///
+    /// - Parameters:
+    ///   - last: The position of the row's last event.
+    ///   - isFetched: Whether the commit of a position has fetched rows: those aren't sent.
+    func contains(_ key: StorageValue, last: Int64, isFetched: (Int64) throws -> Bool) rethrows -> Bool {
+        if case .text(let id) = key, documents.contains(id) { return true }
+        guard let scanned, last > scanned, last <= end else { return false }
+        return try !isFetched(last)
+    }
+}

@@ -1,0 +1,34 @@
+internal import StorageLog
+
+/// How a commit says that its rows were fetched from a remote. They are no writes of this store's, so no engine sends them.
+enum FetchedCommit {
+    static let attributes = ["sync.rows": "fetched"]
+
+    static func isOne(_ metadata: CommitMetadata) -> Bool { metadata.attributes["sync.rows"] == "fetched" }
+}
+
+/// Looks up which events are of such commits.
+///
+/// Not `Sendable`: it belongs to its connection's thread.
+///
+/// - Complexity: A row of the log is decoded for each commit that is looked at; for most, where positions come in order.
+final class FetchedPositions {
+    private let reader: LogReader
+    private var known: (positions: Range<Int64>, areFetched: Bool)?
+
+    init(_ reader: LogReader) { self.reader = reader }
+
+    func contain(_ position: Int64) throws -> Bool {
+        if let known, known.positions.contains(position) { return known.areFetched }
+        guard let batch = try reader.batch(containing: position) else { return false }
+        let start = batch.positions.lowerBound
+        for (info, events) in batch.commits {
+            let positions = start + Int64(events.lowerBound)..<start + Int64(events.upperBound)
+            guard positions.contains(position) else { continue }
+            let areFetched = FetchedCommit.isOne(info.metadata)
+            known = (positions, areFetched)
+            return areFetched
+        }
+        return false
+    }
+}

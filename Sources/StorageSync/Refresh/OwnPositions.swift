@@ -1,0 +1,26 @@
+/// The positions of the commits that a refresh has made, in order.
+struct OwnPositions: Sendable {
+    private var ranges: [Range<Int64>] = []
+    private(set) var count: Int64 = 0
+
+    /// - Parameter range: Behind all that were added before; maybe empty.
+    mutating func append(_ range: Range<Int64>) {
+        guard !range.isEmpty else { return }
+        count += range.upperBound - range.lowerBound
+        if let last = ranges.last, last.upperBound == range.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            ranges.append(range)
+        }
+    }
+
+    /// - Complexity: O(log *n*) in the commits between which others have committed.
+    func contains(_ position: Int64) -> Bool {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound <= position { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].contains(position)
+    }
+}

@@ -1,0 +1,89 @@
+internal import StorageCore
+internal import StorageKit
+internal import StorageLog
+internal import StorageProjections
+
+/// Whether the rows that a validator speaks for may have changed in the store since: then it isn't sent, because a remote that says that
+/// nothing has changed says so of its own rows only.
+///
+/// Always true: a refresh that keeps a validator has left the fetched rows as the remote has them (``MergeOutcome/hasKeptRows``). So
+/// as long as none of them is changed, an answer that nothing has changed says what fetching all of them would have made.
+///
+/// Where every fetched row is one of the query's, only changes of such rows count: of those that meet its condition before or
+/// afterwards. Otherwise any change of the entity does.
+struct SourceWindow<Element: RegisteredEntity>: Sendable {
+    let request: QueryRequest<Element>
+    let strategy: QueryMergeStrategy<Element>
+    let upcasts: [String: Upcast]
+
+    /// More changes than these aren't looked at: they are taken for changes of the rows.
+    private static var maximumEvents: Int { 10_000 }
+
+    /// Which rows, and what becomes of those that are fetched. A validator of another query, or of one with another strategy, says
+    /// nothing.
+    var identity: String {
+        let name =
+            switch strategy {
+            case .replace: "replace"
+            case .upsert: "upsert"
+            case .append: "append"
+            case .custom: "custom"
+            }
+        let text = request.text
+        return "\(name) \(text.sql) [\(text.values)]"
+    }
+
+    /// Whether the query's rows can be told from others when the log tells that they were changed.
+    ///
+    /// What a closure makes of fetched rows may depend on any row, and conditions in SQL on anything.
+    var isDecidable: Bool {
+        if case .custom = strategy { return false }
+        return request.rows.predicate?.isEvaluable ?? true
+    }
+
+    /// Whether the rows may have changed behind a position.
+    ///
+    /// - Parameter isClosed: Whether all that was fetched are the query's rows.
+    /// - Complexity: O(*m*) in the entity's changes behind the position, up to a limit.
+    func mayHaveChanged(behind position: Int64, isClosed: Bool, in connection: OpaquePointer) throws -> Bool {
+        let catalog = try Catalog.load(connection)
+        let table = EntityTables.of(Element.Record.self)
+        guard let entity = catalog.entity(named: table.name) else { return true }
+        let condition = isClosed && isDecidable ? evaluator(of: table, entity) : nil
+        var query = LogQuery(tables: [table.name, CatalogEntity.catalog.name])
+        query.positions = (position + 1)...Int64.max
+        var keys: Set<[StorageValue]> = []
+        var isOpen = false
+        var count = 0
+        try LogReader(connection).forEachEvent(query, catalog: catalog) { batch, index, commit in
+            let event = batch.event(at: index, catalog: catalog, commit: commit)
+            count += 1
+            // Rows of another schema may be fetched with values that they don't have yet.
+            isOpen = condition == nil || event.isSchemaChange || count > Self.maximumEvents
+            keys.insert(event.key.map(\.value))
+            return !isOpen
+        }
+        guard !isOpen, let condition else { return isOpen }
+        let rows = try PastRows<Element.Record>(connection, catalog: catalog, upcasts: upcasts)
+        return try keys.contains { key in
+            try [position, .max].contains { place in
+                guard let row = try rows.row(key, of: entity, at: place) else { return false }
+                return condition.evaluate(row.map(\.value)) == true
+            }
+        }
+    }
+
+    /// Nil where there is no condition, or where it can't be answered here.
+    private func evaluator(of table: EntityTable<Element.Record>, _ entity: CatalogEntity) -> PredicateEvaluator? {
+        guard let predicate = request.rows.predicate else { return nil }
+        let columns = table.columns.compactMap { declared -> EvaluatedColumn? in
+            guard let column = entity.column(named: declared.name),
+                let collation = RowPredicate.Collation(rawValue: column.collation.uppercased())
+            else { return nil }
+            return EvaluatedColumn(name: declared.name, affinity: column.affinity, collation: collation)
+        }
+        guard columns.count == table.columns.count else { return nil }
+        // A condition that names no column of the table fails where its rows are read.
+        return try? PredicateEvaluator(predicate, columns: columns)
+    }
+}

@@ -1,0 +1,24 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageProjections
+
+/// Whether single rows are a query's, whatever its limit, as a transaction has them.
+struct WindowTest {
+    /// The key is the last of its values.
+    private let text: QuerySQL.Text?
+
+    init<E: RegisteredEntity>(_ request: QueryRequest<E>, _ table: EntityTable<E.Record>) throws {
+        guard let predicate = request.rows.predicate else {
+            text = nil
+            return
+        }
+        let key = RowPredicate.comparison(column: table.keyColumn, .equal, .value(.null))
+        text = try QuerySQL(RowRequest(predicate: .all([predicate, key])), of: table.shape).aggregate("1")
+    }
+
+    func contains(_ key: StorageValue, _ db: Database) throws -> Bool {
+        guard var text, !text.values.isEmpty else { return true }
+        text.values[text.values.count - 1] = key
+        return try text.value(db) != .null
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import StorageKit
+import StorageSync
+import StorageTesting
+import Testing
+
+/// Remotes that answer the same however often they are asked.
+@MainActor @Suite struct RefusalTests {
+    private static let refusal = FakeRemote.Failure(isRefusal: true)
+    private let lenient = QueryCachePolicy.staleWhileRevalidate(staleAfter: .minutes(5))
+
+    private func refused(_ home: Household, _ policy: QueryCachePolicy) async throws -> QueryResults<Chore> {
+        home.remote.rows = [Household.chore(1)]
+        try await home.container.refresh(home.source(policy))
+        home.clock.advance(seconds: 301)
+        home.remote.failure = Self.refusal
+        let results = home.container.results(of: home.source(policy))
+        try await eventually { results.error != nil && !results.isLoading }
+        return results
+    }
+
+    @Test func aRefusedSourceIsNotAskedByItself() async throws {
+        for policy in [lenient, .cacheFirst(ttl: .minutes(5)), .networkFirst] {
+            let home = try Household()
+            let results = try await refused(home, policy)
+            #expect(results.items == [Household.chore(1)] && results.isStale)
+            #expect(results.error?.remedy.contains("isn't asked again by itself") == true)
+            let status = try #require(results.status)
+            #expect(status.isRefused && status.failures == 1 && status.retryTime == nil && status.nextRefresh == nil)
+            home.clock.advance(seconds: 86_400)
+            // Neither for others who begin to show it.
+            let others = home.container.results(of: home.source(policy))
+            #expect(others.items == [Household.chore(1)] && others.error != nil && !others.isLoading)
+            #expect(home.clock.sleeperCount == 0 && home.remote.count == 2)
+            // Who asks for it explicitly is answered.
+            await results.refresh()
+            #expect(home.remote.count == 3 && results.status?.failures == 2)
+            home.remote.failure = nil
+            await results.refresh()
+            #expect(results.error == nil && results.status?.isRefused == false)
+            #expect(try await home.storage.querySourceStatuses().first?.isRefused == false)
+        }
+    }
+
+    @Test func otherCredentialsAreTried() async throws {
+        let home = try Household()
+        let results = try await refused(home, lenient)
+        home.container.credentialsChanged()
+        try await eventually { results.status?.failures == 2 && !results.isLoading }
+        #expect(home.remote.count == 3 && home.clock.sleeperCount == 0)
+        home.remote.failure = nil
+        home.container.credentialsChanged()
+        try await eventually { results.error == nil && !results.isLoading }
+        #expect(home.remote.count == 4)
+        // Sources that weren't refused aren't asked for that.
+        home.container.credentialsChanged()
+        #expect(home.remote.count == 4 && !results.isLoading)
+    }
+
+    /// The request may have been made with the old ones.
+    @Test func credentialsThatChangeDuringARequestAreTriedBehindIt() async throws {
+        let home = try Household()
+        home.remote.failure = Self.refusal
+        home.remote.hold()
+        let results = home.container.results(of: home.source(.networkFirst))
+        try await eventually { home.remote.count == 1 }
+        home.container.credentialsChanged()
+        home.remote.release()
+        try await eventually { home.remote.count == 2 && !results.isLoading }
+        #expect(results.status?.isRefused == true && results.status?.failures == 2)
+    }
+
+    @Test func aSourceThatNobodyShowsIsTriedWhenItIsShown() async throws {
+        let home = try Household()
+        var results: QueryResults<Chore>? = try await refused(home, lenient)
+        #expect(results != nil)
+        results = nil
+        results = home.container.results(of: home.source(lenient))
+        #expect(results?.isLoading == false && home.remote.count == 2)
+        results = nil
+        home.container.credentialsChanged()
+        results = home.container.results(of: home.source(lenient))
+        try await eventually { home.remote.count == 3 && results?.isLoading == false }
+    }
+
+    @Test func eachRunOfAProgramAsksOnce() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("store.sqlite")
+            let first = try Household(at: url)
+            _ = try await refused(first, lenient)
+            try await first.storage.close()
+            let home = try Household(at: url)
+            home.clock.advance(seconds: 400)
+            home.remote.failure = Self.refusal
+            let results = home.container.results(of: home.source(lenient))
+            #expect(results.items == [Household.chore(1)])
+            #expect(results.error?.remedy.contains("isn't asked again by itself") == true)
+            try await eventually { home.remote.count == 1 && !results.isLoading }
+            let others = home.container.results(of: home.source(lenient))
+            #expect(!others.isLoading && home.remote.count == 1 && home.clock.sleeperCount == 0)
+            try await home.storage.close()
+        }
+    }
+
+    /// Columns were added to the table of sources' states.
+    @Test func aStoreOfAnEarlierVersionIsReadAndWritten() async throws {
+        let home = try Household()
+        try await home.storage.write { tx in
+            try tx.execute(
+                """
+                CREATE TABLE query_source_state (
+                  source TEXT NOT NULL, parameter TEXT NOT NULL, policy TEXT NOT NULL,
+                  refreshed_at INTEGER, attempted_at INTEGER, failures INTEGER NOT NULL, error TEXT, retry_at INTEGER,
+                  stale_at INTEGER, validator TEXT, position INTEGER NOT NULL, refresh TEXT NOT NULL,
+                  end_position INTEGER NOT NULL, line BLOB NOT NULL,
+                  PRIMARY KEY (source, parameter)
+                ) WITHOUT ROWID
+                """)
+            try tx.execute(
+                """
+                INSERT INTO query_source_state VALUES (
+                  'chores', '', 'networkFirst', 1000000, 1000000, 1, 'down', NULL, NULL, 'v', 0, 'r', 0, x'')
+                """)
+        }
+        let status = try #require(try await home.storage.querySourceStatuses().first)
+        #expect(status.lastRefresh == Date(timeIntervalSince1970: 1) && status.lastError == "down" && !status.isRefused)
+        home.remote.failure = Self.refusal
+        await #expect(throws: StorageError.self) { try await home.container.refresh(home.source(.networkFirst)) }
+        #expect(try await home.storage.querySourceStatuses().map(\.isRefused) == [true])
+        home.remote.failure = nil
+        home.remote.rows = [Household.chore(1)]
+        try await home.container.refresh(home.source(.networkFirst))
+        #expect(try await home.storage.querySourceStatuses().map(\.isRefused) == [false])
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import StorageSync
+import Synchronization
+import Testing
+
+/// Sources of an entity that a sync engine keeps.
+@MainActor @Suite struct UnsentRowsTests {
+    private func source(_ shop: SyncedShop) -> QuerySource<Product> {
+        QuerySource(Product.all(), name: "products").remote { [mock = shop.mock] in try await mock.getCollection() }
+    }
+
+    /// Makes the engine wait, so that what is written isn't sent yet.
+    private func hold(_ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>) async throws {
+        shop.remote.errors["z"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        try await engine.saveDocument(Product("z"))
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+    }
+
+    private func release(_ shop: SyncedShop, _ engine: CollectionSyncEngine<Product>) async throws {
+        shop.remote.errors = [:]
+        try await engine.retryNow()
+        try await engine.settled()
+    }
+
+    @Test func rowsThatWaitToBeSentStay() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp"), Product("b"), Product("d")])
+        try await shop.container.refresh(source(shop))
+        let engine = shop.engine()
+        try await hold(shop, engine)
+        try await engine.updateDocument(id: "a", data: ["name": "Mine"])
+        try await engine.deleteDocument(id: "b")
+        try await engine.saveDocument(Product("c"))
+        shop.mock.change(Product("a", name: "Theirs"))
+        shop.mock.change(Product("d", name: "Theirs"))
+        try await shop.container.refresh(source(shop))
+        #expect(
+            try await shop.stored() == [
+                Product("a", name: "Mine"), Product("c"), Product("d", name: "Theirs"), Product("z"),
+            ])
+        try await release(shop, engine)
+        try await shop.container.refresh(source(shop))
+        #expect(try await shop.stored() == shop.remoteProducts)
+        #expect(shop.remoteProducts.map(\.id) == ["a", "c", "d", "z"])
+    }
+
+    /// The answer is of before, although the row doesn't wait any more when it comes.
+    @Test func aRowThatIsSentWhileTheAnswerIsOnItsWayStays() async throws {
+        let shop = try SyncedShop([Product("a", name: "Lamp")])
+        try await shop.container.refresh(source(shop))
+        let engine = shop.engine()
+        try await hold(shop, engine)
+        try await engine.updateDocument(id: "a", data: ["name": "Mine"])
+        let answers = Gate()
+        let slow = QuerySource(Product.all(), name: "products").remote { [mock = shop.mock] in
+            let rows = try await mock.getCollection()
+            try await answers.pass()
+            return rows
+        }
+        async let refresh: Void = shop.container.refresh(slow)
+        try await eventually { answers.isReached }
+        try await release(shop, engine)
+        answers.open()
+        try await refresh
+        #expect(try await shop.stored() == [Product("a", name: "Mine"), Product("z")])
+        #expect(shop.remoteProducts == [Product("a", name: "Mine"), Product("z")])
+    }
+
+    @Test func fetchedRowsAreNotSent() async throws {
+        let shop = try SyncedShop([Product("a"), Product("b")])
+        try await shop.storage.save(Product("own"))
+        let upsert = QuerySource(Product.all(), name: "products").remote(merge: .upsert) { [mock = shop.mock] in
+            try await mock.getCollection()
+        }
+        try await shop.container.refresh(upsert)
+        let engine = shop.engine()
+        try await engine.saveDocument(Product("n")).confirmed()
+        try await engine.settled()
+        #expect(shop.remote.attempts == ["own", "n"])
+        // Neither are those that a refresh changes or deletes behind the engine's back.
+        shop.mock.change(Product("a", name: "Theirs"))
+        shop.mock.remove(id: "b")
+        try await shop.container.refresh(source(shop))
+        try await engine.saveDocument(Product("m")).confirmed()
+        try await engine.settled()
+        #expect(shop.remote.attempts == ["own", "n", "m"])
+        #expect(try await shop.stored() == shop.remoteProducts)
+    }
+}
+
+/// Where a request waits until it is let through.
+private final class Gate: Sendable {
+    private struct State {
+        var isReached = false
+        var isOpen = false
+    }
+
+    private let state = Mutex(State())
+
+    var isReached: Bool { state.withLock { $0.isReached } }
+    func open() { state.withLock { $0.isOpen = true } }
+
+    func pass() async throws {
+        state.withLock { $0.isReached = true }
+        while !state.withLock({ $0.isOpen }) { try await Task.sleep(for: .milliseconds(1)) }
+    }
+}
