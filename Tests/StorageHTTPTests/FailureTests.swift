@@ -1,6 +1,7 @@
 #if STORAGE_HTTP
     import Foundation
     import StorageHTTP
+    import StorageTesting
     import Testing
 
     /// What those who show a source see when its remote fails.
@@ -36,6 +37,49 @@
                     let error = try await server.remote("/\(form)").error()
                     #expect(error.retryAfter == .seconds(60), "\(forms[form])")
                 }
+            }
+        }
+
+        /// What doesn't change by asking again isn't asked again; see `RefusalTests` for what that means.
+        @Test func whatAskingAgainDoesntChangeIsARefusal() async throws {
+            try await TestServer.run({ request in
+                let status = Int(request.path.dropFirst().prefix(3)) ?? 500
+                let waits = request.path.hasSuffix("w") ? ["Retry-After: 60"] : []
+                return status == 204 ? .raw("204 X", []) : .status("\(status) X", waits)
+            }) { server in
+                for status in [400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 413, 414, 415, 422, 451] {
+                    let isRefusal = try await server.remote("/\(status)").error().isRefusal
+                    let waits = try await server.remote("/\(status)w").error().isRefusal
+                    #expect(isRefusal && !waits, "\(status)")
+                }
+                for status in [204, 300, 408, 421, 425, 429, 500, 501, 502, 503, 504, 505, 799] {
+                    let isRefusal = try await server.remote("/\(status)").error().isRefusal
+                    #expect(!isRefusal, "\(status)")
+                }
+                let invalid = try await HTTPRemote("ftp://127.0.0.1/").error().isRefusal
+                #expect(invalid)
+            }
+        }
+
+        @MainActor
+        @Test func aRefusedSourceWaitsForOtherCredentials() async throws {
+            let isSignedIn = Switch()
+            let rows = [Chore(id: 1, title: "sweep")]
+            try await TestServer.run({ _ in isSignedIn.isOn ? .ok(rows.json) : .status("401 Unauthorized") }) {
+                server async throws in
+                let home = try Household()
+                let source = QuerySource(Household.all, name: "chores").remote(server.remote()).cache(.networkFirst)
+                let results = home.container.results(of: source)
+                try await eventually { results.error != nil }
+                #expect(results.status?.isRefused == true && results.status?.nextRefresh == nil)
+                #expect((results.error?.cause as? HTTPRemoteError)?.status == 401)
+                #expect(results.error?.remedy.contains("credentialsChanged()") == true)
+                home.clock.advance(seconds: 86_400)
+                #expect(home.clock.sleeperCount == 0 && server.requests.count == 1)
+                isSignedIn.isOn = true
+                home.container.credentialsChanged()
+                try await eventually { results.error == nil && results.items == rows }
+                #expect(results.status?.isRefused == false && server.requests.count == 2)
             }
         }
 

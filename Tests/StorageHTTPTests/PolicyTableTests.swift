@@ -141,7 +141,8 @@
                 #expect(error.code == Self.code(the.network))
                 // It waits, and asks again by itself when the time has come, and not before.
                 let wait = try #require(status.retryTime).timeIntervalSince(home.clock.now)
-                #expect(the.network == .tooManyRequests ? wait == 60 : wait >= 0 && wait <= 1)
+                let asked = the.network == .tooManyRequests ? 60.0 : 0
+                #expect(wait >= asked && wait <= asked + 2)
                 try await eventually { home.clock.sleeperCount == 1 }
             }
         }
@@ -166,7 +167,7 @@
                 home.clock.advance(seconds: 59)
                 #expect(home.clock.sleeperCount == 1 && server.requests.count == 1)
                 recovers.isOn = true
-                home.clock.advance(seconds: 1)
+                home.clock.advance(seconds: 3)
                 try await eventually { results.error == nil && !results.isLoading }
                 #expect(results.items == Self.new && server.requests.count == 2)
             }

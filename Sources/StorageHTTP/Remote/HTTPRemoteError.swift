@@ -20,6 +20,8 @@
             public static let status = Code("status")
             /// No connection came about: the name isn't known, nobody listens there, or TLS failed.
             public static let connectionFailed = Code("connection-failed")
+            /// The server's certificate isn't one that the client trusts, or isn't one of that host.
+            public static let untrusted = Code("untrusted")
             /// The connection ended before the answer did.
             public static let cutOff = Code("cut-off")
             /// Connecting, or the whole request, took longer than it may.
@@ -47,6 +49,18 @@
         public let retryAfter: Duration?
         /// The error of the connection that caused this one.
         public let cause: (any Error)?
+
+        /// Whether the server answers the same however often it is asked: a status from 400 to 499 without a `Retry-After`, other than
+        /// 408, 421, 425 and 429; a request that can't be sent; a body that is too large.
+        public var isRefusal: Bool {
+            switch code {
+            case .invalidRequest, .tooLarge: return true
+            case .status:
+                guard let status, retryAfter == nil, (400..<500).contains(status) else { return false }
+                return ![408, 421, 425, 429].contains(status)
+            default: return false
+            }
+        }
 
         public var description: String { "\(message) \(remedy)" }
 

@@ -4,6 +4,7 @@
     internal import NIOCore
     internal import NIOHTTP1
     internal import NIOPosix
+    internal import NIOSSL
 
     /// The failures of an exchange. Their texts are made of the remote's URL and of words written here, never of what came.
     extension HTTPRemoteError {
@@ -79,6 +80,11 @@
             case let error as HTTPClientError where connectTimeouts.contains(error): return .unconnected(remote, error)
             case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return .cutOff(remote, error)
             case ChannelError.connectTimeout: return .unconnected(remote, error)
+            case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+                return .untrusted(remote, "is the one of another host", error)
+            case NIOSSLError.handshakeFailed(.sslError(let errors)) where errors.contains(where: isDistrust):
+                return .untrusted(
+                    remote, "has expired, or isn't signed by an authority that the client trusts", error)
             case let error as HTTPClientError:
                 // The error itself may hold header fields, so only its kind is named.
                 return HTTPRemoteError(
@@ -102,6 +108,20 @@
                 "No connection to \(HTTPTarget.shown(remote.url)) came about within \(remote.client.connectTimeout.formatted).",
                 remedy: "Check that the server runs and can be reached, or raise the client's connectTimeout.",
                 cause: cause)
+        }
+
+        private static func untrusted(
+            _ remote: HTTPRemote, _ why: String, _ cause: any Error
+        ) -> HTTPRemoteError {
+            HTTPRemoteError(
+                .untrusted, "The certificate of \(HTTPTarget.shown(remote.url)) \(why).",
+                remedy: "Check the remote's URL; an authority of your own belongs into the client's tlsConfiguration.",
+                cause: cause)
+        }
+
+        /// BoringSSL's errors have no other form than their texts.
+        private static func isDistrust(_ error: BoringSSLInternalError) -> Bool {
+            error.description.contains("CERTIFICATE_VERIFY_FAILED")
         }
 
         private static func reason(_ error: any Error) -> String {
