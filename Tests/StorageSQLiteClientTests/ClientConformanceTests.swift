@@ -7,55 +7,41 @@ struct ClientConformanceTests {
     func enginesConform(_ engine: TestEngine, _ check: ClientConformance) async throws {
         try await engine.withClient { try await check.run($0) }
     }
-
-    /// Engines with a fault each, and the check that must find it.
-    @Test(arguments: PlantedFault.allCases)
-    func faultsAreFound(_ fault: PlantedFault) async throws {
-        var found: Set<ClientConformance> = []
-        for check in fault.checks {
-            try await TestEngine.allCases[0].withClient { client in
-                do { try await check.run(fault.plant(in: client)) } catch { found.insert(check) }
-            }
-        }
-        #expect(found == Set(fault.checks))
-    }
 }
 
-/// What a bad engine might do.
-enum PlantedFault: CaseIterable, Sendable {
-    case commitsWhatThrew
-    case readsWithTheWriter
-    case losesChanges
-    case runsTwice
-
-    var checks: [ClientConformance] {
-        switch self {
-        case .commitsWhatThrew: [.aThrowingWriteChangesNothing, .bodiesThatAskAndThrowChangeNothing]
-        case .readsWithTheWriter: [.readsChangeNothing]
-        case .losesChanges: [.commitsAreObserved]
-        case .runsTwice: [.writesAreSerial]
+/// Faults that are planted in engines, and the checks that must find them: a suite that finds none proves nothing.
+struct PlantedFaultTests {
+    /// In the connection that an engine gives to bodies: what runs statements and hands over rows.
+    @Test(arguments: TestEngine.allCases, ConnectionFault.allCases)
+    func faultsOfConnectionsAreFound(_ engine: TestEngine, _ fault: ConnectionFault) async throws {
+        try await expectFound(fault.checks) { check in
+            try await engine.withClient { try await check.run(fault.plant(in: $0)) }
         }
     }
 
-    func plant(in client: SQLiteClient) -> SQLiteClient {
-        var faulty = client
-        switch self {
-        case .commitsWhatThrew:
-            faulty.writing = { body in
-                let failure = try await client.write { db -> (any Error)? in
-                    do { try body(db) } catch { return error }
-                    return nil
-                }
-                if let failure { throw failure }
-            }
-        case .readsWithTheWriter: faulty.reading = client.writing
-        case .losesChanges: faulty.observing = { try await client.observeTables($0.subtracting(["posts"])) }
-        case .runsTwice:
-            faulty.writing = { body in
-                try await client.writing(body)
-                try await client.writing(body)
+    /// In what opens and ends transactions and observes them.
+    @Test(arguments: TestEngine.allCases, TransactionFault.allCases)
+    func faultsOfTransactionsAreFound(_ engine: TestEngine, _ fault: TransactionFault) async throws {
+        try await expectFound(fault.checks) { check in
+            try await engine.withClient { try await check.run(fault.plant(in: $0)) }
+        }
+    }
+
+    #if SQLITE_ENGINE_GRDB
+        /// In the database below the client: its transactions and observers.
+        @Test(arguments: DatabaseFault.allCases)
+        func faultsOfDatabasesAreFound(_ fault: DatabaseFault) async throws {
+            try await expectFound(fault.checks) { check in
+                try await FaultyDatabase.withClient(fault) { try await check.run($0) }
             }
         }
-        return faulty
+    #endif
+
+    private func expectFound(
+        _ checks: [ClientConformance], _ run: (ClientConformance) async throws -> Void
+    ) async throws {
+        for check in checks {
+            await #expect(throws: (any Error).self, "\(check.rawValue) doesn't find it") { try await run(check) }
+        }
     }
 }

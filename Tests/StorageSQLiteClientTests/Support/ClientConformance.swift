@@ -160,13 +160,21 @@ extension ClientConformance {
 
     private func snapshots(_ client: SQLiteClient) async throws {
         try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
+        // How far both are: the reader has counted, the writer has committed.
+        let (counted, committed) = (Counter(), Counter())
         async let reading = client.read { db in
             let before = try db.fetchOne(Int.self, "SELECT count(*) FROM items")
-            Thread.sleep(forTimeInterval: 0.05)
+            counted.add()
+            // Where both have one connection, the writer waits for the reader.
+            let deadline = ContinuousClock.now + .seconds(2)
+            while committed.value == 0, ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.001) }
             return (before, try db.fetchOne(Int.self, "SELECT count(*) FROM items"))
         }
-        try await Task.sleep(for: .milliseconds(10))
+        // An engine that fails never counts; then the error is thrown behind the write.
+        let deadline = ContinuousClock.now + .seconds(30)
+        while counted.value == 0, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
         try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (2)") }
+        committed.add()
         let (before, after) = try await reading
         try expect(before == after, "a reading body saw \(before ?? -1), then \(after ?? -1) rows")
     }
@@ -200,11 +208,13 @@ extension ClientConformance {
         let changed = try await client.write { db in
             try db.execute(
                 """
-                INSERT INTO items (id) VALUES (1), (2); -- two
-                UPDATE items SET name = 'x';
+                INSERT INTO items (id) VALUES (1), (2), (3); -- three
+                UPDATE items SET name = 'x' WHERE id < 3;
                 """)
         }
         try expect(changed == 2, "the last statement changed \(changed) rows")
+        let names = try await client.read { db in try db.fetchAll(String?.self, "SELECT name FROM items ORDER BY id") }
+        try expect(names == ["x", "x", nil], "\(names)")
         let last = try await client.write { db in
             try db.execute("INSERT INTO items (id) VALUES (?)", [77])
             return db.lastInsertedRowID
