@@ -19,7 +19,7 @@ import Testing
         "StorageKitTests/DocumentationExamples.swift", "StorageSQLiteClientTests/ClientExamples.swift",
         "StorageSQLiteClientTests/NIOExamples.swift", "StorageSyncTests/SourceExamples.swift",
         "StorageSyncTests/Engines/SyncExamples.swift", "StorageServerTests/HubExamples.swift",
-        "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
+        "StorageHTTPTests/RESTExamples.swift", "../Examples/Reader/Reader.swift", "../Examples/Reader/Story.swift",
     ]
 
     /// Each line of an example stands, in its order, among the compiled examples.

@@ -30,7 +30,8 @@ struct StorageKitTool: AsyncParsableCommand {
             RestoreStateCommand.self,
             BackupCommand.self, RestoreCommand.self,
             SchemaCommand.self, StatsCommand.self, VerifyCommand.self, DoctorCommand.self, RebuildCommand.self,
-            ProjectionsCommand.self, SourcesCommand.self, ServeCommand.self, TokensCommand.self, CompletionsCommand.self, ManualCommand.self,
+            ProjectionsCommand.self, SourcesCommand.self, OutboxCommand.self, ServeCommand.self, TokensCommand.self,
+            CompletionsCommand.self, ManualCommand.self,
         ])
 
     /// Without a command, tells where to begin.

@@ -16,6 +16,16 @@
         let remote: HTTPRemote
         let target: HTTPTarget
         let validator: HTTPValidator?
+        var method = HTTPMethod.GET
+        var content: Content?
+        /// Of which answers the body is read.
+        var readsBody: @Sendable (_ status: Int) -> Bool = { $0 == 200 || $0 == 203 }
+
+        /// What a request brings.
+        struct Content: Sendable {
+            let type: String
+            let bytes: Data
+        }
 
         private static let maximumRedirects = 5
 
@@ -44,7 +54,7 @@
             while true {
                 let response = try await send(target, isAtHome: isAtHome, isFirst: redirects == 0)
                 guard let location = response.redirection else {
-                    let body = response.hasRows ? try await self.body(of: response) : Data()
+                    let body = readsBody(Int(response.status.code)) ? try await self.body(of: response) : Data()
                     return HTTPAnswer(
                         status: response.status, headers: response.headers, body: body, target: target,
                         wasRedirected: redirects > 0)
@@ -54,6 +64,10 @@
                     throw HTTPRemoteError.redirect(remote, "more than \(Self.maximumRedirects) times")
                 }
                 let next = try redirection(from: target, to: location)
+                // Others don't keep what is to be done, and it isn't done anywhere else.
+                guard method == .GET || [307, 308].contains(response.status.code) && next.origin == target.origin else {
+                    throw HTTPRemoteError.redirect(remote, "what isn't to be done elsewhere")
+                }
                 isAtHome = isAtHome && next.origin == target.origin
                 target = next
             }
@@ -72,6 +86,7 @@
 
         private func send(_ target: HTTPTarget, isAtHome: Bool, isFirst: Bool) async throws -> HTTPClientResponse {
             var request = HTTPClientRequest(url: target.text)
+            request.method = method
             let headers = HTTPHeaders(remote.headers.map { ($0.key, $0.value) })
             if isAtHome {
                 request.headers = headers
@@ -82,9 +97,13 @@
                 request.headers.add(name: "Accept", value: "application/json")
             }
             request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
-            for name in ["If-None-Match", "If-Modified-Since"] { request.headers.remove(name: name) }
+            if method == .GET { for name in ["If-None-Match", "If-Modified-Since"] { request.headers.remove(name: name) } }
             if isFirst, let validator {
                 request.headers.add(name: validator.condition.name, value: validator.condition.value)
+            }
+            if let content {
+                request.headers.replaceOrAdd(name: "Content-Type", value: content.type)
+                request.body = .bytes(ByteBuffer(bytes: content.bytes))
             }
             do {
                 // The deadline of the exchange is kept by who waits for it: the client's own ends with the header fields.
@@ -126,8 +145,6 @@
     }
 
     extension HTTPClientResponse {
-        fileprivate var hasRows: Bool { status.code == 200 || status.code == 203 }
-
         /// Where the answer sends the client; nil where it doesn't.
         fileprivate var redirection: String? {
             [301, 302, 303, 307, 308].contains(status.code) ? headers.first(name: "Location") : nil

@@ -286,6 +286,7 @@ extension Outbox {
         guard !documents.isEmpty else { return conflicts }
         for index in pending.indices where documents.contains(pending[index].document) {
             guard pending[index].isUnsettled else { continue }
+            if pending[index].isParked { pending[index].retries &+= 1 }
             pending[index].state = .waiting
             pending[index].base = max(pending[index].base, position)
             conflicts.writes.append(pending[index])
@@ -315,7 +316,10 @@ extension Outbox {
         guard let first = changed.first, let last = changed.last,
             case .parked(let rejection) = pending[first].state
         else { return [] }
-        for index in changed { pending[index].state = .waiting }
+        for index in changed {
+            pending[index].retries &+= 1
+            pending[index].state = .waiting
+        }
         switch rejection {
         case .unknown, .invalid: return changed.map { pending[$0] }
         case .conflict: break

@@ -36,6 +36,9 @@ package struct PendingWrite: Sendable, Equatable {
     package var base: Int64
     /// Whether it is to be taken only where nobody else has changed the document behind ``base``.
     package var isConditional = false
+    /// How often it was sent again after it was refused, modulo 256: each time it is another write to a remote that remembers what
+    /// it has answered.
+    package var retries: UInt8 = 0
     package var state = State.waiting
     /// What a remote knows it by: the position of the last of the writes that are sent as one with it. Nil until it is sent for the
     /// first time; then it stays.

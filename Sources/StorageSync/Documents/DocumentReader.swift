@@ -29,6 +29,8 @@ final class DocumentReader<T: DataSyncModelProtocol> {
         log = LogReader(connection)
     }
 
+    var database: OpaquePointer { log.database }
+
     /// A document as it was before one of its events; nil where there was none.
     func document(_ id: String, before position: Int64) throws -> DocumentFields? {
         try fields(id, try row(id, after: try log.previous(ofEventAt: position)))

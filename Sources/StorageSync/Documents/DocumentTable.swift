@@ -42,7 +42,7 @@ extension DocumentTable {
         return DocumentTable(
             entity: table.name, isOwn: true,
             declare: { try $0.declare(EntityDefinition(E.Record.self)) },
-            id: { if case .text(let id)? = $0.first?.value { id } else { nil } },
+            id: DocumentKey.ofEntity,
             save: { try $1.save(cast($0, to: E.self)) },
             delete: { try table.delete(.text($0), with: $1.writer) },
             get: { id, db in
@@ -77,7 +77,7 @@ extension DocumentTable {
 
 extension DocumentTable {
     private static func jsonTable(_ manager: String) -> DocumentTable {
-        let name = "sync_documents"
+        let name = DocumentKey.jsonTable
         let body = "document"
         return DocumentTable(
             entity: name, isOwn: false,
@@ -89,12 +89,7 @@ extension DocumentTable {
                 ]
                 try writer.declare(EntityDefinition(name: name, columns: columns.map { .init($0) }))
             },
-            id: { key in
-                guard key.count == 2, key[0].value == .text(manager), case .text(let id) = key[1].value else {
-                    return nil
-                }
-                return id
-            },
+            id: DocumentKey.ofJSON(manager),
             save: { document, tx in
                 let statement = try tx.writer.statement(
                     """

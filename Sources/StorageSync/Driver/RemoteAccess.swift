@@ -17,6 +17,9 @@ struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
         }
     }
 
+    let capabilities: RemoteCapabilities
+    /// What an engine makes use of, and the service can't do.
+    let missing: RemoteCapabilities
     let path: @MainActor @Sendable () -> String?
     let save: @MainActor @Sendable (T) async throws -> Void
     let update: @MainActor @Sendable (_ id: String, [String: any DMCodableSendable]) async throws -> Void
@@ -27,22 +30,40 @@ struct RemoteAccess<T: DataSyncModelProtocol>: Sendable {
     let getAll: (@MainActor @Sendable () async throws -> [T])?
     /// Fetches what a query finds; nil likewise.
     let find: (@MainActor @Sendable (QueryBuilder) async throws -> [T])?
-    /// What changes from now on. Of a remote of single documents: one of them, as it is and as it changes.
-    let listen: @MainActor @Sendable (_ id: String?) -> AsyncThrowingStream<Change, any Error>
+    /// What changes from now on, among the documents that a query finds where there is one. Of a remote of single documents: one of them,
+    /// as it is and as it changes.
+    let listen: @MainActor @Sendable (_ id: String?, QueryBuilder?) -> AsyncThrowingStream<Change, any Error>
     /// The hub that the remote is a collection of; nil for any other remote.
     var hub: (any HubService)? = nil
 }
 
 extension RemoteAccess {
     @MainActor init<Remote: RemoteDocumentService>(_ remote: Remote) where Remote.T == T {
+        let capabilities = remote.capabilities
         self.init(
+            capabilities: capabilities, missing: .ofDocuments.subtracting(capabilities),
             path: { remote.collectionPath }, save: { try await remote.saveDocument($0) },
             update: { try await remote.updateDocument(id: $0, data: $1) },
             delete: { try await remote.deleteDocument(id: $0) }, get: { try await remote.getDocument(id: $0) },
             streamDocument: { remote.streamDocument(id: $0) }, getAll: nil,
             find: nil,
-            listen: { id in
-                guard let id else { return AsyncThrowingStream { _ in } }
+            listen: { id, _ in
+                guard let id else { return .endless }
+                guard capabilities.contains(.changeStreams) else {
+                    // As it is, and nothing behind that.
+                    return AsyncThrowingStream { continuation in
+                        let task = Task { @MainActor in
+                            do {
+                                continuation.yield(.saved(try await remote.getDocument(id: id)))
+                            } catch RemoteError.notFound {
+                                continuation.yield(.deleted(id: id))
+                            } catch {
+                                continuation.finish(throwing: error)
+                            }
+                        }
+                        continuation.onTermination = { _ in task.cancel() }
+                    }
+                }
                 let documents = remote.streamDocument(id: id)
                 return AsyncThrowingStream { continuation in
                     let task = Task { @MainActor in
@@ -61,14 +82,21 @@ extension RemoteAccess {
     }
 
     @MainActor init<Remote: RemoteCollectionService>(_ remote: Remote) where Remote.T == T {
+        let capabilities = remote.capabilities
         self.init(
+            capabilities: capabilities, missing: .ofCollections.subtracting(capabilities),
             path: { remote.collectionPath }, save: { try await remote.saveDocument($0) },
             update: { try await remote.updateDocument(id: $0, data: $1) },
             delete: { try await remote.deleteDocument(id: $0) }, get: { try await remote.getDocument(id: $0) },
             streamDocument: { remote.streamDocument(id: $0) }, getAll: { try await remote.getCollection() },
-            find: { try await remote.getDocuments(query: $0) },
-            listen: { _ in
-                let (updates, deletions) = remote.streamCollectionUpdates()
+            find: { query in
+                if capabilities.contains(.queries) { return try await remote.getDocuments(query: query) }
+                return try query.apply(to: try await remote.getCollection())
+            },
+            listen: { _, query in
+                guard capabilities.contains(.changeStreams) else { return .endless }
+                let (updates, deletions) =
+                    query.map { remote.streamCollectionUpdates(query: $0) } ?? remote.streamCollectionUpdates()
                 return AsyncThrowingStream { continuation in
                     // Either stream that ends or fails ends both: what is missed of one isn't made up for by the other.
                     let tasks = [
@@ -81,6 +109,7 @@ extension RemoteAccess {
                             }
                         },
                         Task { @MainActor in
+                            guard capabilities.contains(.deletionStreams) else { return }
                             do {
                                 for try await id in deletions { continuation.yield(.deleted(id: id)) }
                                 continuation.finish()
@@ -93,4 +122,9 @@ extension RemoteAccess {
                 }
             }, hub: remote as? any HubService)
     }
+}
+
+extension AsyncThrowingStream where Failure == any Error {
+    /// Tells nothing for as long as somebody reads it.
+    fileprivate static var endless: AsyncThrowingStream { AsyncThrowingStream { _ in } }
 }

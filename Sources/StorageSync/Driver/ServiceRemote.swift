@@ -11,7 +11,12 @@ internal import StorageCore
 ///   a change and a deletion come, which are two streams.
 /// - **Conditions**: the service can't check that nobody else has changed a document. So it is asked for it before a conditional write is
 ///   sent; what is changed between that and the write is overwritten.
-/// - **Pulls**: the whole collection, and then what streams say of it. Where a stream ends or fails, all of it again.
+/// - **Conflicts**: where the service says by itself that a document isn't in the state that a write was made on, the document is
+///   fetched, and the write is made on that. What isn't conditional is sent again; where nobody has changed the document, it would be
+///   refused again, so it is parked.
+/// - **Pulls**: the whole collection, and then what streams say of it. Where a stream ends or fails, all of it again. With a query, those
+///   documents that it finds; of others, only what the store has is kept as the service has it.
+/// - **Capabilities**: what a service can't do isn't asked of it, see ``RemoteCapabilities``.
 ///
 /// Isolation: an actor; the service is called on the main actor, and only while its path is the one of this remote.
 actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
@@ -31,6 +36,8 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     }
 
     private var listener = Listener.off
+    /// What is listened to; nil for the whole collection.
+    private var query: (builder: QueryBuilder, evaluation: QueryEvaluation)?
     private(set) var snapshotEnd: Int64?
     /// Whether ``received`` has all that the remote had when it was listened to.
     private var hasSnapshot = false
@@ -61,6 +68,8 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     private var deletedIds: Set<String> = []
     /// Documents that were sent to while the collection was being fetched: it may have them as they were before.
     private var sentWhileFetching: Set<String> = []
+    /// How often writes were told to be in conflict, by origin: to the service they are others each time.
+    private var rebases: [Int64: Int] = [:]
     /// Of the documents that were sent last.
     private var rows = RecentRows()
     private var lastPush: Task<[NumberedResult], any Error>?
@@ -144,21 +153,17 @@ extension ServiceRemote {
         var failure: (any Error)?
         for (place, origin) in origins.enumerated() {
             let write =
-                writes[origin] ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0)
+                writes[origin]
+                ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0, key: "")
             let id = write.document
             var result = WriteResult.blocked
             if failures < 2, !blocked.contains(id), place == 0 || ContinuousClock.now < deadline {
                 do {
-                    if write.isConditional,
-                        let rejection = try await conflict(of: write, in: first, behind: position)
-                    {
-                        result = .rejected(rejection)
-                    } else {
-                        sentWhileFetching.insert(id)
-                        unsaved[first, default: [:]][id, default: []].append(write.operation)
-                        result = try await send(write.operation, to: id)
-                    }
+                    result = try await attempt(write, origin, in: first, behind: position)
                     failures = 0
+                    if result == .blocked {
+                        failure = RemoteError.conflict("somebody else has changed the document \"\(id)\"")
+                    }
                 } catch is CancellationError {
                     throw CancellationError()
                 } catch {
@@ -173,6 +178,29 @@ extension ServiceRemote {
         return results
     }
 
+    /// Sends a write, unless it is conditional and its document has changed.
+    ///
+    /// - Parameters:
+    ///   - number: Of the push that the write is a part of.
+    ///   - position: How far the service was received.
+    /// - Returns: `blocked` where the write is to be sent again, on what the document is now.
+    private func attempt(
+        _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64
+    ) async throws -> WriteResult {
+        if write.isConditional, let rejection = try await conflict(of: write, in: number, behind: position) {
+            return .rejected(rejection)
+        }
+        sentWhileFetching.insert(write.document)
+        unsaved[number, default: [:]][write.document, default: []].append(write.operation)
+        do {
+            let result = try await send(write.operation, to: write.document, as: remoteWrite(write, origin))
+            rebases[origin] = nil
+            return result
+        } catch RemoteError.conflict(let reason) {
+            return try await rebase(write, origin, in: number, behind: position, reason)
+        }
+    }
+
     /// Asks the service for a document, and compares it with what it was known to have.
     ///
     /// - Parameters:
@@ -182,32 +210,70 @@ extension ServiceRemote {
     private func conflict(
         of write: OutgoingWrite, in number: Int64, behind position: Int64
     ) async throws -> WriteRejection? {
-        let id = write.document
-        var (known, changePosition) = try await store.remoteDocument(id, since: since)
+        let (known, changePosition) = try await store.remoteDocument(write.document, since: since)
         // Received after the write was numbered.
         if changePosition > write.base { return known == nil ? .deleted : .conflict(at: changePosition) }
-        for operation in unsaved[number]?[id] ?? [] { operation.apply(to: &known) }
-        var wanted = known
-        write.operation.apply(to: &wanted)
-        let change = try await fetch(id)
+        switch try await compare(known, with: write, in: number) {
         // Where it is what the write makes of it, the write was taken before, and its answer got lost.
-        guard change.fields != known, change.fields != wanted else { return nil }
-        if case .on = listener { refetch(id) } else { take(change) }
-        if case .deleted = change { return .deleted }
-        return .conflict(at: position + 1)
+        case .known, .written: return nil
+        case .changed(.deleted): return .deleted
+        case .changed: return .conflict(at: position + 1)
+        }
     }
 
-    @MainActor private func send(_ operation: DocumentOperation, to id: String) async throws -> WriteResult {
-        // Nothing is awaited between this and the call: the service finds the path that was compared.
-        try checkPath()
+    /// What a service has of a document.
+    private enum Comparison {
+        /// What it was known to have.
+        case known
+        /// What a write makes of that.
+        case written
+        case changed(RemoteAccess<T>.Change)
+    }
+
+    /// Fetches a document. What somebody has changed is received.
+    private func compare(
+        _ document: DocumentFields?, with write: OutgoingWrite, in number: Int64
+    ) async throws -> Comparison {
+        var known = document
+        for operation in unsaved[number]?[write.document] ?? [] { operation.apply(to: &known) }
+        var wanted = known
+        write.operation.apply(to: &wanted)
+        let change = try await fetch(write.document)
+        if change.fields == known { return .known }
+        if change.fields == wanted { return .written }
+        if case .on = listener { refetch(write.document) } else { take(change) }
+        return .changed(change)
+    }
+
+    /// What becomes of a write that the service has refused because its document has changed.
+    private func rebase(
+        _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64, _ reason: String
+    ) async throws -> WriteResult {
+        rebases[origin, default: 0] += 1
+        // It has changed nothing, so what is received of its document needn't wait for it.
+        if let operations = unsaved[number]?[write.document] {
+            unsaved[number]?[write.document] = operations.count > 1 ? Array(operations.dropLast()) : nil
+        }
+        let known = try await store.remoteDocument(write.document, since: since).fields
+        switch try await compare(known, with: write, in: number) {
+        case .known: return .rejected(.invalid(reason))
+        case .written: return .applied(at: 0)
+        case .changed(.deleted) where write.isConditional: return .rejected(.deleted)
+        case .changed where write.isConditional: return .rejected(.conflict(at: position + 1))
+        case .changed: return .blocked
+        }
+    }
+
+    private func remoteWrite(_ write: OutgoingWrite, _ origin: Int64) -> RemoteWrite {
+        let rebases = rebases[origin].map { ".c\($0)" } ?? ""
+        return RemoteWrite(idempotencyKey: write.key + rebases, isConditional: write.isConditional)
+    }
+
+    @MainActor private func send(
+        _ operation: DocumentOperation, to id: String, as write: RemoteWrite
+    ) async throws -> WriteResult {
         do {
-            switch operation {
-            case .save(let fields): try await access.save(fields.document())
-            case .patch(let patch): try await access.update(id, try JSONValue.fields(patch))
-            case .delete:
-                do { try await access.delete(id) } catch RemoteError.notFound {}
-            case .nothing: break
-            }
+            try await RemoteWrite.$current.withValue(write) { try await send(operation, to: id) }
             return .applied(at: 0)
         } catch RemoteError.notFound {
             return .rejected(.missing)
@@ -218,11 +284,36 @@ extension ServiceRemote {
             return .rejected(.invalid(error.message))
         }
     }
+
+    @MainActor private func send(_ operation: DocumentOperation, to id: String) async throws {
+        // Nothing is awaited between this and the call: the service finds the path that was compared.
+        try checkPath()
+        switch operation {
+        case .save(let fields): try await access.save(fields.document())
+        case .patch(let patch) where access.capabilities.contains(.partialUpdates):
+            try await access.update(id, try JSONValue.fields(patch))
+        case .patch(let patch):
+            var fields = try DocumentFields(encoding: try await access.get(id))
+            fields.apply(patch)
+            try checkPath()
+            try await access.save(fields.document())
+        case .delete:
+            do { try await access.delete(id) } catch RemoteError.notFound {}
+        case .nothing: break
+        }
+    }
 }
 
 // MARK: Reading
 
 extension ServiceRemote {
+    /// What is listened to from the next ``setListening(_:)`` on; nil for the whole collection.
+    ///
+    /// - Throws: `misuse` and `invalid-value` for a query that can't be listened to.
+    func setQuery(_ query: QueryBuilder?) throws {
+        self.query = try query.map { ($0, try QueryEvaluation(listening: $0)) }
+    }
+
     func setListening(_ isListening: Bool) {
         endListener()
         listener = isListening ? .due : .off
@@ -308,11 +399,12 @@ extension ServiceRemote {
     private func begin() async throws {
         endListener()
         let number = generation
-        let changes = try await listen()
+        let query = query
+        let changes = try await listen(query?.builder)
         guard number == generation else { return }
         let task = Task { [weak self] in
             do {
-                for try await change in changes { await self?.receive(change, number) }
+                for try await change in changes { try await self?.receive(change, number) }
                 await self?.fail(RemoteError.unavailable(), number)
             } catch {
                 await self?.fail(error, number)
@@ -326,10 +418,13 @@ extension ServiceRemote {
         }
         do {
             sentWhileFetching = []
-            let documents = try await getAll()
+            let documents = try await getAll(query?.builder)
             let ids = Set(documents.map(\.id))
-            let gone = try await store.ids().filter { !ids.contains($0) }
+            let others = try await store.ids().filter { !ids.contains($0) }
+            // What a query doesn't find may be there all the same. Of what it doesn't concern nothing is known.
+            let left = try await store.ids(of: others, foundBy: query?.evaluation)
             guard number == generation else { return }
+            let gone = query == nil ? others : []
             let changes: [RemoteAccess<T>.Change] = documents.map { .saved($0) } + gone.map { .deleted(id: $0) }
             let snapshot = changes.filter { !sentWhileFetching.contains($0.id) }
             received.insert(contentsOf: snapshot.map { Received(change: $0, isSnapshot: true) }, at: 0)
@@ -337,6 +432,7 @@ extension ServiceRemote {
             // Another pull may wait for it: this one may have been given up.
             wake()
             for id in sentWhileFetching { refetch(id) }
+            refetch(left)
         } catch {
             if number == generation {
                 endListener()
@@ -347,14 +443,17 @@ extension ServiceRemote {
         }
     }
 
-    @MainActor private func listen() throws -> AsyncThrowingStream<RemoteAccess<T>.Change, any Error> {
+    @MainActor private func listen(
+        _ query: QueryBuilder?
+    ) throws -> AsyncThrowingStream<RemoteAccess<T>.Change, any Error> {
         try checkPath()
-        return access.listen(document)
+        return access.listen(document, query)
     }
 
-    @MainActor private func getAll() async throws -> [T] {
+    @MainActor private func getAll(_ query: QueryBuilder?) async throws -> [T] {
         try checkPath()
-        let documents = try await access.getAll?() ?? []
+        let documents =
+            if let query { try await access.find?(query) ?? [] } else { try await access.getAll?() ?? [] }
         // Another account's, where somebody has signed in meanwhile.
         try checkPath()
         return documents
@@ -404,18 +503,32 @@ extension ServiceRemote {
     private func refetch(_ id: String) {
         guard fetches.updateValue(.again, forKey: id) == nil else { return }
         let number = generation
+        Task { await fetchAgain(id, number) }
+    }
+
+    /// Fetches documents one after another: there may be many.
+    private func refetch(_ ids: [String]) {
+        let number = generation
+        guard !ids.isEmpty else { return }
         Task {
-            do {
-                while number == generation, fetches[id] == .again {
-                    fetches[id] = .underWay
-                    let change = try await fetch(id)
-                    guard number == generation, fetches[id] == .underWay else { continue }
-                    fetches[id] = nil
-                    take(change)
-                }
-            } catch {
-                fail(error, number)
+            for id in ids where number == generation && fetches[id] == nil {
+                fetches[id] = .again
+                await fetchAgain(id, number)
             }
+        }
+    }
+
+    private func fetchAgain(_ id: String, _ number: Int) async {
+        do {
+            while number == generation, fetches[id] == .again {
+                fetches[id] = .underWay
+                let change = try await fetch(id)
+                guard number == generation, fetches[id] == .underWay else { continue }
+                fetches[id] = nil
+                take(change)
+            }
+        } catch {
+            fail(error, number)
         }
     }
 
@@ -430,13 +543,22 @@ extension ServiceRemote {
         }
     }
 
-    private func receive(_ change: RemoteAccess<T>.Change, _ number: Int) async {
+    /// Whether a change is of a document that a query finds, or that the store has or is about to.
+    private func concerns(_ change: RemoteAccess<T>.Change, _ query: QueryEvaluation) async throws -> Bool {
+        if case .saved(let document) = change, query.matches(try JSONValue(encoding: document)) { return true }
+        let id = change.id
+        return try await store.documents([id]).contains { $0.document != nil } || holds(id, behind: 0)
+    }
+
+    private func receive(_ change: RemoteAccess<T>.Change, _ number: Int) async throws {
         guard number == generation, await access.path() == store.path, number == generation else { return }
         guard access.getAll != nil else {
             received.append(Received(change: change, isSnapshot: !hasSnapshot))
             hasSnapshot = true
             return wake()
         }
+        if let query, try await !concerns(change, query.evaluation) { return }
+        guard number == generation else { return }
         let isDoubtful: Bool
         switch change {
         case .saved:
@@ -444,7 +566,8 @@ extension ServiceRemote {
             isDoubtful = deletedIds.contains(change.id)
         case .deleted:
             deletedIds.insert(change.id)
-            isDoubtful = changedIds.contains(change.id)
+            // What a query doesn't find any more may be told like this.
+            isDoubtful = changedIds.contains(change.id) || query != nil
         }
         if isDoubtful || fetches[change.id] != nil { refetch(change.id) } else { take(change) }
     }

@@ -39,6 +39,8 @@ public struct SyncStatus: Sendable, Equatable {
     public internal(set) var lastError: String?
     /// Whether the remote was put back to a state before writes that this store doesn't keep any more.
     public internal(set) var hasLostWrites = false
+    /// What the remote service can't do, and the engine does by itself or does without.
+    public internal(set) var missingCapabilities: RemoteCapabilities = []
 }
 
 /// A status, and how many were told before it: one that comes late says less than those that came before it.

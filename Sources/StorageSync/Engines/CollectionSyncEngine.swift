@@ -72,6 +72,34 @@ extension CollectionSyncEngine {
         }
     }
 
+    /// Fetches the documents that a query finds, and follows their changes until ``stopListening(clearCaches:)``: for a collection that
+    /// is too large to be kept whole.
+    ///
+    /// ```swift
+    /// try await tasksSyncEngine.startListening { $0.where("project", isEqualTo: "apollo") }
+    /// ```
+    ///
+    /// Documents that the query doesn't find aren't taken out of the store: those that were saved here or received before stay, and so do
+    /// those that leave the query, as what they have become. What the store has is kept as the remote has it for as long as the remote's
+    /// stream tells of it. So ``currentCollection`` may hold more than the query finds; ``getDocuments(where:)`` tells them apart.
+    ///
+    /// A collection of a hub is followed as a whole, whatever the query.
+    ///
+    /// Only one thing is listened to: another call takes the place of the one before. The query isn't stored.
+    ///
+    /// - Parameter buildQuery: Adds conditions, and no limits or cursors. An order has no effect, but that documents without its
+    ///   field aren't found. A remote that can't answer queries is asked for the whole collection, of which the rest isn't kept.
+    /// - Throws: `StorageError`: `misuse` for a query that can't be listened to, while nobody is signed in, or where there is no store.
+    ///   Not where the remote can't be reached: then it is tried again by itself, and ``status`` says so.
+    public func startListening(buildQuery: (QueryBuilder) -> QueryBuilder) async throws {
+        do {
+            try await controller.listen(query: buildQuery(QueryBuilder()))
+        } catch {
+            controller.log(.listenerFail(key: controller.key, error: error))
+            throw error
+        }
+    }
+
     /// Stops to follow the collection. Writes are still sent; those that aren't sent yet stay in the store.
     ///
     /// - Parameter clearCaches: Whether the documents are taken out of the store: a commit of the engine, which isn't sent.

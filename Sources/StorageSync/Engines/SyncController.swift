@@ -30,6 +30,10 @@ final class SyncController<T: DataSyncModelProtocol> {
     @ObservationIgnored private var changeNumber = 0
     @ObservationIgnored private var feed: Task<Void, Never>?
     @ObservationIgnored private var statusFeed: Task<Void, Never>?
+    /// Whether it was logged what the remote can't do.
+    @ObservationIgnored private var hasLoggedLimits = false
+    /// The followed document as a logger was told it last, as JSON.
+    @ObservationIgnored private var userProperties: (id: String, json: String)?
     @ObservationIgnored private var statusListeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
 
     init(
@@ -43,6 +47,7 @@ final class SyncController<T: DataSyncModelProtocol> {
         self.resolution = resolution
         self.logger = logger
         container = persists ? PersistenceContainer.current : nil
+        status.missingCapabilities = access.missing
         showCached()
     }
 
@@ -125,6 +130,8 @@ extension SyncController {
     }
 
     private func open(_ path: String, in storage: Storage) async throws {
+        if !hasLoggedLimits, !access.missing.isEmpty { log(.remoteLimited(key: key, missing: access.missing)) }
+        hasLoggedLimits = true
         let (statuses, continuation) = AsyncStream.makeStream(
             of: NumberedStatus.self, bufferingPolicy: .bufferingNewest(16))
         await SyncEngines.shared.takeOver(key, in: storage, by: self)
@@ -199,6 +206,7 @@ extension SyncController {
         let storage = scope.store.storage
         let (documents, head) = try await scope.store.shown(extent)
         self.documents = documents
+        tellUserProperties()
         shownPath = scope.path
         let changes = storage.changes(since: .position(head), matching: LogQuery(tables: [table.entity]))
         feed?.cancel()
@@ -216,7 +224,18 @@ extension SyncController {
 
     private func reread(_ scope: SyncScope<T>) async throws {
         let documents = try await scope.store.shown(extent).documents
-        if self.scope?.path == scope.path { self.documents = documents }
+        guard self.scope?.path == scope.path else { return }
+        self.documents = documents
+        tellUserProperties()
+    }
+
+    /// Tells the logger what the followed document says of the user, once for each state of it.
+    private func tellUserProperties() {
+        guard let logger, case .document = extent, let document = documents.first,
+            let json = try? DocumentFields(encoding: document).json, userProperties?.json != json
+        else { return }
+        logger.addUserProperties(dict: document.eventParameters, isHighPriority: userProperties?.id != document.id)
+        userProperties = (document.id, json)
     }
 
     private func note(_ error: any Error) {
@@ -243,6 +262,7 @@ extension SyncController {
             }
         }
         documents = changed
+        tellUserProperties()
     }
 
     /// Where a document stands, or would: documents stand by the bytes of their ids.
@@ -261,7 +281,13 @@ extension SyncController {
         show(new.status)
     }
 
-    private func show(_ new: SyncStatus) {
+    private func show(_ status: SyncStatus) {
+        var new = status
+        new.missingCapabilities = access.missing
+        update(to: new)
+    }
+
+    private func update(to new: SyncStatus) {
         let known = Set(status.parked.map(\.position))
         for write in new.parked where !known.contains(write.position) {
             log(.writeParked(key: key, documentId: write.documentId, reason: write.reason))
@@ -293,7 +319,7 @@ extension SyncController {
 // MARK: Listening
 
 extension SyncController {
-    func listen(to document: String? = nil) async throws {
+    func listen(to document: String? = nil, query: QueryBuilder? = nil) async throws {
         if let document, extent != .document(document) {
             // Another document is another scope: its id is stored with it.
             try await alone { controller in
@@ -303,6 +329,11 @@ extension SyncController {
         }
         log(.listenerStart(key: key, documentId: document))
         let scope = try await open()
+        switch scope.remote {
+        case .service(let remote): try await remote.setQuery(query)
+        // It is followed as a whole.
+        case .hub: _ = try query.map { try QueryEvaluation(listening: $0) }
+        }
         await scope.driver.listen()
         // What was received is shown when this returns, and how it stands.
         try await reread(scope)

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// What sync engines log. Names and parameters are those of SwiftfulDataManagers, so that what was made for its events goes on
-/// working; the last three are our own.
+/// working; the last four are our own.
 ///
 /// Events without a document's id are those of a collection, where both engines have an event of one name.
 package struct SyncEvent: DataSyncLogEvent {
@@ -157,6 +157,11 @@ extension SyncEvent {
 
     /// Another account is signed in, or none. Paths may name people, so they stay out.
     package static func pathChanged(key: String) -> SyncEvent { SyncEvent(key, "pathChanged") }
+
+    /// The remote service can't do all that the engine makes use of.
+    package static func remoteLimited(key: String, missing: RemoteCapabilities) -> SyncEvent {
+        SyncEvent(key, "remoteLimited", ["missing_capabilities": missing.description])
+    }
 
     /// The remote can't be reached, and is asked again after so many seconds. Not severe: devices are offline at times.
     package static func remoteUnavailable(key: String, reason: String?, delaySeconds: Double) -> SyncEvent {

@@ -32,6 +32,9 @@ struct OutboxTable: Sendable {
         return try select(db, condition, [document], by: "sync_outbox_documents", limit: 1).first
     }
 
+    /// Those that somebody has discarded while no engine was open, in order.
+    func discarded(in db: Database) throws -> [PendingWrite] { try select(db, "AND is_discarded", []) }
+
     func write(at position: Int64, in db: Database) throws -> PendingWrite? {
         try select(db, "AND position = ?", [position]).first
     }
@@ -46,7 +49,7 @@ struct OutboxTable: Sendable {
         _ db: Database, _ condition: String, _ values: StatementArguments, by index: String? = nil, limit: Int? = nil
     ) throws -> [PendingWrite] {
         let sql = """
-            SELECT position, document, size, base, state, number, rejection, kind, origin, is_conditional
+            SELECT position, document, size, base, state, number, rejection, kind, origin, is_conditional, retries
             FROM sync_outbox \(index.map { "INDEXED BY \($0)" } ?? "")
             WHERE manager = ? AND path = ? \(condition) ORDER BY position \(limit.map { "LIMIT \($0)" } ?? "")
             """
@@ -59,6 +62,7 @@ struct OutboxTable: Sendable {
             position: row[0], document: DocumentID(entity: entity, id: row[1]), kind: kind, size: row[2], base: row[3])
         write.origin = row[8]
         write.isConditional = row[9]
+        write.retries = UInt8(truncatingIfNeeded: row[10] as Int64)
         let number: Int64 = row[5] ?? 0
         write.state =
             switch row[4] as String {
@@ -78,15 +82,25 @@ struct OutboxTable: Sendable {
             remedy: "Open the store with the version of StorageKit that wrote it.")
     }
 
+    /// Adds writes that were found in the log. What is known of one already stays as it is.
+    func add(_ writes: [PendingWrite], in db: Database) throws { try insert(writes, "INSERT OR IGNORE", in: db) }
+
     /// Adds writes, or gives them another state.
-    func save(_ writes: [PendingWrite], in db: Database) throws {
+    func save(_ writes: [PendingWrite], in db: Database) throws { try insert(writes, "INSERT OR REPLACE", in: db) }
+
+    private func insert(_ writes: [PendingWrite], _ verb: String, in db: Database) throws {
         let insert = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO sync_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            sql: """
+                \(verb) INTO sync_outbox(
+                  manager, path, position, document, kind, size, base, state, number, rejection, origin, is_conditional,
+                  retries)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
         for write in writes {
             let (state, number, rejection) = write.state.columns
             try insert.execute(arguments: [
                 manager, path, write.position, write.document.id, write.kind.rawValue, write.size, write.base, state,
-                number, rejection, write.origin, write.isConditional,
+                number, rejection, write.origin, write.isConditional, Int64(write.retries),
             ])
         }
     }
@@ -94,6 +108,12 @@ struct OutboxTable: Sendable {
     func remove(_ position: Int64, in db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM sync_outbox WHERE manager = ? AND path = ? AND position = ?")
             .execute(arguments: [manager, path, position])
+    }
+
+    /// Marks a write that the engine gives up when it is opened next.
+    func discard(_ position: Int64, in db: Database) throws {
+        let sql = "UPDATE sync_outbox SET is_discarded = 1 WHERE manager = ? AND path = ? AND position = ?"
+        try db.cachedStatement(sql: sql).execute(arguments: [manager, path, position])
     }
 
     /// No write was made on a later state of the remote than this one.

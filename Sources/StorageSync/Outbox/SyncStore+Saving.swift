@@ -29,7 +29,7 @@ extension SyncStore {
             row.revision == state.row.revision
         else { throw Outdated() }
         let written = try written(since: row, in: tx.writer)
-        try outbox.save(written, in: db)
+        try outbox.add(written, in: db)
         try apply(transaction, to: row, tx)
         row.record = transaction.record
         if transaction.rewind != nil { try forget(&row, tx) }

@@ -91,7 +91,7 @@ extension SyncStore {
     ///
     /// - Throws: `misuse` where another engine keeps its documents in the same table.
     func activate(document: String? = nil) async throws -> State {
-        try await commit(reason: "synchronise \(path)") { tx in
+        try await commit(reason: "synchronise \(path)", attributes: discardAttributes) { tx in
             let db = tx.database
             try SyncTables.create(in: db)
             try table.declare(tx.writer)
@@ -110,14 +110,7 @@ extension SyncStore {
                     .deactivate(other, tx)
                 row.isCleared = true
             } else if row.isActive {
-                try outbox.save(written(since: row, in: tx.writer), in: db)
-            }
-            if row.isCleared {
-                for document in try outbox.pendingDocuments(in: db) {
-                    try write(try replayed(document, since: row.since, tx), of: document, tx)
-                }
-                // Everything else is asked for again.
-                row.record.position = 0
+                try outbox.add(written(since: row, in: tx.writer), in: db)
             }
             let shape = tx.writer.catalog.entity(named: table.entity)?.shape ?? ""
             if row.shape != shape {
@@ -125,6 +118,14 @@ extension SyncStore {
                 try bases.removeAll(in: db)
                 if !row.shape.isEmpty { row.record.position = 0 }
                 row.shape = shape
+            }
+            try giveUpDiscarded(row, tx)
+            if row.isCleared {
+                for document in try outbox.pendingDocuments(in: db) {
+                    try write(try replayed(document, since: row.since, tx), of: document, tx)
+                }
+                // Everything else is asked for again.
+                row.record.position = 0
             }
             row.isActive = true
             row.isCleared = false
@@ -156,7 +157,7 @@ extension SyncStore {
 
     private func empty(_ row: inout SyncRemoteRow, _ tx: WriteTransaction) throws {
         row = try valid(row, tx)
-        try outbox.save(written(since: row, in: tx.writer), in: tx.database)
+        try outbox.add(written(since: row, in: tx.writer), in: tx.database)
         for (id, _) in try table.positions(tx.database) { try table.delete(id, tx) }
         row.isCleared = true
     }
@@ -207,6 +208,8 @@ struct OutgoingWrite: Sendable {
     let operation: DocumentOperation
     let isConditional: Bool
     let base: Int64
+    /// Names it among those of all stores, see ``RemoteWrite/idempotencyKey``.
+    let key: String
 }
 
 extension SyncStore {
@@ -225,21 +228,13 @@ extension SyncStore {
     private func written(
         since row: SyncRemoteRow, behind position: Int64, _ reader: LogReader, _ catalog: Catalog
     ) throws -> [PendingWrite] {
-        var query = LogQuery(tables: [table.entity])
-        query.positions = (max(row.scanned, position) + 1)...Int64.max
-        var writes: [PendingWrite] = []
-        try reader.forEachEvent(query, catalog: catalog) { batch, index, commit in
-            guard !FetchedCommit.isOne(commit.metadata) else { return true }
-            let event = batch.event(at: index, catalog: catalog, commit: commit)
-            guard let id = table.id(event.key) else { return true }
-            var write = PendingWrite(
-                position: event.position, document: DocumentID(entity: table.entity, id: id),
-                kind: event.operation.kind, size: event.size, base: row.record.position)
-            write.isConditional = resolution.isConditional || SyncExpectationAttribute.isStated(in: commit.metadata)
-            writes.append(write)
-            return true
+        let found = try WriteScan(entity: table.entity, id: table.id).writes(
+            behind: max(row.scanned, position), base: row.record.position, reader, catalog)
+        return found.map { write, metadata in
+            var write = write
+            write.isConditional = resolution.isConditional || SyncExpectationAttribute.isStated(in: metadata)
+            return write
         }
-        return writes
     }
 
     /// What was saved last; nil where another path has taken the place of this one.
@@ -259,14 +254,17 @@ extension SyncStore {
     ) async throws -> (writes: [Int64: OutgoingWrite], rows: RecentRows) {
         try await storage.engine.read { db in
             let documents = try documentReader(db, rows: rows)
+            let lineage = try StoreLineage.load(documents.database)
             var writes: [Int64: OutgoingWrite] = [:]
             for origin in origins {
+                let line = Hexadecimal.text(lineage.line(of: origin).id)
                 for write in try outbox.writes(of: origin, in: db) {
                     let operation = try documents.operation(of: write, since: since)
                     writes[origin] = OutgoingWrite(
                         document: write.document.id,
                         operation: writes[origin]?.operation.followed(by: operation) ?? operation,
-                        isConditional: write.isConditional, base: write.base)
+                        isConditional: write.isConditional, base: write.base,
+                        key: "\(line).\(origin)\(write.retries > 0 ? ".\(write.retries)" : "")")
                 }
             }
             return (writes, documents.rows)
@@ -293,6 +291,16 @@ extension SyncStore {
                 try base(of: id, since: since, in: db, documentReader(db)),
                 try bases.changePosition(of: id, in: db)
             )
+        }
+    }
+
+    /// Those documents of some that a query finds; none without a query.
+    func ids(of ids: [String], foundBy query: QueryEvaluation?) async throws -> [String] {
+        guard let query else { return [] }
+        return try await storage.engine.read { db in
+            try ids.filter { id in
+                try table.get(id, db).map { query.matches(try JSONValue(encoding: $0)) } ?? false
+            }
         }
     }
 
@@ -345,28 +353,4 @@ extension SyncStore {
 extension CatalogEntity {
     /// Names what its columns are called, and what they hold.
     fileprivate var shape: String { live.map { "\($0.id) \($0.name) \($0.type)" }.joined(separator: ", ") }
-}
-
-extension StorageEvent.Operation {
-    /// What it does to the document that the row is.
-    fileprivate var kind: PendingWrite.Kind {
-        switch self {
-        case .insert: .save
-        case .update: .patch
-        case .delete: .delete
-        }
-    }
-}
-
-extension StorageEvent {
-    /// About how many bytes its values take.
-    fileprivate var size: Int {
-        (key + (new ?? old ?? [])).reduce(0) { total, field in
-            switch field.value {
-            case .text(let text): total + text.utf8.count
-            case .blob(let data): total + data.count
-            case .null, .integer, .real: total + 8
-            }
-        }
-    }
 }

@@ -25,7 +25,8 @@ enum SyncTables {
         CREATE TABLE IF NOT EXISTS sync_outbox (
           manager TEXT NOT NULL, path TEXT NOT NULL, position INTEGER NOT NULL, document TEXT NOT NULL, kind TEXT NOT NULL,
           size INTEGER NOT NULL, base INTEGER NOT NULL, state TEXT NOT NULL, number INTEGER, rejection TEXT,
-          origin INTEGER, is_conditional INTEGER NOT NULL,
+          origin INTEGER, is_conditional INTEGER NOT NULL, retries INTEGER NOT NULL,
+          is_discarded INTEGER NOT NULL DEFAULT 0,
           PRIMARY KEY (manager, path, position)
         ) WITHOUT ROWID
         """,
@@ -111,6 +112,13 @@ extension SyncRemoteRow {
     func sharedEnd(_ lineage: StoreLineage, head: Int64) -> Int64? {
         guard scanned > head || (!line.isEmpty && line != lineage.line(of: scanned).id) else { return nil }
         return min(head, lineage.lines.last.map { $0.fork } ?? 0)
+    }
+
+    /// The keys of all engines that have used the store, each with the entity that its documents are.
+    static func engines(in db: Database) throws -> [(manager: String, entity: String)] {
+        guard try SyncTables.exist(in: db) else { return [] }
+        let sql = "SELECT manager, min(entity) FROM sync_remotes GROUP BY manager ORDER BY manager"
+        return try Row.fetchAll(db, sql: sql).map { ($0[0], $0[1]) }
     }
 
     /// The key of another engine that keeps its documents in the same table.

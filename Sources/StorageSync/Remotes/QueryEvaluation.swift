@@ -56,6 +56,14 @@ package struct QueryEvaluation: Sendable {
         (self.start, self.end, self.limit, self.isLimitedToLast) = (start, end, limit, isLimitedToLast)
     }
 
+    /// A query of which every document can tell by itself whether it is found.
+    ///
+    /// - Throws: As ``init(_:)``; `misuse` for one with a limit or a cursor.
+    package init(listening query: QueryBuilder) throws {
+        try self.init(query)
+        guard limit == nil, start == nil, end == nil else { throw StorageError.windowListenedTo() }
+    }
+
     private static func bound(_ cursor: QueryCursor, _ orders: [QueryOrder], includesEqual: Bool) throws -> Bound {
         guard cursor.values.count >= 1, cursor.values.count <= orders.count else {
             throw StorageError.cursorWithoutOrders(values: cursor.values.count, orders: orders.count)
@@ -130,6 +138,12 @@ extension StorageError {
     fileprivate static func limitTooSmall(_ limit: Int) -> StorageError {
         StorageError(
             .misuse, "A query is limited to \(limit) documents.", remedy: "Limit it to 1 or more, or don't ask.")
+    }
+
+    fileprivate static func windowListenedTo() -> StorageError {
+        StorageError(
+            .misuse, "A query with a limit or a cursor can't be listened to: which documents it finds depends on others.",
+            remedy: "Listen with conditions only, or fetch a page with getDocumentsAsync(buildQuery:).")
     }
 
     fileprivate static func limitToLastWithoutOrder() -> StorageError {

@@ -8,6 +8,8 @@ public protocol RemoteCollectionService<T>: Sendable {
     /// Where the collection is, such as `users/42/watchlist`: it names the account to which cached documents and unsent writes
     /// belong. Nil while nobody is signed in; nothing is read or sent then. The same text always where nothing else is said.
     var collectionPath: String? { get }
+    /// What it can do; ``RemoteCapabilities/standard`` where nothing else is said. The same always.
+    var capabilities: RemoteCapabilities { get }
 
     /// Fetches every document.
     func getCollection() async throws -> [T]
@@ -29,8 +31,18 @@ public protocol RemoteCollectionService<T>: Sendable {
     func streamCollectionUpdates() -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     )
+    /// The same for the documents that a query finds: those of ``streamCollectionUpdates()`` where nothing else is said, of which the
+    /// engine takes what it needs. What isn't found any more may be told as a deletion: the engine asks for the document.
+    func streamCollectionUpdates(query: QueryBuilder) -> (
+        updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
+    )
 }
 
 extension RemoteCollectionService {
     public var collectionPath: String? { "" }
+    public var capabilities: RemoteCapabilities { .standard }
+
+    public func streamCollectionUpdates(query: QueryBuilder) -> (
+        updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
+    ) { streamCollectionUpdates() }
 }

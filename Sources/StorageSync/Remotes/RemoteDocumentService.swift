@@ -13,6 +13,8 @@ public protocol RemoteDocumentService<T>: Sendable {
     /// Where the documents are, such as `users/42/settings`: it names the account to which cached documents and unsent writes
     /// belong. Nil while nobody is signed in; nothing is read or sent then. The same text always where nothing else is said.
     var collectionPath: String? { get }
+    /// What it can do; ``RemoteCapabilities/standard`` where nothing else is said. The same always.
+    var capabilities: RemoteCapabilities { get }
 
     /// Fetches a document.
     ///
@@ -30,4 +32,5 @@ public protocol RemoteDocumentService<T>: Sendable {
 
 extension RemoteDocumentService {
     public var collectionPath: String? { "" }
+    public var capabilities: RemoteCapabilities { .standard }
 }

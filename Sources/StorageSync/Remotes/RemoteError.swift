@@ -4,6 +4,10 @@ public enum RemoteError: RetryableError, Equatable {
     case notFound
     /// The remote will never take this write as it is: the write is parked with this reason.
     case rejected(String)
+    /// The document isn't in the state that the write was made on. It is fetched, and the write is made on what it is now: sent again,
+    /// merged, or parked, as ``ConflictResolution`` and ``SyncExpectation`` say. Where nobody has changed the document, the
+    /// write is parked with this reason.
+    case conflict(String)
     /// The remote wants other credentials: nothing is sent until ``CollectionSyncEngine/credentialsChanged()`` is called.
     case unauthorized
     /// The remote can't be reached, or is busy: it is asked again after so long at least.

@@ -9,8 +9,10 @@
     /// An HTTP server on 127.0.0.1 that answers bytes as they are given to it, also such as no server should answer.
     final class TestServer: Sendable {
         struct Request: Sendable {
+            let method: String
             let path: String
             let headers: HTTPHeaders
+            var body = Data()
         }
 
         private struct State {
@@ -22,7 +24,7 @@
         private let state = Mutex(State())
         private let channel: any Channel
         /// Connections are shared by the requests to one server, as another one may have its port later.
-        private let client = HTTPRemoteClient()
+        let client = HTTPRemoteClient()
         let port: Int
 
         var origin: String { "http://127.0.0.1:\(port)" }
@@ -113,8 +115,9 @@
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
-            case .head(let head): request = TestServer.Request(path: head.uri, headers: head.headers)
-            case .body: break
+            case .head(let head):
+                request = TestServer.Request(method: head.method.rawValue, path: head.uri, headers: head.headers)
+            case .body(let part): request?.body.append(contentsOf: part.readableBytesView)
             case .end:
                 guard let request else { return }
                 hub.server?.note(request)

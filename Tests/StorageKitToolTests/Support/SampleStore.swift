@@ -116,8 +116,13 @@ final class SampleStore: Sendable {
 
 extension SampleStore {
     /// Changes tables as a foreign program could, past the log.
-    func damage(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: path)
+    func damage(_ sql: String) throws { try folder.edit(sql) }
+}
+
+extension TestFolder {
+    /// Changes the store in it past the log.
+    func edit(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: path())
         try queue.write { try $0.execute(sql: sql) }
         try queue.close()
     }

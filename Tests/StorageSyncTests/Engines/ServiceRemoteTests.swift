@@ -86,7 +86,7 @@ private final class ScriptedService {
 
     func remote() throws -> ServiceRemote<Product> {
         let access = RemoteAccess<Product>(
-            path: { "products" }, save: { _ in }, update: { _, _ in }, delete: { _ in },
+            capabilities: .standard, missing: [], path: { "products" }, save: { _ in }, update: { _, _ in }, delete: { _ in },
             get: { _ in throw RemoteError.notFound }, streamDocument: { _ in AsyncThrowingStream { _ in } },
             getAll: { [self] in
                 fetchCount += 1
@@ -94,7 +94,7 @@ private final class ScriptedService {
                 return [Product("a")]
             },
             find: nil,
-            listen: { [self] _ in
+            listen: { [self] _, _ in
                 listenCount += 1
                 willListen(listenCount)
                 let (stream, continuation) = AsyncThrowingStream<RemoteAccess<Product>.Change, any Error>.makeStream()

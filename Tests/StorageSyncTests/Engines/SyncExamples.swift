@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import StorageSync
 import Testing
 
@@ -69,6 +70,9 @@ struct UserSettings: DataSyncModelProtocol {
         })
         #expect(few.count == 2)
 
+        try await watchlistSyncEngine.startListening(buildQuery: { query in query.where("rating", isGreaterThanOrEqualTo: 4) })
+        #expect(watchlistSyncEngine.currentCollection.count == 2)
+
         remote.errors["1"] = RemoteError.rejected("ratings end at 5")
         let refused = try await watchlistSyncEngine.updateDocument(id: "1", data: ["rating": 6])
         do {
@@ -130,6 +134,19 @@ struct UserSettings: DataSyncModelProtocol {
         try await receipt.confirmed()
         #expect(remote.documents.map(\.theme) == ["dark"])
         #expect(settingsSyncEngine.currentDocument?.languages == ["uk", "en"])
+    }
+
+    @Test func eventsGoToSwiftLog() async throws {
+        let remote = MockRemoteCollectionService(collection: [Movie(id: "1", title: "Solaris", rating: 4)], delay: .zero)
+        let container = try PersistenceContainer.inMemory { $0.autoSchema(MovieRecord.self) }
+        try await withDatabaseContainer(container) { try await logged(remote) }
+        try await container.storage.close()
+    }
+
+    private func logged(_ remote: MockRemoteCollectionService<Movie>) async throws {
+        let watchlistSyncEngine = CollectionSyncEngine<Movie>(
+            remote: remote, managerKey: "watchlist", logger: SwiftLogSyncLogger(Logger(label: "app.sync")))
+        #expect(try await watchlistSyncEngine.getCollectionAsync().count == 1)
     }
 
     @Test func aMockStandsForARemote() async throws {
@@ -276,6 +293,8 @@ struct RESTCollection<T: DataSyncModelProtocol>: RemoteCollectionService {
 }
 
 extension RESTCollection {
+    var capabilities: RemoteCapabilities { [.changeStreams, .deletionStreams, .queries, .partialUpdates] }
+
     private func send(_ method: String, _ end: String, _ body: Data? = nil) async throws -> Data {
         guard let collection = path() else { throw RemoteError.unauthorized }
         let answer = try await client.send(method, collection + end, body)

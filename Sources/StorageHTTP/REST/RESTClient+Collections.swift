@@ -1,0 +1,102 @@
+#if STORAGE_HTTP
+    internal import Foundation
+    internal import NIOHTTP1
+    internal import StorageSync
+
+    extension RESTClient {
+        /// The documents that a collection, or a query, has.
+        struct Documents<T: Sendable>: Sendable {
+            let values: [T]
+            /// What asks whether they are still the same; nil where they came in several pages, each with a tag of its own.
+            let validator: String?
+        }
+
+        private static let maximumPages = 10_000
+
+        /// - Parameter validator: Of the answer before.
+        /// - Returns: nil where nothing has changed since.
+        func documents<T: DataSyncModelProtocol>(
+            _ type: T.Type, in collection: String, items: [URLQueryItem] = [], validator: String? = nil
+        ) async throws -> Documents<T>? {
+            var request = Request(path: collection, items: items, validator: validator)
+            var values: [T] = []
+            var seen: Set<String> = []
+            var first: String?
+            for _ in 0..<Self.maximumPages {
+                let (answer, target) = try await answer(to: request)
+                guard answer.status.code != 304 else { return nil }
+                values += try page(type, answer.body, of: target)
+                if seen.isEmpty, !answer.wasRedirected {
+                    first = HTTPValidator(of: answer.headers, from: target.text, now: Date())?.text
+                }
+                guard let next = try next(behind: answer, of: target, request) else {
+                    return Documents(values: values, validator: seen.isEmpty ? first : nil)
+                }
+                // A server that leads in a circle would be followed for ever.
+                guard seen.insert(next.items.isEmpty ? next.path : "\(next.items)").inserted else {
+                    throw badLink(target, "leads to a page that was fetched before")
+                }
+                request = next
+            }
+            throw HTTPRemoteError(
+                .tooLarge, "\(HTTPTarget.shown(configuration.baseURL)) has more than \(Self.maximumPages) pages.",
+                remedy: "Listen with a query, or ask for larger pages.")
+        }
+
+        private func page<T: DataSyncModelProtocol>(_ type: T.Type, _ body: Data, of target: HTTPTarget) throws -> [T] {
+            do {
+                guard let field = configuration.itemsField else { return try DocumentJSON.value([T].self, of: body) }
+                let items = try DocumentJSON.text(at: field, in: body)
+                return try DocumentJSON.value([T].self, of: Data((items ?? "null").utf8))
+            } catch {
+                try Task.checkCancellation()
+                throw undecodable(target, error)
+            }
+        }
+
+        /// The request of the next page; nil behind the last.
+        private func next(behind answer: HTTPAnswer, of target: HTTPTarget, _ request: Request) throws -> Request? {
+            switch configuration.pagination {
+            case .none: return nil
+            case .link:
+                do {
+                    let link = try LinkHeader.next(in: answer.headers["Link"])
+                    return try link.map { try whole($0, behind: answer.target) }
+                } catch is LinkHeader.Malformed {
+                    throw badLink(target, "can't be read")
+                }
+            case .url(let field):
+                return try text(at: field, in: answer.body, of: target).map { try whole($0, behind: answer.target) }
+            case .cursor(let field, let parameter):
+                guard let cursor = try text(at: field, in: answer.body, of: target) else { return nil }
+                var next = request
+                next.validator = nil
+                next.items.removeAll { $0.name == parameter }
+                next.items.append(URLQueryItem(name: parameter, value: cursor))
+                return next
+            }
+        }
+
+        /// A page at a URL, if the remote's header fields may go there.
+        private func whole(_ text: String, behind target: HTTPTarget) throws -> Request {
+            guard let page = HTTPTarget(text, relativeTo: target) else {
+                throw badLink(target, "is no http or https URL without user and password")
+            }
+            guard page.origin == HTTPTarget(configuration.baseURL)?.origin else {
+                throw badLink(target, "leads to another scheme, host or port")
+            }
+            return Request(path: page.text, isWhole: true)
+        }
+
+        /// A text or number in a page; nil where there is none.
+        private func text(at field: String, in body: Data, of target: HTTPTarget) throws -> String? {
+            do {
+                guard let json = try DocumentJSON.text(at: field, in: body) else { return nil }
+                let text = json.hasPrefix("\"") ? try DocumentJSON.value(String.self, of: Data(json.utf8)) : json
+                return text.isEmpty ? nil : text
+            } catch {
+                throw undecodable(target, error)
+            }
+        }
+    }
+#endif

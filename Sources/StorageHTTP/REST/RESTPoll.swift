@@ -1,0 +1,58 @@
+#if STORAGE_HTTP
+    internal import Foundation
+    internal import StorageSync
+
+    /// Asks again and again for what a collection or a query has, and tells what has changed.
+    ///
+    /// What it compares with first is what somebody else has fetched meanwhile, where somebody has: whoever opens its streams and then
+    /// fetches the collection misses nothing in between, and the collection isn't fetched twice. Where nobody has, everything is told.
+    @MainActor
+    final class RESTPoll<T: DataSyncModelProtocol> {
+        private let client: RESTClient
+        private let collection: String
+        private let items: [URLQueryItem]
+        /// What was found last, by id; nil before.
+        private var known: [String: Int]?
+        private var validator: String?
+
+        init(_ client: RESTClient, collection: String, items: [URLQueryItem]) {
+            self.client = client
+            self.collection = collection
+            self.items = items
+        }
+
+        /// Takes what was fetched, unless something is known already.
+        func begin(with documents: RESTClient.Documents<T>) async throws {
+            guard known == nil else { return }
+            let prints = try await Self.fingerprints(documents.values)
+            guard known == nil else { return }
+            (known, validator) = (prints, documents.validator)
+        }
+
+        func run(
+            every interval: Duration, _ updates: AsyncThrowingStream<T, any Error>.Continuation,
+            _ deletions: AsyncThrowingStream<String, any Error>.Continuation
+        ) async throws {
+            while true {
+                try await Task.sleep(for: interval)
+                let found = try await client.documents(
+                    T.self, in: collection, items: items, validator: known == nil ? nil : validator)
+                guard let found else { continue }
+                let prints = try await Self.fingerprints(found.values)
+                let before = known
+                (known, validator) = (prints, found.validator)
+                for document in found.values where before?[document.id] != prints[document.id] {
+                    updates.yield(document)
+                }
+                for id in before?.keys.sorted() ?? [] where prints[id] == nil { deletions.yield(id) }
+            }
+        }
+
+        /// A number for each document, by which another state of it is known within this process.
+        private nonisolated static func fingerprints(_ documents: [T]) async throws -> [String: Int] {
+            var prints: [String: Int] = [:]
+            for document in documents { prints[document.id] = try DocumentJSON.text(document).hashValue }
+            return prints
+        }
+    }
+#endif

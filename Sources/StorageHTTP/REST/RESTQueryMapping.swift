@@ -1,0 +1,80 @@
+#if STORAGE_HTTP
+    public import Foundation
+    public import StorageSync
+
+    /// How a query stands in a URL.
+    ///
+    /// ```swift
+    /// rest.queryMapping = RESTQueryMapping { query in
+    ///     try query.getFilters().map { URLQueryItem(name: $0.field, value: try RESTQueryMapping.text($0.value)) }
+    /// }
+    /// ```
+    public struct RESTQueryMapping: Sendable {
+        /// Makes the items behind the `?`, or throws where the service has no words for the query.
+        public var items: @Sendable (QueryBuilder) throws -> [URLQueryItem]
+
+        public init(_ items: @escaping @Sendable (QueryBuilder) throws -> [URLQueryItem]) { self.items = items }
+
+        /// `field=value` for equality; `field[ne]`, `[gt]`, `[gte]`, `[lt]`, `[lte]`, `[in]`, `[nin]`, `[contains]` and `[containsAny]` for the
+        /// others, lists with commas between their values; `sort=-a,b` for orders and `limit=20`. Cursors and the last so many
+        /// documents are refused with `misuse`.
+        public static let brackets = RESTQueryMapping { query in
+            var items: [URLQueryItem] = []
+            var sort: [String] = []
+            var limit: Int?
+            for operation in query.getOperations() {
+                switch operation {
+                case .filter(let filter):
+                    let name = filter.operator.bracket.map { "\(filter.field)[\($0)]" } ?? filter.field
+                    items.append(URLQueryItem(name: name, value: try text(filter.value)))
+                case .order(let order): sort.append((order.descending ? "-" : "") + order.field)
+                case .limit(let count): limit = count
+                case .limitToLast, .startAt, .startAfter, .endAt, .endBefore:
+                    throw StorageError(
+                        .misuse, "The service has no words for a cursor or for the last documents.",
+                        remedy: "Ask with conditions, orders and limit(to:), or give the remote a queryMapping of your own.")
+                }
+            }
+            if !sort.isEmpty { items.append(URLQueryItem(name: "sort", value: sort.joined(separator: ","))) }
+            if let limit { items.append(URLQueryItem(name: "limit", value: "\(limit)")) }
+            return items
+        }
+
+        /// A value as it stands in a URL: texts as they are, lists with commas, all else as JSON.
+        ///
+        /// - Throws: `StorageError` with the code `invalid-value` where it can't be written as JSON.
+        public static func text(_ value: any DMCodableSendable) throws -> String {
+            text(try DocumentJSON.value(JSONValue.self, of: DocumentJSON.data(value)))
+        }
+
+        private static func text(_ value: JSONValue) -> String {
+            switch value {
+            case .null: "null"
+            case .bool(let value): value ? "true" : "false"
+            case .integer(let value): "\(value)"
+            case .number(let value): "\(value)"
+            case .string(let value): value
+            case .array(let values): values.map(text).joined(separator: ",")
+            case .object: (try? DocumentJSON.text(value)) ?? ""
+            }
+        }
+    }
+
+    extension QueryOperator {
+        /// What stands in the brackets; nil for equality.
+        fileprivate var bracket: String? {
+            switch self {
+            case .isEqualTo: nil
+            case .isNotEqualTo: "ne"
+            case .isGreaterThan: "gt"
+            case .isGreaterThanOrEqualTo: "gte"
+            case .isLessThan: "lt"
+            case .isLessThanOrEqualTo: "lte"
+            case .arrayContains: "contains"
+            case .arrayContainsAny: "containsAny"
+            case .in: "in"
+            case .notIn: "nin"
+            }
+        }
+    }
+#endif

@@ -1,0 +1,40 @@
+#if STORAGE_HTTP
+    public import StorageSync
+
+    /// Single documents behind a REST service, for a ``DocumentSyncEngine``.
+    ///
+    /// ```swift
+    /// let userSyncEngine = DocumentSyncEngine<UserModel>(
+    ///     remote: RESTRemoteDocumentService(rest) { "users" }, managerKey: "user")
+    /// ```
+    ///
+    /// As ``RESTRemoteCollectionService``, but that nothing is asked for the collection.
+    ///
+    /// Isolation: the main actor. Requests, and the coding of documents, are done elsewhere.
+    @MainActor
+    public final class RESTRemoteDocumentService<T: DataSyncModelProtocol>: RemoteDocumentService {
+        private let documents: RESTDocuments<T>
+
+        /// - Parameters:
+        ///   - configuration: What the service is like.
+        ///   - collectionPath: Where the documents are, behind the base URL; nil while nobody is signed in. Asked with each call.
+        public nonisolated init(
+            _ configuration: RESTConfiguration, collectionPath: @escaping @MainActor @Sendable () -> String?
+        ) { documents = RESTDocuments(configuration, path: collectionPath) }
+
+        public var collectionPath: String? { documents.path() }
+        public var capabilities: RemoteCapabilities { documents.configuration.capabilities }
+
+        public func getDocument(id: String) async throws -> T { try await documents.get(id) }
+        public func saveDocument(_ model: T) async throws { try await documents.save(model) }
+
+        public func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
+            try await documents.update(id, data)
+        }
+
+        public func deleteDocument(id: String) async throws { try await documents.delete(id) }
+
+        /// A document as it is, and as each poll finds it changed; it ends behind the first without a polling interval.
+        public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { documents.stream(id) }
+    }
+#endif

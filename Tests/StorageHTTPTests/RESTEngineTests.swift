@@ -1,0 +1,324 @@
+#if STORAGE_HTTP
+    import Foundation
+    import NIOHTTP1
+    import StorageHTTP
+    import StorageKit
+    import StorageSync
+    import Synchronization
+    import Testing
+
+    /// Sync engines on a REST service that fails in every way.
+    @MainActor @Suite(.timeLimit(.minutes(3))) struct RESTEngineTests {
+        private static let collection = "/users/7/errands"
+        private let rest = RESTServer()
+
+        private func configuration(_ server: TestServer) -> RESTConfiguration {
+            var configuration = RESTConfiguration(server.origin)
+            configuration.client = server.client
+            configuration.idempotencyHeader = "Idempotency-Key"
+            configuration.usesEntityTags = true
+            configuration.queryMapping = .brackets
+            configuration.pollingInterval = .milliseconds(20)
+            configuration.timeout = .seconds(5)
+            return configuration
+        }
+
+        private func container(_ url: URL? = nil) throws -> PersistenceContainer {
+            if let url { return try .file(at: url) { $0.autoSchema(ErrandRecord.self) } }
+            return try .inMemory { $0.autoSchema(ErrandRecord.self) }
+        }
+
+        private func engine(
+            _ configuration: RESTConfiguration, in container: PersistenceContainer,
+            _ resolution: ConflictResolution<Errand> = .lastWriterWins
+        ) -> CollectionSyncEngine<Errand> {
+            withDatabaseContainer(container) {
+                CollectionSyncEngine(
+                    remote: RESTRemoteCollectionService(configuration) { "users/7/errands" }, managerKey: "errands",
+                    conflictResolution: resolution)
+            }
+        }
+
+        private func run(_ body: (TestServer) async throws -> Void) async throws {
+            rest.put("a", Errand("a", "bread").json, in: Self.collection)
+            rest.put("b", Errand("b", "milk", priority: 1).json, in: Self.collection)
+            let rest = rest
+            try await TestServer.run({ rest.answer($0) }, body)
+        }
+
+        @Test func aCollectionIsFetchedFollowedAndWritten() async throws {
+            try await run { server async throws in
+                rest.split(pagesOf: 1)
+                let engine = engine(configuration(server), in: try container())
+                #expect(engine.status.missingCapabilities.isEmpty)
+                await engine.startListening()
+                #expect(engine.currentCollection == [Errand("a", "bread"), Errand("b", "milk", priority: 1)])
+                rest.put("c", Errand("c", "salt").json, in: Self.collection)
+                rest.remove("b", in: Self.collection)
+                try await eventually { engine.currentCollection.map(\.id) == ["a", "c"] }
+                try await engine.saveDocument(Errand("d", "tea"))
+                try await engine.updateDocument(id: "a", data: ["note": "rye", "priority": 9])
+                try await engine.deleteDocument(id: "c")
+                try await eventually { engine.pendingCount == 0 }
+                #expect(
+                    rest.documents(Self.collection)
+                        == [Errand("a", "bread", priority: 9, note: "rye").json, Errand("d", "tea").json])
+                try await engine.updateDocument(id: "a", data: ["note": String?.none])
+                try await eventually { engine.pendingCount == 0 }
+                #expect(rest.documents(Self.collection)[0] == Errand("a", "bread", priority: 9).json)
+            }
+        }
+
+        /// Polls of what hasn't changed bring nothing.
+        @Test func pollsAskWhetherSomethingHasChanged() async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                await engine.startListening()
+                let count = server.requests.count
+                try await eventually { server.requests.count > count + 3 }
+                let polls = server.requests.filter { $0.path == Self.collection }
+                // The first is the engine's own, from which the polls go on, unless it comes late.
+                #expect(polls.count { !$0.headers.contains(name: "If-None-Match") } <= 2)
+                #expect(polls.suffix(2).allSatisfy { $0.headers.contains(name: "If-None-Match") })
+            }
+        }
+
+        @Test func aPartOfTheCollectionIsListenedTo() async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                try await engine.startListening { $0.where("priority", isEqualTo: 1) }
+                #expect(engine.currentCollection.map(\.id) == ["b"])
+                rest.put("c", Errand("c", "salt", priority: 1).json, in: Self.collection)
+                rest.put("a", Errand("a", "rolls").json, in: Self.collection)
+                try await eventually { engine.currentCollection.map(\.id) == ["b", "c"] }
+                // One that leaves the query is asked for by itself.
+                rest.put("b", Errand("b", "cream", priority: 2).json, in: Self.collection)
+                try await eventually { engine.getDocument(id: "b")?.title == "cream" }
+                rest.remove("c", in: Self.collection)
+                try await eventually { engine.currentCollection.map(\.id) == ["b"] }
+                #expect(server.requests.allSatisfy { $0.path != Self.collection })
+            }
+        }
+
+        @Test func writesOfAnOfflinePeriodDrainInOrderWhateverGetsLost() async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                await engine.startListening()
+                rest.fails { _ in .reply(.status("503 X")) }
+                for number in 1...40 {
+                    try await engine.saveDocument(Errand("n\(number % 8)", "t\(number)", priority: number))
+                }
+                try await engine.deleteDocument(id: "b")
+                #expect(engine.pendingCount == 41)
+                // Each fourth answer is lost behind its effect, each fifth request before it.
+                let count = Counter()
+                rest.fails { request in
+                    guard request.method != "GET" else { return nil }
+                    let number = count.next()
+                    if number % 4 == 0 { return .effect(Reply(bytes: "HTTP/1.1 204 No Con", end: .close)) }
+                    return number % 5 == 0 ? .reply(Reply(bytes: "", end: .close)) : nil
+                }
+                try await eventually {
+                    try await engine.retryNow()
+                    return engine.pendingCount == 0
+                }
+                let last = [40, 33, 34, 35, 36, 37, 38, 39]
+                let expected = last.map { Errand("n\($0 % 8)", "t\($0)", priority: $0).json }
+                #expect(rest.documents(Self.collection) == [Errand("a", "bread").json] + expected)
+                // Each had its effect once, under a key that it kept.
+                let keys = rest.applied.compactMap(\.key)
+                #expect(keys.count == rest.applied.count && Set(keys).count == keys.count)
+                #expect(rest.received.count > rest.applied.count)
+                #expect(Set(rest.received.compactMap(\.key)) == Set(keys))
+            }
+        }
+
+        @Test(arguments: [
+            Reply.status("500 X"), .ok("garbage"), Reply(bytes: "220 mail ready\r\n", end: .close),
+            Reply(bytes: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[", end: .close),
+        ])
+        func aServiceThatIsOutOfOrderIsAskedAgain(reply: Reply) async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                rest.fails { $0.method == "GET" ? .reply(reply) : nil }
+                await engine.startListening()
+                guard case .waiting = engine.status.connection else {
+                    Issue.record("\(engine.status)")
+                    return
+                }
+                #expect(engine.status.lastError?.isEmpty == false)
+                rest.worksAgain()
+                await engine.startListening()
+                #expect(engine.currentCollection.map(\.id) == ["a", "b"])
+            }
+        }
+
+        @Test func whatTheServiceAsksForIsWaited() async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                await engine.startListening()
+                rest.fails { $0.method == "GET" ? nil : .reply(.status("429 X", ["Retry-After: 120"])) }
+                try await engine.saveDocument(Errand("c"))
+                try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+                guard case .waiting(let time) = engine.status.connection else { return }
+                #expect(time.timeIntervalSinceNow > 100)
+                #expect(engine.pendingCount == 1 && engine.parked.isEmpty)
+            }
+        }
+
+        @Test func aRefusedWriteIsParkedAndIsAnotherOneWhenItIsRetried() async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                await engine.startListening()
+                rest.fails { $0.path.hasSuffix("/a") && $0.method == "PATCH" ? .reply(.status("422 X")) : nil }
+                try await engine.updateDocument(id: "a", data: ["priority": 7])
+                try await engine.updateDocument(id: "b", data: ["priority": 8])
+                try await eventually { engine.parked.count == 1 && engine.pendingCount == 1 }
+                #expect(engine.parked.first?.reason == "the service answers 422 Unprocessable Entity")
+                rest.worksAgain()
+                try await engine.retry(try #require(engine.parked.first))
+                try await eventually { engine.pendingCount == 0 }
+                #expect(rest.documents(Self.collection)[0] == Errand("a", "bread", priority: 7).json)
+                // A service that remembers its refusal would repeat it.
+                let keys = rest.received.filter { $0.path.hasSuffix("/a") }.compactMap(\.key)
+                #expect(keys.count == 2 && keys[1] == keys[0] + ".1")
+            }
+        }
+
+        @Test func refusedCredentialsStopEverythingUntilThereAreOthers() async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                await engine.startListening()
+                rest.fails { _ in .reply(.status("401 Unauthorized")) }
+                try await engine.saveDocument(Errand("c"))
+                try await eventually { engine.status.connection == .unauthorized }
+                rest.worksAgain()
+                try await engine.credentialsChanged()
+                try await eventually { engine.pendingCount == 0 }
+                #expect(rest.documents(Self.collection).count == 3)
+            }
+        }
+
+        /// Between the engine's look at the document and its write another device writes: the service's entity tags tell.
+        @Test func aConditionalWriteOverwritesNothing() async throws {
+            try await run { server async throws in
+                let engine = engine(
+                    configuration(server), in: try container(),
+                    .merge { base, mine, theirs in
+                        var merged = theirs
+                        merged.priority += mine.priority - (base?.priority ?? 0)
+                        return merged
+                    })
+                await engine.startListening()
+                let (rest, count) = (rest, Counter())
+                rest.fails { request in
+                    guard request.method == "PATCH", count.next() == 1 else { return nil }
+                    #expect(request.headers.contains(name: "If-Match"))
+                    rest.put("b", Errand("b", "milk", priority: 11).json, in: "/users/7/errands")
+                    return nil
+                }
+                try await engine.updateDocument(id: "b", data: ["priority": 3])
+                try await eventually {
+                    try await engine.retryNow()
+                    return engine.pendingCount == 0
+                }
+                #expect(engine.parked.isEmpty)
+                try await eventually { engine.getDocument(id: "b")?.priority == 13 }
+                #expect(rest.documents(Self.collection)[1] == Errand("b", "milk", priority: 13).json)
+            }
+        }
+
+        /// 409 of a service without entity tags: the write is made on what the document has become, and sent under another key.
+        @Test func aConflictIsFetchedAndTheWriteIsSentAgain() async throws {
+            try await run { server async throws in
+                var configuration = configuration(server)
+                configuration.usesEntityTags = false
+                configuration.pollingInterval = nil
+                let engine = engine(configuration, in: try container())
+                await engine.startListening()
+                rest.put("a", Errand("a", "rolls", priority: 5).json, in: Self.collection)
+                let count = Counter()
+                rest.fails { $0.method == "PATCH" && count.next() == 1 ? .reply(.status("409 Conflict")) : nil }
+                try await engine.updateDocument(id: "a", data: ["note": "rye"])
+                try await eventually {
+                    try await engine.retryNow()
+                    return engine.pendingCount == 0
+                }
+                let merged = Errand("a", "rolls", priority: 5, note: "rye")
+                #expect(rest.documents(Self.collection)[0] == merged.json)
+                try await eventually { engine.getDocument(id: "a") == merged }
+                let keys = rest.received.compactMap(\.key)
+                #expect(keys.count == 2 && keys[1] == keys[0] + ".c1")
+            }
+        }
+
+        /// Nobody has changed the document, so the same answer would come for ever.
+        @Test func aConflictWithNobodyIsParked() async throws {
+            try await run { server async throws in
+                let engine = engine(configuration(server), in: try container())
+                await engine.startListening()
+                rest.fails { $0.method == "PATCH" ? .reply(.status("409 Conflict")) : nil }
+                try await engine.updateDocument(id: "a", data: ["title": "taken"])
+                try await eventually { engine.parked.count == 1 }
+                #expect(engine.parked.first?.reason == "the service answers 409 Conflict")
+            }
+        }
+
+        @Test func aDocumentIsFollowedAndWritten() async throws {
+            try await run { server async throws in
+                let engine = withDatabaseContainer(try container()) {
+                    DocumentSyncEngine<Errand>(
+                        remote: RESTRemoteDocumentService(configuration(server)) { "users/7/errands" },
+                        managerKey: "errand")
+                }
+                try await engine.startListening(documentId: "a")
+                #expect(engine.currentDocument == Errand("a", "bread"))
+                rest.put("a", Errand("a", "rolls").json, in: Self.collection)
+                try await eventually { engine.currentDocument?.title == "rolls" }
+                rest.fails { _ in .reply(.status("503 X")) }
+                try await engine.updateDocument(data: ["priority": 4])
+                #expect(engine.currentDocument?.priority == 4)
+                rest.worksAgain()
+                try await eventually {
+                    try await engine.retryNow()
+                    return engine.pendingCount == 0
+                }
+                #expect(rest.documents(Self.collection)[0] == Errand("a", "rolls", priority: 4).json)
+                rest.remove("a", in: Self.collection)
+                try await eventually { engine.currentDocument == nil }
+                #expect(server.requests.allSatisfy { $0.path != Self.collection })
+            }
+        }
+
+        /// A slow answer is waited for, one that doesn't come is given up.
+        @Test func aServiceMayBeSlowOrSilent() async throws {
+            try await run { server async throws in
+                var configuration = configuration(server)
+                configuration.timeout = .milliseconds(300)
+                let engine = engine(configuration, in: try container())
+                rest.fails { $0.method == "GET" ? nil : .effect(.silence) }
+                await engine.startListening()
+                try await engine.saveDocument(Errand("c"))
+                try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+                rest.worksAgain()
+                try await eventually {
+                    try await engine.retryNow()
+                    return engine.pendingCount == 0
+                }
+                #expect(rest.applied.count == 1 && rest.received.count > 1)
+            }
+        }
+    }
+
+    /// Counts on any thread.
+    final class Counter: Sendable {
+        private let value = Mutex(0)
+
+        func next() -> Int {
+            value.withLock { value in
+                value += 1
+                return value
+            }
+        }
+    }
+#endif

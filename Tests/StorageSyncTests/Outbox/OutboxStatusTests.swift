@@ -1,0 +1,175 @@
+import Foundation
+import GRDB
+import StorageKit
+import Testing
+
+@testable import StorageLog
+@testable import StorageSync
+
+/// What is retried and discarded while no engine is open comes to the same as what an engine does.
+@MainActor @Suite(.timeLimit(.minutes(2))) struct OutboxStatusTests {
+    /// A store with a remote that has the products `a` and `b`; both are refused from then on.
+    private func refused(
+        at url: URL, _ body: (CollectionSyncEngine<Product>, SyncedShop) async throws -> Void
+    ) async throws {
+        let shop = try SyncedShop(at: url, mock: mock)
+        let engine = shop.engine()
+        await engine.startListening()
+        shop.remote.errors = ["a": RemoteError.rejected("no"), "b": RemoteError.rejected("no")]
+        try await body(engine, shop)
+        try await shop.storage.close()
+    }
+
+    private let mock = MockRemoteCollectionService(collection: [Product("a"), Product("b")], delay: .zero)
+
+    private func outboxes(_ shop: SyncedShop) async throws -> [OutboxStatus] {
+        try await shop.storage.engine.read { try OutboxStatus.all(in: $0) }
+    }
+
+    private func change(_ url: URL, _ body: @escaping @Sendable (OutboxStatus, Database) throws -> Void) async throws {
+        let engine = try StorageEngine.open(path: url.path, configuration: StorageConfiguration())
+        try await engine.withWriter { writer, db in
+            try writer.group(db) { for outbox in try OutboxStatus.all(in: db) { try body(outbox, db) } }
+        }
+        try await engine.close()
+    }
+
+    /// What the engine makes of it when it is opened.
+    private func reopened(
+        _ url: URL, listens: Bool = false, _ body: (CollectionSyncEngine<Product>, SyncedShop) async throws -> Void
+    ) async throws {
+        let shop = try SyncedShop(at: url, mock: mock)
+        let engine = shop.engine()
+        if listens { await engine.startListening() } else { try await engine.retryNow() }
+        try await body(engine, shop)
+        try await shop.storage.close()
+    }
+
+    @Test func whatIsParkedIsSentAgain() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            try await refused(at: url) { engine, shop in
+                try await engine.updateDocument(id: "a", data: ["price": 5.0])
+                try await engine.updateDocument(id: "b", data: ["price": 6.0])
+                try await eventually { engine.parked.count == 2 }
+                let outbox = try #require(try await outboxes(shop).first)
+                #expect(outbox.manager == "products" && outbox.entity == "products" && outbox.isActive)
+                #expect(outbox.parkedCount == 2 && outbox.writes.map(\.documentId) == ["a", "b"])
+                #expect(outbox.writes.map(\.state) == [.parked(reason: "no"), .parked(reason: "no")])
+            }
+            try await change(url) { try $0.selecting { $0.documentId == "b" }.retry(at: 0, in: $1) }
+            try await reopened(url) { engine, _ in
+                try await eventually { engine.pendingCount == 1 }
+                #expect(engine.parked.map(\.documentId) == ["a"])
+                #expect(mock.collection == [Product("a"), Product("b", price: 6)])
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func aWriteThatIsDiscardedIsGivenUpWhenTheEngineOpens(listens: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            try await refused(at: url) { engine, _ in
+                try await engine.updateDocument(id: "a", data: ["price": 5.0])
+                try await eventually { engine.parked.count == 1 }
+                try await engine.updateDocument(id: "a", data: ["name": "Lamp"])
+                try await engine.saveDocument(Product("c"))
+                try await engine.settledExcept(2)
+            }
+            try await change(url) { try $0.selecting(\.isParked).discard(in: $1) }
+            try await reopened(url, listens: listens) { engine, shop in
+                try await engine.settled()
+                #expect(engine.getDocument(id: "a") == Product("a", name: "Lamp"))
+                #expect(mock.collection == [Product("a", name: "Lamp"), Product("b"), Product("c")])
+                #expect(try await outboxes(shop).map(\.writes) == [[]])
+            }
+        }
+    }
+
+    /// What the remote has is known by what it has told, which stands beside the outbox.
+    @Test func aDiscardedWriteOfADocumentThatWasChangedAtTheRemoteLeavesWhatTheRemoteHas() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            try await refused(at: url) { engine, _ in
+                try await engine.updateDocument(id: "a", data: ["price": 5.0])
+                try await eventually { engine.parked.count == 1 }
+                mock.change(Product("a", name: "Chair", price: 7))
+                try await eventually { engine.getDocument(id: "a")?.name == "Chair" }
+                #expect(engine.getDocument(id: "a")?.price == 5)
+            }
+            try await change(url) { try $0.discard(in: $1) }
+            mock.failure = RemoteError.unavailable()
+            try await reopened(url) { engine, _ in
+                #expect(engine.pendingCount == 0)
+                try await eventually { engine.getDocument(id: "a") == Product("a", name: "Chair", price: 7) }
+            }
+            mock.failure = nil
+        }
+    }
+
+    @Test func writesThatNoEngineHasSeenAreListedAndDiscarded() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            try await refused(at: url) { _, _ in }
+            let shop = try SyncedShop(at: url, mock: mock)
+            try await shop.storage.save(Product("b", price: 9))
+            try await shop.storage.save(Product("x"))
+            try await shop.storage.delete(Product.self, id: "a")
+            let writes = try await outboxes(shop).flatMap(\.writes)
+            #expect(writes.map(\.documentId) == ["b", "x", "a"] && writes.map(\.kind) == [.patch, .save, .delete])
+            #expect(writes.allSatisfy { $0.state == .waiting })
+            try await shop.storage.close()
+            try await change(url) { try $0.selecting { $0.documentId != "b" }.discard(in: $1) }
+            let again = try SyncedShop(at: url, mock: mock)
+            #expect(try await outboxes(again).flatMap(\.writes).map(\.state) == [.waiting, .discarded, .discarded])
+            try await again.storage.close()
+            try await reopened(url) { engine, _ in
+                try await engine.settled()
+                try await eventually { engine.currentCollection == [Product("a"), Product("b", price: 9)] }
+                #expect(mock.writes == [.update(id: "b", fields: ["price"])])
+            }
+        }
+    }
+
+    /// An account's writes can be discarded while another one is signed in.
+    @Test func writesOfAnotherAccountAreDiscardedBeforeItsDocumentsAreShown() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            let account = Account("anna")
+            let remote = MockRemoteCollectionService<Product>(
+                collectionPath: { account.user }, delay: .zero)
+            @MainActor func use(_ body: (CollectionSyncEngine<Product>) async throws -> Void) async throws {
+                let shop = try SyncedShop(at: url, mock: remote)
+                let engine = shop.engine()
+                try await body(engine)
+                try await shop.storage.close()
+            }
+            remote.failure = RemoteError.unavailable()
+            try await use { engine in
+                try await engine.saveDocument(Product("a"))
+                account.user = "ben"
+                try await engine.saveDocument(Product("b"))
+            }
+            try await change(url) { outbox, db in
+                if outbox.path == "anna" {
+                    #expect(!outbox.isActive && outbox.writes.map(\.documentId) == ["a"])
+                    try outbox.discard(in: db)
+                }
+            }
+            account.user = "anna"
+            remote.failure = nil
+            try await use { engine in
+                try await engine.saveDocument(Product("c"))
+                try await engine.settled()
+                #expect(engine.currentCollection == [Product("c")])
+                #expect(remote.collection == [Product("c")])
+            }
+        }
+    }
+}
+
+extension CollectionSyncEngine {
+    fileprivate func settledExcept(_ count: Int) async throws {
+        try await eventually { self.pendingCount == count }
+    }
+}

@@ -1,0 +1,179 @@
+import ArgumentParser
+import GRDB
+import StorageCore
+import StorageLog
+import StorageSync
+
+/// `storagekit outbox`: the writes that sync engines haven't sent yet.
+struct OutboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outbox", abstract: "List, retry or discard the writes that sync engines haven't sent.",
+        discussion: """
+            An engine has an outbox for each path of its remote. A write that the remote has refused is parked: it holds back \
+            later writes of its document until it is retried or discarded. Only the program can send, because the remote is \
+            code of its own.
+
+              storagekit outbox -s app.sqlite
+              storagekit outbox list task_42 -s app.sqlite --format json
+              storagekit outbox retry -s app.sqlite
+              storagekit outbox retry task_42 -s app.sqlite
+              storagekit outbox discard task_42 --dry-run -s app.sqlite
+              storagekit outbox discard --all --parked --key tasks --yes -s app.sqlite
+
+            retry lets engines ask their remotes at once; with a document, or --all, its parked writes are sent again. discard \
+            gives writes up, parked or not: when the program uses the engine next, their documents become what the remote is \
+            known to have, with the writes on top that are left; a document that the remote doesn't have goes. Until then the \
+            rows stay as they are. Writes that are sent as one are retried and discarded as one.
+
+            list works while the program runs. retry and discard write, so the program must have closed the store; a program \
+            that runs has the same calls. What is changed is recorded: storagekit log --table storage_operation -p
+            """)
+
+    enum Action: String, ExpressibleByArgument, CaseIterable {
+        case list, retry, discard
+    }
+
+    @Argument(help: "What to do: \(Action.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var action = Action.list
+
+    @Argument(help: "The id of a document.")
+    var document: String?
+
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "Only the engine with this key.")
+    var key: String?
+
+    @Option(help: "Only the outbox of this path.")
+    var path: String?
+
+    @Option(help: "Only the write at this position.")
+    var position: Int64?
+
+    @Flag(help: "Only parked writes.")
+    var parked = false
+
+    @Flag(help: "Retry or discard the writes of all documents.")
+    var all = false
+
+    @Option(name: [.customShort("n"), .long], help: "How many writes of an outbox to show to people.")
+    var limit = 50
+
+    @OptionGroup var change: ChangeOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if action == .list, all || change.dryRun || change.reason != nil || change.consent.yes {
+            throw ValidationError("--all, --dry-run, --reason and --yes go with retry and discard.")
+        }
+        if all, document != nil || position != nil { throw ValidationError("Name a document or write, or say --all.") }
+        if action == .discard, !all, document == nil, position == nil {
+            throw ValidationError("Name a document, or say --position or --all.")
+        }
+        if limit < 0 { throw ValidationError("--limit is 0 or more.") }
+    }
+
+    /// Whether writes are named one by one: then there have to be some.
+    private var isNamed: Bool { document != nil || position != nil }
+
+    private func isMeant(_ write: OutboxStatus.Write) -> Bool {
+        (document == nil || write.documentId == document) && (position == nil || write.position == position)
+            && (!parked || write.isParked)
+    }
+
+    func run() async throws {
+        try format.require([.human, .json, .jsonl], of: "outbox")
+        switch action {
+        case .list: try await list()
+        case .retry, .discard: try await change()
+        }
+    }
+
+    /// The outboxes that are meant.
+    private func outboxes(in db: GRDB.Database) throws -> [OutboxStatus] {
+        let all = try OutboxStatus.all(in: db)
+        let found = all.filter { (key == nil || $0.manager == key) && (path == nil || $0.path == path) }
+        if found.isEmpty, key != nil || path != nil {
+            let names = all.map { $0.path.isEmpty ? $0.manager : "\($0.manager) (\($0.path))" }
+            throw CommandError(
+                .notFound, "There is no such outbox in the store.",
+                why: names.isEmpty ? "No sync engine has used it." : "There is \(names.joined(separator: ", ")).",
+                next: "Type: storagekit outbox")
+        }
+        if isNamed, !found.contains(where: { $0.writes.contains(where: isMeant) }) {
+            let named = [document.map { "of the document \"\($0)\"" }, position.map { "at @\($0)" }].compactMap { $0 }
+            throw CommandError(
+                .notFound, "There is no \(parked ? "parked" : "unsent") write \(named.joined(separator: " ")).",
+                why: "What a remote has taken isn't in an outbox any more.", next: "Type: storagekit outbox")
+        }
+        return found
+    }
+
+    private func list() async throws {
+        let command = self
+        let engine = try store.openForReading()
+        try await engine.read { db in
+            let outboxes = try command.outboxes(in: db)
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let output = OutboxOutput(command.format, limit: command.limit, index: try StoreReader(connection).index)
+            try output.write(outboxes, where: command.isMeant)
+        }
+        try await engine.close()
+    }
+}
+
+// MARK: Changing
+
+extension OutboxCommand {
+    /// The outboxes that are changed, each with the writes that are.
+    private func changed(in db: GRDB.Database) throws -> [OutboxStatus] {
+        let outboxes = try outboxes(in: db)
+        switch action {
+        case .list: return []
+        case .discard: return outboxes.map { $0.selecting(isMeant) }.filter { !$0.writes.isEmpty }
+        case .retry:
+            return outboxes.map { outbox in
+                outbox.selecting { $0.isParked && (all || isNamed) && isMeant($0) }
+            }.filter { $0.failures > 0 || !$0.writes.isEmpty }
+        }
+    }
+
+    private func change() async throws {
+        let command = self
+        let engine = try store.openForReading()
+        let plan = try await engine.read { try command.changed(in: $0) }
+        try await engine.close()
+        let report = OutboxReport(action: action, format: format)
+        guard !change.dryRun, !plan.isEmpty else { return try report.write(plan, isDryRun: change.dryRun) }
+        if action == .discard { try change.confirm("\(report.sentence(plan, isDone: false)). Go on?") }
+        do {
+            let done = try await store.write(isDryRun: false) { engine in
+                try await engine.withWriter { writer, db in try command.change(report, writer, db) }
+            }
+            try report.write(done, isDryRun: false)
+        } catch let error as StorageError where error.code == .busy {
+            throw CommandError(
+                .unavailable, error.message,
+                why: "While a program has the store open for writing, its engines decide what is sent.",
+                next: "Call \(action == .retry ? "retryNow() or retry(_:)" : "discard(_:)") of the engine, or end the program first.")
+        }
+    }
+
+    private func change(_ report: OutboxReport, _ writer: LogWriter, _ db: GRDB.Database) throws -> [OutboxStatus] {
+        try writer.group(db) {
+            let outboxes = try changed(in: db)
+            guard !outboxes.isEmpty else { return [] }
+            for outbox in outboxes {
+                if action == .retry { try outbox.retry(at: SystemTime.now, in: db) } else { try outbox.discard(in: db) }
+            }
+            let operation = StorageOperation(
+                "outbox \(action.rawValue)", subject: outboxes.count == 1 ? outboxes[0].manager : nil
+            ) { json in
+                json.key("outboxes")
+                report.write(outboxes, to: &json)
+            }
+            try writer.record(operation, metadata: change.metadata)
+            return outboxes
+        }
+    }
+}

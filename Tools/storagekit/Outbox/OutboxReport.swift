@@ -1,0 +1,83 @@
+import StorageLog
+import StorageSync
+
+/// Tells what `retry` and `discard` do, or have done.
+struct OutboxReport: Sendable {
+    let action: OutboxCommand.Action
+    let format: FormatOptions
+
+    /// - Parameter outboxes: Those that are changed, each with the writes that are.
+    func write(_ outboxes: [OutboxStatus], isDryRun: Bool) throws {
+        let output = ResultOutput(format)
+        if output.format == .human {
+            try writeText(outboxes, isDryRun: isDryRun, to: output)
+        } else {
+            try output.document { json in
+                json.key("dry_run")
+                json.bool(isDryRun)
+                json.key("action")
+                json.text(action.rawValue)
+                json.key("outboxes")
+                write(outboxes, to: &json)
+            }
+        }
+        try output.flush()
+    }
+
+    private func writeText(_ outboxes: [OutboxStatus], isDryRun: Bool, to output: ResultOutput) throws {
+        guard !outboxes.isEmpty else { return try output.line("Nothing to \(action.rawValue).", .dim) }
+        let sentence = sentence(outboxes, isDone: !isDryRun)
+        try output.line(isDryRun ? "Would be done: \(sentence)." : "\(sentence).", isDryRun ? .plain : .added)
+        switch action {
+        case .list: break
+        case .retry: try output.line("The program sends when it uses its engines next.", .dim)
+        case .discard:
+            try output.line("Rows stay as they are until the program uses its engines next. Then each document is", .dim)
+            try output.line("what the remote is known to have, with the writes on top that are left, or is gone.", .dim)
+            let sent = outboxes.flatMap(\.writes).count { $0.state == .sent }
+            if sent > 0 {
+                try output.line(
+                    "! \(NumberText.count(sent, "write")) may have reached the remote: no answer came.", .removed)
+            }
+        }
+    }
+
+    /// What is done, without a full stop.
+    func sentence(_ outboxes: [OutboxStatus], isDone: Bool) -> String {
+        let keys = Set(outboxes.map(\.manager)).sorted().joined(separator: ", ")
+        let writes = outboxes.flatMap(\.writes)
+        let documents = Set(writes.map(\.documentId))
+        let what = "\(NumberText.count(writes.count, "write")) of \(NumberText.count(documents.count, "document"))"
+        switch action {
+        case .list: return ""
+        case .retry where writes.isEmpty: return "\(isDone ? "Ended" : "End") the wait of \(keys)"
+        case .retry: return "\(isDone ? "Ended" : "End") the wait of \(keys), \(what) to be sent again"
+        case .discard: return "\(isDone ? "Discarded" : "Discard") \(what) of \(keys)"
+        }
+    }
+
+    /// An array of the outboxes with the writes that are changed.
+    func write(_ outboxes: [OutboxStatus], to json: inout JSONWriter) {
+        json.beginArray()
+        for outbox in outboxes {
+            json.beginObject()
+            for (name, text) in [("key", outbox.manager), ("path", outbox.path)] {
+                json.key(name)
+                json.text(text)
+            }
+            json.key("writes")
+            json.beginArray()
+            for write in outbox.writes {
+                json.beginObject()
+                json.key("position")
+                json.integer(write.position)
+                json.key("document")
+                json.text(write.documentId)
+                json.endObject()
+            }
+            json.endArray()
+            json.endObject()
+        }
+        json.endArray()
+    }
+}
