@@ -218,7 +218,7 @@ let package = Package(
         .testTarget(
             name: "StorageHTTPTests",
             dependencies: [
-                "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit", "reader",
+                "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit", "reader", "sync-worker",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
@@ -258,7 +258,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Tests/CrashWorker"),
-        // One of the devices that HubProcessTests kill.
+        // The devices that HubProcessTests and RESTKillTests kill.
         .executableTarget(
             name: "sync-worker", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"], path: "Tests/SyncWorker"),
         // A disk and an allocator that record and fail, and the process that puts them in the place of the system's.

@@ -57,7 +57,7 @@
             let output = Pipe()
             handle = output.fileHandleForReading
             process.executableURL = Self.executable
-            process.arguments = [store, origin, prefix]
+            process.arguments = ["rest", store, origin, prefix]
             process.standardOutput = output
             try process.run()
         }

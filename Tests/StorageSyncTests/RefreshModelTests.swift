@@ -54,7 +54,8 @@ struct Parcel: DataSyncModelProtocol, Equatable {
             var transaction = SyncTransaction(record: state.row.record)
             transaction.writes = pending.map {
                 var write = $0
-                write.state = .confirmed(at: write.position)
+                // By a remote without positions.
+                write.state = .confirmed(at: 0)
                 return write
             }
             state = try await sync.save(transaction, after: state)

@@ -25,8 +25,11 @@
 
         static func main() async throws {
             let arguments = CommandLine.arguments
+            if arguments.count == 5, arguments[1] == "rest" {
+                return try await RESTWriter.run(store: arguments[2], origin: arguments[3], prefix: arguments[4])
+            }
             guard arguments.count == 6, let seed = UInt64(arguments[5]) else {
-                print("usage: sync-worker STORE URL TOKEN NAME SEED")
+                print("usage: sync-worker STORE URL TOKEN NAME SEED | sync-worker rest STORE ORIGIN PREFIX")
                 exit(2)
             }
             let container = try PersistenceContainer.file(at: URL(fileURLWithPath: arguments[1])) {
@@ -65,7 +68,7 @@
         }
 
         /// Written at once, whatever the output is.
-        private static func say(_ text: String) {
+        static func say(_ text: String) {
             FileHandle.standardOutput.write(Data("\(text)\n".utf8))
         }
 

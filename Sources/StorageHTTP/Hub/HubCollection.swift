@@ -22,6 +22,9 @@
         /// The hub's address, the collection's name, and the account.
         public var collectionPath: String? { account().map { "\(remote.url)\(name)#\($0)" } }
 
+        /// All of them: an engine sends its writes with numbers, which a hub takes once, and their conditions.
+        public var capabilities: RemoteCapabilities { [.standard, .idempotencyKeys, .conditionalWrites] }
+
         private nonisolated var path: String { "v1/collections/\(PercentCoding.encoded(name))" }
         private nonisolated func path(_ id: String) -> String { "\(path)/documents/\(PercentCoding.encoded(id))" }
 

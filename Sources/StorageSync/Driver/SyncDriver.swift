@@ -35,6 +35,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private let clock: any CommitClock
     private let publish: @Sendable (NumberedStatus) -> Void
     private var statusCount = 0
+    /// As of the last input that was handled: what is in the store, and not what is being saved.
+    private var settledStatus: SyncStatus
     private var phase: Phase
     private var inputs: [Input] = []
     private var isWorking = false
@@ -72,6 +74,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         self.publish = publish
         clock = store.storage.engine.configuration.clock
         phase = Self.begin(state, configuration)
+        settledStatus = Self.status(in: phase, lastError: nil)
     }
 
     private static func begin(_ state: SyncStore<T>.State, _ configuration: SyncCore.Configuration) -> Phase {
@@ -94,6 +97,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     /// Ends it for good. What isn't saved hasn't happened.
     func stop() {
         phase = .stopped
+        settledStatus = currentStatus
         for input in inputs {
             switch input {
             case .clear(let continuation): continuation.resume(throwing: CancellationError())
@@ -328,7 +332,8 @@ extension SyncDriver {
                 if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
                 if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
                 writeWaiters.append(WriteWaiter(id: id, positions: positions, continuation: continuation))
-                releaseWriteWaiters()
+                // What is being handled may not be saved yet.
+                if !isWorking { releaseWriteWaiters() }
             }
         } onCancel: {
             Task { await self.giveUpWaiting(id) }
@@ -368,6 +373,7 @@ extension SyncDriver {
 
     /// Lets those go on who have waited for what has happened.
     private func announce(after input: Input) async {
+        settledStatus = currentStatus
         releaseWriteWaiters()
         publish(status)
         if case .committed(let continuation) = input { continuation?.resume() }
@@ -402,10 +408,10 @@ extension SyncDriver {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// How it stands now.
+    /// How it stands in the store.
     var status: NumberedStatus {
         statusCount += 1
-        return NumberedStatus(number: statusCount, status: currentStatus)
+        return NumberedStatus(number: statusCount, status: settledStatus)
     }
 
     /// How it stands once every write is counted that was committed before.
@@ -414,7 +420,9 @@ extension SyncDriver {
         return status
     }
 
-    private var currentStatus: SyncStatus {
+    private var currentStatus: SyncStatus { Self.status(in: phase, lastError: lastError) }
+
+    private static func status(in phase: Phase, lastError: String?) -> SyncStatus {
         switch phase {
         case .stopped: SyncStatus()
         case .failed(let message): SyncStatus(connection: .failed(message))

@@ -146,6 +146,8 @@ extension SyncController {
             for await status in statuses { self?.show(status, of: scope) }
         }
         try await show(scope)
+        // Whoever has opened it knows what is pending.
+        show(await scope.driver.statusOfCommits(), of: scope)
     }
 
     /// Ends what sends and receives; everything stays in the store.

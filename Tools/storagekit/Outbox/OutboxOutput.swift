@@ -60,7 +60,7 @@ struct OutboxOutput {
             ])
         }
         try output.lines(table.lines(style: output.style))
-        if writes.count > limit { try output.line("… and \(NumberText.count(writes.count - limit, "more"))", .dim) }
+        if writes.count > limit { try output.line("… and \(NumberText.grouped(writes.count - limit)) more", .dim) }
     }
 
     private static func counts(_ outbox: OutboxStatus) -> StyledLine {
