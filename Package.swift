@@ -90,7 +90,8 @@ let package = Package(
         .target(
             name: "StorageSync",
             dependencies: [
-                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore", "StorageMacros",
+                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageMacros",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -154,7 +155,8 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageServer", "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageServer", "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections",
+                "StorageLog", "StorageCore",
                 "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

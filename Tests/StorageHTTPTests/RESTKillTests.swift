@@ -32,9 +32,10 @@
                 #expect(try await last.lines(1) == ["drained"])
                 last.kill()
             }
-            let arrived = Set(rest.documents(collection).compactMap { text in
-                (try? JSONDecoder().decode(Arrived.self, from: Data(text.utf8)))?.id
-            })
+            let arrived = Set(
+                rest.documents(collection).compactMap { text in
+                    (try? JSONDecoder().decode(Arrived.self, from: Data(text.utf8)))?.id
+                })
             let written = stored.filter { $0 != "drained" }
             #expect(written.count >= 120 && Set(written).isSubset(of: arrived))
             // One that was stored and not printed may have arrived, too.

@@ -34,7 +34,8 @@
         private nonisolated static let errand = Errand("a/1 ü", "Buy bread", priority: 2)
 
         private func remote(
-            _ server: TestServer, path: String? = "users/7/errands", _ change: (inout RESTConfiguration) -> Void = { _ in }
+            _ server: TestServer, path: String? = "users/7/errands",
+            _ change: (inout RESTConfiguration) -> Void = { _ in }
         ) -> RESTRemoteCollectionService<Errand> {
             var configuration = RESTConfiguration("\(server.origin)/v1/") { _ in ["Authorization": "Bearer x"] }
             configuration.client = server.client
@@ -120,7 +121,8 @@
             (799, .again),
         ])
         func aStatusSaysWhatBecomesOfAWrite(status: Int, meaning: Meaning) async throws {
-            try await TestServer.run({ _ in .status("\(status) X", ["Retry-After: 7"], body: "secret") }) { server async throws in
+            try await TestServer.run({ _ in .status("\(status) X", ["Retry-After: 7"], body: "secret") }) {
+                server async throws in
                 let remote = remote(server)
                 for write: @MainActor () async throws -> Void in [
                     { try await remote.saveDocument(Errand("a")) },
@@ -152,7 +154,8 @@
         }
 
         @Test func theServicesOwnReasonIsToldWhereItIsAskedFor() async throws {
-            try await TestServer.run({ _ in .status("422 X", body: #"{"detail":"too dear"}"#) }) { server async throws in
+            try await TestServer.run({ _ in .status("422 X", body: #"{"detail":"too dear"}"#) }) {
+                server async throws in
                 let remote = remote(server) {
                     $0.rejectionReason = { status, body in "\(status): \(String(decoding: body, as: UTF8.self))" }
                 }
@@ -171,7 +174,8 @@
                     ["Authorization": wereRefused ? "new" : "old"]
                 }
                 configuration.client = server.client
-                #expect(try await RESTRemoteCollectionService<Errand>(configuration) { "errands" }.getCollection() == [])
+                #expect(
+                    try await RESTRemoteCollectionService<Errand>(configuration) { "errands" }.getCollection() == [])
                 #expect(server.requests.count == 2)
                 configuration.headers = { _ in ["Authorization": "old"] }
                 let stale = RESTRemoteCollectionService<Errand>(configuration) { "errands" }
@@ -202,12 +206,15 @@
                 }
             }
             try await TestServer.run(answers) { server async throws in
-                @MainActor func ids(_ path: String, _ pagination: RESTPagination, items: String? = nil) async throws -> [String] {
+                @MainActor func ids(_ path: String, _ pagination: RESTPagination, items: String? = nil) async throws
+                    -> [String]
+                {
                     var configuration = RESTConfiguration(server.origin)
                     configuration.client = server.client
                     configuration.pagination = pagination
                     configuration.itemsField = items
-                    return try await RESTRemoteCollectionService<Errand>(configuration) { path }.getCollection().map(\.id)
+                    return try await RESTRemoteCollectionService<Errand>(configuration) { path }.getCollection().map(
+                        \.id)
                 }
                 #expect(try await ids("link", .link) == ["a", "b", "c"])
                 #expect(try await ids("link", .none) == ["a"])
@@ -218,7 +225,9 @@
                     let error = await #expect(throws: HTTPRemoteError.self) { _ = try await ids(path, .link) }
                     #expect(error?.code == .badLink)
                 }
-                let error = await #expect(throws: HTTPRemoteError.self) { _ = try await ids("url", .none, items: "rows") }
+                let error = await #expect(throws: HTTPRemoteError.self) {
+                    _ = try await ids("url", .none, items: "rows")
+                }
                 #expect(error?.code == .undecodable)
             }
         }
@@ -243,7 +252,8 @@
         }
 
         @Test func aBodyThatCantBeReadIsTriedAgain() async throws {
-            try await TestServer.run({ $0.path.hasSuffix("/a") ? .ok("{\"id\":\"a\"}") : .ok("<html>secret") }) { server async throws in
+            try await TestServer.run({ $0.path.hasSuffix("/a") ? .ok("{\"id\":\"a\"}") : .ok("<html>secret") }) {
+                server async throws in
                 let remote = remote(server)
                 for id in ["a", "b"] {
                     let error = await #expect(throws: HTTPRemoteError.self) { _ = try await remote.getDocument(id: id) }
@@ -268,9 +278,12 @@
             try await TestServer.run(answers) { server async throws in
                 let remote = remote(server)
                 try await remote.saveDocument(Errand("a"))
-                #expect(server.requests.last?.method == "PUT" && server.requests.last?.body == Data(Errand("a").json.utf8))
+                #expect(
+                    server.requests.last?.method == "PUT" && server.requests.last?.body == Data(Errand("a").json.utf8))
                 for id in ["b", "c"] {
-                    let error = await #expect(throws: HTTPRemoteError.self) { try await remote.saveDocument(Errand(id)) }
+                    let error = await #expect(throws: HTTPRemoteError.self) {
+                        try await remote.saveDocument(Errand(id))
+                    }
                     #expect(error?.code == .badRedirect)
                 }
                 #expect(server.requests.count == 4)

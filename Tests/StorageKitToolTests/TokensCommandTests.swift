@@ -49,7 +49,8 @@ struct TokensCommandTests {
     @Test func aTokenIsShownOnceAndEnds() async throws {
         let sample = try await SampleStore()
         let made = try ToolProcess.run(
-            ["tokens", "create", "anna", "--write", "posts", "--expires", "1h"], store: sample.path, in: sample.folder.url)
+            ["tokens", "create", "anna", "--write", "posts", "--expires", "1h"], store: sample.path,
+            in: sample.folder.url)
         let text = made.output.trimmingCharacters(in: .newlines)
         let tokens = try HubTokens(besideStore: sample.path)
         let token = try #require(try await tokens.authenticate(text))

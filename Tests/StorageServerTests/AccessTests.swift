@@ -59,7 +59,10 @@
                 let page = try HubPage(json: both.body.utf8).page
                 #expect(Set(page.changes.map(\.document.entity)) == ["notes"])
                 let seen = try await hub.send(.GET, "/v1/collections", token: reader)
-                #expect(try HubCollections(json: seen.body.utf8).collections == [.init(name: "notes", reads: true, writes: false)])
+                #expect(
+                    try HubCollections(json: seen.body.utf8).collections == [
+                        .init(name: "notes", reads: true, writes: false)
+                    ])
                 #expect(try await hub.send(.PATCH, path, token: writer, body: #"{"n":2}"#).status == 200)
             }
         }
@@ -71,7 +74,9 @@
                 let acme = try await hub.token(
                     "ada", [HubGrant(entity: "notes", writes: true, condition: "state <> 'draft'")],
                     tenant: HubTenant("acme"))
-                func put(_ id: String, _ tenant: String, _ state: String, _ token: String) async throws -> ServedHub.Answer {
+                func put(_ id: String, _ tenant: String, _ state: String, _ token: String) async throws
+                    -> ServedHub.Answer
+                {
                     try await hub.send(
                         .PUT, "/v1/collections/notes/documents/\(id)", token: token,
                         body: #"{"tenant":"\#(tenant)","state":"\#(state)","n":1}"#)
@@ -106,7 +111,10 @@
                     .PATCH, "/v1/collections/notes/documents/1", token: acme, body: #"{"tenant":"other"}"#)
                 #expect(stolen.status == 422)
                 let all = try await hub.send(.GET, "/v1/collections/notes/documents", token: full)
-                #expect(try HubDocuments(json: all.body.utf8).documents.map { $0.fields["tenant"] } == [#""acme""#, #""acme""#, #""other""#])
+                #expect(
+                    try HubDocuments(json: all.body.utf8).documents.map { $0.fields["tenant"] } == [
+                        #""acme""#, #""acme""#, #""other""#,
+                    ])
             }
         }
 
@@ -115,13 +123,15 @@
             try await ServedHub.run { hub in
                 let (anna, bob) = (try await hub.token("anna"), try await hub.token("bob"))
                 let hello = #"{"producer":"p","epoch":1}"#
-                let welcome = try SyncWelcome(json: try await hub.send(.POST, "/v1/sync/hello", token: anna, body: hello).body.utf8)
+                let welcome = try SyncWelcome(
+                    json: try await hub.send(.POST, "/v1/sync/hello", token: anna, body: hello).body.utf8)
                 let line = try #require(welcome.lines.last?.id)
                 let batch = HubBatch(
                     producer: ProducerID("p"), epoch: 1, line: line, firstNumber: 1,
                     writes: [
                         HubWrite(
-                            origin: 1, document: DocumentID(entity: "notes", id: "1"), operation: .save(["n": .text("1")]),
+                            origin: 1, document: DocumentID(entity: "notes", id: "1"),
+                            operation: .save(["n": .text("1")]),
                             base: 0)
                     ])
                 let body = String(decoding: batch.json, as: UTF8.self)
@@ -134,7 +144,10 @@
                 let lost = try await hub.send(.POST, "/v1/sync/push", token: again, body: body)
                 #expect(lost.body == pushed.body, "a new token of the same name goes on")
                 let commits = try await hub.storage.changes(since: .position(0), limit: 100).commits
-                #expect(commits.filter { $0.events.contains { $0.table == "notes" } }.map(\.commit.metadata.actor) == ["anna"])
+                #expect(
+                    commits.filter { $0.events.contains { $0.table == "notes" } }.map(\.commit.metadata.actor) == [
+                        "anna"
+                    ])
             }
         }
 

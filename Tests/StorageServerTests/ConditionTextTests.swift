@@ -10,7 +10,9 @@ struct ConditionTextTests {
         let high = RowPredicate.comparison(column: "n", .greaterOrEqual, .value(.integer(-3)))
         #expect(try ConditionText("owner = 'it''s'").predicate == owner)
         #expect(try ConditionText("owner='it''s'and n>=-3").predicate == .all([owner, high]))
-        #expect(try ConditionText("owner == 'it''s' OR n >= -3 AND n >= -3").predicate == .any([owner, .all([high, high])]))
+        #expect(
+            try ConditionText("owner == 'it''s' OR n >= -3 AND n >= -3").predicate
+                == .any([owner, .all([high, high])]))
         #expect(try ConditionText("not (owner = 'it''s')").predicate == .not(owner))
         #expect(try ConditionText("not not n >= -3").predicate == high)
         #expect(

@@ -98,7 +98,8 @@
                 #expect(ids == (1...7).map { "\($0)" })
                 let query = QueryBuilder().where("n", isGreaterThan: 4).order(by: "n", descending: true)
                 let found = try await hub.send(
-                    .POST, "/v1/collections/notes/query", token: token, body: String(decoding: query.json, as: UTF8.self))
+                    .POST, "/v1/collections/notes/query", token: token,
+                    body: String(decoding: query.json, as: UTF8.self))
                 #expect(try HubDocuments(json: found.body.utf8).documents.map(\.id) == ["7", "6", "5"])
             }
         }

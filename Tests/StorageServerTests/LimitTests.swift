@@ -56,7 +56,8 @@
                 let post = try await hub.send(.POST, path, token: token, body: "{}")
                 #expect(post.status == 405 && post.headers.first(name: "Allow")?.contains("PUT") == true)
                 let form = try await hub.send(
-                    .PUT, path, token: token, body: "a=b", headers: ["Content-Type": "application/x-www-form-urlencoded"])
+                    .PUT, path, token: token, body: "a=b",
+                    headers: ["Content-Type": "application/x-www-form-urlencoded"])
                 #expect(form.status == 415)
                 let zipped = try await hub.send(
                     .PUT, path, token: token, body: "{}", headers: ["Content-Encoding": "gzip"])

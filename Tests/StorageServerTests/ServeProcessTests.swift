@@ -9,7 +9,8 @@
 
     /// `storagekit serve` as a process: how it begins, how it ends, and what it refuses.
     @Suite(.timeLimit(.minutes(2))) struct ServeProcessTests {
-        private func serve(_ store: String, _ arguments: String...) async throws -> (process: LineProcess, url: String) {
+        private func serve(_ store: String, _ arguments: String...) async throws -> (process: LineProcess, url: String)
+        {
             let process = try LineProcess("storagekit", ["serve", "-s", store, "--port", "0"] + arguments)
             let line = try #require(await process.next { $0.hasPrefix("Serving on ") }.last)
             return (process, String(line.dropFirst("Serving on ".count)))

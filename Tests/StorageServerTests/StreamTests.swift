@@ -55,12 +55,13 @@
                 try await put(hub, 1, 1, token)
                 let page = try HubPage(
                     json: try await hub.send(.GET, "/v1/changes?collection=notes", token: token).body.utf8)
-                let query = HubChangesQuery({
-                    var pull = HubPull(behind: page.page.end, of: ["notes"])
-                    pull.line = page.line
-                    pull.wait = .seconds(20)
-                    return pull
-                }())
+                let query = HubChangesQuery(
+                    {
+                        var pull = HubPull(behind: page.page.end, of: ["notes"])
+                        pull.line = page.line
+                        pull.wait = .seconds(20)
+                        return pull
+                    }())
                 async let waiting = hub.send(.GET, "/v1/changes?\(query.items.text)", token: token)
                 try await Task.sleep(for: .milliseconds(50))
                 try await put(hub, 2, 2, token)

@@ -41,7 +41,9 @@
         }
 
         public func getDocuments(query: QueryBuilder) async throws -> [T] {
-            try await remote.message(.POST, "\(path)/query", query, as: HubDocuments.self).documents.map { try $0.model() }
+            try await remote.message(.POST, "\(path)/query", query, as: HubDocuments.self).documents.map {
+                try $0.model()
+            }
         }
 
         public func getDocument(id: String) async throws -> T {

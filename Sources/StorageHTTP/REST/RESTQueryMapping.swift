@@ -32,7 +32,9 @@
                 case .limitToLast, .startAt, .startAfter, .endAt, .endBefore:
                     throw StorageError(
                         .misuse, "The service has no words for a cursor or for the last documents.",
-                        remedy: "Ask with conditions, orders and limit(to:), or give the remote a queryMapping of your own.")
+                        remedy:
+                            "Ask with conditions, orders and limit(to:), or give the remote a queryMapping of your own."
+                    )
                 }
             }
             if !sort.isEmpty { items.append(URLQueryItem(name: "sort", value: sort.joined(separator: ","))) }

@@ -66,14 +66,17 @@
             guard let mapping = documents.configuration.queryMapping else {
                 throw StorageError(
                     .misuse, "The REST remote isn't told how queries stand in a URL.",
-                    remedy: "Give its configuration a queryMapping, or look in the collection: getDocumentsAsync(where:).")
+                    remedy:
+                        "Give its configuration a queryMapping, or look in the collection: getDocumentsAsync(where:).")
             }
             return try mapping.items(query)
         }
 
         private func fetch(_ collection: String, _ items: [URLQueryItem]) async throws -> [T] {
             // Without a validator there is always an answer.
-            guard let found = try await documents.client.documents(T.self, in: collection, items: items) else { return [] }
+            guard let found = try await documents.client.documents(T.self, in: collection, items: items) else {
+                return []
+            }
             try await polls[key(collection, items)]?.begin(with: found)
             return found.values
         }

@@ -97,7 +97,9 @@
                 request.headers.add(name: "Accept", value: "application/json")
             }
             request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
-            if method == .GET { for name in ["If-None-Match", "If-Modified-Since"] { request.headers.remove(name: name) } }
+            if method == .GET {
+                for name in ["If-None-Match", "If-Modified-Since"] { request.headers.remove(name: name) }
+            }
             if isFirst, let validator {
                 request.headers.add(name: validator.condition.name, value: validator.condition.value)
             }

@@ -38,7 +38,9 @@ public struct HubTokens: Sendable {
         } catch let error as DatabaseError {
             throw StorageError(
                 .inputOutput, "The tokens can't be opened: \(error.message ?? "\(error.resultCode)").",
-                remedy: "Make sure that \(Self.path(besideStore: store)) can be written to, and is no other program's file.")
+                remedy:
+                    "Make sure that \(Self.path(besideStore: store)) can be written to, and is no other program's file."
+            )
         }
     }
 
@@ -89,7 +91,8 @@ extension HubTokens {
         name: String, grants: [HubGrant], tenant: HubTenant? = nil, administers: Bool = false, expiresAt: Date? = nil,
         now: Date, using generator: inout some RandomNumberGenerator
     ) async throws -> (token: HubToken, text: String) {
-        guard (1...200).contains(name.utf8.count), !name.contains("/"), !name.unicodeScalars.contains(where: \.isControl)
+        guard (1...200).contains(name.utf8.count), !name.contains("/"),
+            !name.unicodeScalars.contains(where: \.isControl)
         else {
             throw StorageError(
                 .invalidName, "A token can't have the name \(name.debugDescription).",

@@ -22,7 +22,8 @@
             /// From an event's id.
             init?(id: String) {
                 let parts = id.split(separator: ":", omittingEmptySubsequences: false)
-                guard parts.count == 2, let line = Hexadecimal.bytes(String(parts[0])), line.count == HubPull.lineLength,
+                guard parts.count == 2, let line = Hexadecimal.bytes(String(parts[0])),
+                    line.count == HubPull.lineLength,
                     let position = Int64(parts[1]), (0...JSONReader.largestInteger).contains(position)
                 else { return nil }
                 self.init(line: line, position: position)
@@ -104,7 +105,8 @@
         }
 
         private func event(_ page: SyncPage) -> [UInt8] {
-            Self.event("page", HubPage(line: hub.line, page: page).json, id: Place(line: hub.line, position: page.end).id)
+            Self.event(
+                "page", HubPage(line: hub.line, page: page).json, id: Place(line: hub.line, position: page.end).id)
         }
 
         /// JSON has no line break in it.

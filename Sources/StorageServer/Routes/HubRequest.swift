@@ -66,12 +66,14 @@
             default: break
             }
             throw HubProblem(
-                .malformed, "If-Match takes the ETag of one version, or *; If-None-Match takes *; one of them at a time.")
+                .malformed,
+                "If-Match takes the ETag of one version, or *; If-None-Match takes *; one of them at a time.")
         }
 
         /// The version that an ETag stands for.
         static func version(_ tag: String) -> Int64? {
-            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""), let version = Int64(tag.dropFirst().dropLast()),
+            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""),
+                let version = Int64(tag.dropFirst().dropLast()),
                 version > 0, "\"\(version)\"" == tag
             else { return nil }
             return version

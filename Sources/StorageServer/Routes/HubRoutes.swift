@@ -51,7 +51,8 @@
         /// Adds the hub's resources to a router.
         ///
         /// - Parameter path: Before theirs; without a slash at its end.
-        public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>, under path: String = "") {
+        public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>, under path: String = "")
+        {
             for method in [.get, .head, .post, .put, .patch, .delete, .options] as [HTTPRequest.Method] {
                 router.on("\(path)/**", method: method) { request, context in
                     await self.respond(to: request, path: request.uri.path.dropFirst(path.utf8.count))

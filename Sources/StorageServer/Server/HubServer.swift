@@ -87,7 +87,9 @@
             } catch {
                 throw StorageError(
                     .inputOutput, "The certificate or its key can't be used: \(error).",
-                    remedy: "Name PEM files that this process may read: the chain, the server's own certificate first, and its key.")
+                    remedy:
+                        "Name PEM files that this process may read: the chain, the server's own certificate first, and its key."
+                )
             }
         }
     }

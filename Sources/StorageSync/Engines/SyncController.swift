@@ -79,7 +79,7 @@ extension SyncController {
     }
 
     /// The path of the account that is signed in.
-    private func path() throws -> String {
+    func path() throws -> String {
         guard let path = access.path() else {
             throw StorageError(
                 .misuse, "The remote of the sync engine \"\(key)\" has no path: nobody is signed in.",
@@ -277,7 +277,7 @@ extension SyncController {
         return (low, low < documents.count && documents[low].id.utf8.elementsEqual(id.utf8))
     }
 
-    private func show(_ new: NumberedStatus, of scope: SyncScope<T>) {
+    func show(_ new: NumberedStatus, of scope: SyncScope<T>) {
         guard scope.driver === self.scope?.driver, new.number > statusNumber else { return }
         statusNumber = new.number
         show(new.status)
@@ -375,188 +375,5 @@ extension SyncController {
         guard persists, let path = access.path(), let storage = try? storage() else { return }
         try await SyncStore<T>(storage: storage, manager: key, path: path, resolution: resolution).clear()
         documents = []
-    }
-}
-
-// MARK: Documents
-
-extension SyncController {
-    /// A document as the store has it.
-    func cached(_ id: String) async throws -> T? {
-        let scope = try await open()
-        return try await scope.store.documents([id]).first?.document
-    }
-
-    func fetch(_ id: String, _ behavior: FetchBehavior) async throws -> T {
-        if behavior == .cachedOrFetch, let document = try await cached(id) { return document }
-        log(.getDocumentStart(key: key, documentId: id))
-        do {
-            let path = try path()
-            let document = try await access.get(id)
-            guard access.path() == path else { throw CancellationError() }
-            log(.getDocumentSuccess(key: key, documentId: id))
-            return document
-        } catch {
-            log(.getDocumentFail(key: key, documentId: id, error: error))
-            throw error
-        }
-    }
-
-    func save(_ document: T, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt {
-        log(.saveStart(key: key, documentId: document.id))
-        do {
-            let receipt = try await write(document.id, expecting: expectation) { try $0.save(document, $1) }
-            log(.saveSuccess(key: key, documentId: document.id))
-            return receipt
-        } catch {
-            log(.saveFail(key: key, documentId: document.id, error: error))
-            throw error
-        }
-    }
-
-    /// Changes some fields; those of a document that isn't in the store are changed on what the remote has.
-    func update(
-        _ id: String, _ data: [String: any DMCodableSendable], expecting expectation: SyncExpectation<T>
-    ) async throws -> SyncReceipt {
-        log(.updateStart(key: key, documentId: id))
-        do {
-            let patch = try data.mapValues { try JSONText.of($0) }
-            try await make(id)
-            let receipt = try await write(id, expecting: expectation) { table, tx in
-                guard let old = try table.get(id, tx.database) else { throw StorageError.noDocument(id) }
-                try table.save(try old.changed(by: patch), tx)
-            }
-            log(.updateSuccess(key: key, documentId: id))
-            return receipt
-        } catch {
-            log(.updateFail(key: key, documentId: id, error: error))
-            throw error
-        }
-    }
-
-    func delete(_ id: String, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt? {
-        log(.deleteStart(key: key, documentId: id))
-        do {
-            do { try await make(id) } catch let error as StorageError where error.code == .notFound { return nil }
-            let receipt = try await write(id, expecting: expectation) { try $0.delete(id, $1) }
-            log(.deleteSuccess(key: key, documentId: id))
-            return receipt
-        } catch {
-            log(.deleteFail(key: key, documentId: id, error: error))
-            throw error
-        }
-    }
-
-    /// Sees to it that a document is in the store: what is changed is an event of its row.
-    private func make(_ id: String) async throws {
-        guard try await cached(id) == nil else { return }
-        let scope = try await open()
-        switch scope.remote {
-        case .service(let remote): try await make(id, from: remote, in: scope)
-        case .hub(let remote): try await make(id, from: remote, in: scope)
-        }
-    }
-
-    /// Pulls what the hub has, up to the document's last change.
-    private func make(_ id: String, from remote: HubRemote<T>, in scope: SyncScope<T>) async throws {
-        let version = try await existing(id) { try await remote.want($0) }
-        while true {
-            try Task.checkCancellation()
-            let pages = await scope.driver.pageCount
-            if await scope.driver.position >= version { break }
-            try await scope.driver.waitForPage(after: pages)
-        }
-        // Deleted here, or meanwhile.
-        guard try await cached(id) != nil else { throw StorageError.noDocument(id) }
-    }
-
-    private func make(_ id: String, from remote: ServiceRemote<T>, in scope: SyncScope<T>) async throws {
-        var listening = await remote.add(try await existing(id) { try await fetch($0, .alwaysFetch) })
-        while true {
-            try Task.checkCancellation()
-            let pages = await scope.driver.pageCount
-            let isHeld = await remote.holds(id, behind: scope.driver.position)
-            if try await cached(id) != nil { return }
-            if isHeld {
-                try await scope.driver.waitForPage(after: pages)
-            } else if await remote.generation == listening {
-                // Deleted here, or meanwhile.
-                throw StorageError.noDocument(id)
-            } else {
-                // Given up with all else that was received, since listening began again.
-                listening = await remote.add(try await existing(id) { try await fetch($0, .alwaysFetch) })
-            }
-        }
-    }
-
-    private func existing<Found: Sendable>(
-        _ id: String, _ find: (String) async throws -> Found
-    ) async throws -> Found {
-        do {
-            return try await find(id)
-        } catch RemoteError.notFound {
-            throw StorageError.noDocument(id)
-        }
-    }
-
-    private func write(
-        _ id: String, expecting expectation: SyncExpectation<T>,
-        _ body: @escaping @Sendable (DocumentTable<T>, WriteTransaction) throws -> Void
-    ) async throws -> SyncReceipt {
-        let scope = try await open()
-        let table = scope.store.table
-        let receipt = try await scope.store.storage.write(attributes: expectation.attributes) { tx in
-            if expectation.isStated { try expectation.check(try table.get(id, tx.database), id: id) }
-            try body(table, tx)
-        }
-        // Whoever reads what is shown after this returns sees it.
-        try await refresh([id], in: scope)
-        show(await scope.driver.statusOfCommits(), of: scope)
-        let driver = scope.driver
-        return SyncReceipt(
-            local: receipt,
-            wait: { [weak self] positions in
-                let result = await Result { try await driver.waitForWrites(at: positions) }
-                await self?.show(driver.status, of: scope)
-                try result.get()
-            })
-    }
-
-    func take(_ input: SyncInput) async throws { await (try await open()).driver.take(input) }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}
-
-extension DataSyncModelProtocol {
-    /// The document with other values in some fields.
-    ///
-    /// - Throws: `invalid-value` for a field that it doesn't have, for a value of another type, and for another id.
-    fileprivate func changed(by patch: [String: String]) throws -> Self {
-        var fields = try DocumentFields(encoding: self)
-        fields.apply(patch)
-        let changed: Self = try fields.document()
-        let kept = try DocumentFields(encoding: changed).values
-        if let lost = patch.first(where: { $0.value != DocumentFields.null && kept[$0.key] == nil }) {
-            throw StorageError(
-                .invalidValue, "\(Self.self) has no field \"\(lost.key)\".",
-                remedy: "Name fields as they are encoded: \(kept.keys.sorted().joined(separator: ", ")).")
-        }
-        guard changed.id == id else {
-            throw StorageError(
-                .invalidValue, "The id of the document \"\(id)\" can't be changed.",
-                remedy: "Save the document under its new id, and delete this one.")
-        }
-        return changed
-    }
-}
-
-extension StorageError {
-    static func noDocument(_ id: String) -> StorageError {
-        StorageError(
-            .notFound, "There is no document \"\(id)\".", remedy: "Save it before you change some of its fields.")
     }
 }

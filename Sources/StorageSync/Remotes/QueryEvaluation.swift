@@ -142,7 +142,8 @@ extension StorageError {
 
     fileprivate static func windowListenedTo() -> StorageError {
         StorageError(
-            .misuse, "A query with a limit or a cursor can't be listened to: which documents it finds depends on others.",
+            .misuse,
+            "A query with a limit or a cursor can't be listened to: which documents it finds depends on others.",
             remedy: "Listen with conditions only, or fetch a page with getDocumentsAsync(buildQuery:).")
     }
 

@@ -32,7 +32,9 @@ public struct RemoteCapabilities: OptionSet, Sendable, Hashable {
     /// What an engine of a collection makes use of.
     static let ofCollections: RemoteCapabilities = [.standard, .idempotencyKeys, .conditionalWrites]
     /// What an engine of single documents makes use of.
-    static let ofDocuments: RemoteCapabilities = [.changeStreams, .partialUpdates, .idempotencyKeys, .conditionalWrites]
+    static let ofDocuments: RemoteCapabilities = [
+        .changeStreams, .partialUpdates, .idempotencyKeys, .conditionalWrites,
+    ]
 
     private static let names: [(RemoteCapabilities, String)] = [
         (.changeStreams, "changeStreams"), (.deletionStreams, "deletionStreams"), (.queries, "queries"),

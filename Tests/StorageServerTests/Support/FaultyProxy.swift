@@ -161,7 +161,9 @@
                 switch fault?.end {
                 case .cut(let limit) where passed + count > limit:
                     // What went before the cut may arrive.
-                    if let part = buffer.readSlice(length: max(0, limit - passed)) { other.writeAndFlush(part, promise: nil) }
+                    if let part = buffer.readSlice(length: max(0, limit - passed)) {
+                        other.writeAndFlush(part, promise: nil)
+                    }
                     other.close(promise: nil)
                     channel.close(promise: nil)
                     return
@@ -178,7 +180,8 @@
                 let delay = TimeAmount.milliseconds(Int64(fault?.delayMilliseconds ?? 0))
                 channel.eventLoop.scheduleTask(in: delay) {
                     var buffer = buffer
-                    while let part = buffer.readSlice(length: min(piece, buffer.readableBytes)), part.readableBytes > 0 {
+                    while let part = buffer.readSlice(length: min(piece, buffer.readableBytes)), part.readableBytes > 0
+                    {
                         other.writeAndFlush(part, promise: nil)
                     }
                     channel.read()

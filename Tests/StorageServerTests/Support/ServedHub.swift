@@ -42,7 +42,8 @@
                 tasks.addTask { try await group.run() }
                 var iterator = ports.makeAsyncIterator()
                 let port = try #require(await iterator.next())
-                let hub = ServedHub(storage: store.storage, tokens: tokens, url: "http://127.0.0.1:\(port)", group: group)
+                let hub = ServedHub(
+                    storage: store.storage, tokens: tokens, url: "http://127.0.0.1:\(port)", group: group)
                 do { try await body(hub) } catch {
                     await group.triggerGracefulShutdown()
                     throw error

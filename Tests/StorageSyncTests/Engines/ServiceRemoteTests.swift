@@ -86,7 +86,8 @@ private final class ScriptedService {
 
     func remote() throws -> ServiceRemote<Product> {
         let access = RemoteAccess<Product>(
-            capabilities: .standard, missing: [], path: { "products" }, save: { _ in }, update: { _, _ in }, delete: { _ in },
+            capabilities: .standard, missing: [], path: { "products" }, save: { _ in }, update: { _, _ in },
+            delete: { _ in },
             get: { _ in throw RemoteError.notFound }, streamDocument: { _ in AsyncThrowingStream { _ in } },
             getAll: { [self] in
                 fetchCount += 1

@@ -70,7 +70,9 @@ struct UserSettings: DataSyncModelProtocol {
         })
         #expect(few.count == 2)
 
-        try await watchlistSyncEngine.startListening(buildQuery: { query in query.where("rating", isGreaterThanOrEqualTo: 4) })
+        try await watchlistSyncEngine.startListening(buildQuery: { query in
+            query.where("rating", isGreaterThanOrEqualTo: 4)
+        })
         #expect(watchlistSyncEngine.currentCollection.count == 2)
 
         remote.errors["1"] = RemoteError.rejected("ratings end at 5")
@@ -137,7 +139,8 @@ struct UserSettings: DataSyncModelProtocol {
     }
 
     @Test func eventsGoToSwiftLog() async throws {
-        let remote = MockRemoteCollectionService(collection: [Movie(id: "1", title: "Solaris", rating: 4)], delay: .zero)
+        let remote = MockRemoteCollectionService(
+            collection: [Movie(id: "1", title: "Solaris", rating: 4)], delay: .zero)
         let container = try PersistenceContainer.inMemory { $0.autoSchema(MovieRecord.self) }
         try await withDatabaseContainer(container) { try await logged(remote) }
         try await container.storage.close()

@@ -36,7 +36,9 @@ struct RandomHubTests {
             var known = Set(try await Self.documents(memory).keys.map(\.id))
             var writes: [(memory: HubWrite, store: HubWrite)] = []
             for offset in 0..<Int.random(in: 1...4, using: &random) {
-                if Int.random(in: 0..<10, using: &random) == 0, let old = pairs[index].sent.randomElement(using: &random) {
+                if Int.random(in: 0..<10, using: &random) == 0,
+                    let old = pairs[index].sent.randomElement(using: &random)
+                {
                     writes.append(old)
                     continue
                 }

@@ -77,7 +77,8 @@ import Testing
         let remote = MockRemoteDocumentService(document: Product("anna"), delay: .zero)
         remote.change(Product("ben"))
         let engine = DocumentSyncEngine<Product>(
-            remote: remote, managerKey: "user", enableLocalPersistence: false, logger: SwiftLogSyncLogger(logger(lines)))
+            remote: remote, managerKey: "user", enableLocalPersistence: false, logger: SwiftLogSyncLogger(logger(lines))
+        )
         try await engine.startListening(documentId: "anna")
         try await engine.updateDocument(data: ["price": 2.0])
         let line = try #require(lines.all.last)

@@ -106,7 +106,8 @@ final class Simulation {
 
     private func operation(on document: DocumentID, of client: SimulatedClient) -> WriteOperation {
         let columns: [String: StorageValue] = [
-            pick(["a", "b", "c"].filter { $0 != client.store.unknownField }): .integer(Int64(random.next() % 14)), "by": .text("\(client.number)"),
+            pick(["a", "b", "c"].filter { $0 != client.store.unknownField }): .integer(Int64(random.next() % 14)),
+            "by": .text("\(client.number)"),
             tag(of: client): .null,
         ]
         return switch random.next() % 8 {

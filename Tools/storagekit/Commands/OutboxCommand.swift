@@ -155,7 +155,9 @@ extension OutboxCommand {
             throw CommandError(
                 .unavailable, error.message,
                 why: "While a program has the store open for writing, its engines decide what is sent.",
-                next: "Call \(action == .retry ? "retryNow() or retry(_:)" : "discard(_:)") of the engine, or end the program first.")
+                next:
+                    "Call \(action == .retry ? "retryNow() or retry(_:)" : "discard(_:)") of the engine, or end the program first."
+            )
         }
     }
 

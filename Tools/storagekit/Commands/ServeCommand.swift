@@ -137,7 +137,9 @@ struct ServeCommand: AsyncParsableCommand {
         private static func announce(_ url: String, hasTokens: Bool) throws {
             let output = StandardOutput()
             try output.writeLine("Serving on \(url)")
-            if !hasTokens { try output.writeLine("Nobody has a token yet. Type: storagekit tokens create NAME --write '*'") }
+            if !hasTokens {
+                try output.writeLine("Nobody has a token yet. Type: storagekit tokens create NAME --write '*'")
+            }
             try output.flush()
         }
 

@@ -125,7 +125,8 @@ extension TokensCommand {
             let parts = text.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else {
                 throw CommandError(
-                    .usage, "The condition \"\(text)\" names no entity.", next: "Write it as --where \"notes: owner = 'anna'\".")
+                    .usage, "The condition \"\(text)\" names no entity.",
+                    next: "Write it as --where \"notes: owner = 'anna'\".")
             }
             let entity = String(parts[0])
             guard conditions[entity] == nil else {
@@ -143,7 +144,8 @@ extension TokensCommand {
                 do {
                     grants.append(
                         try HubGrant(
-                            entity: entity, reads: reads, writes: writes, condition: conditions.removeValue(forKey: name)))
+                            entity: entity, reads: reads, writes: writes,
+                            condition: conditions.removeValue(forKey: name)))
                 } catch let error as StorageError {
                     throw CommandError(.usage, error.message, next: error.remedy)
                 }
@@ -158,9 +160,11 @@ extension TokensCommand {
 
     private static func expiry(_ text: String) throws -> Date {
         let units: [Character: Double] = ["m": 60, "h": 3_600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()), (1...100_000).contains(count)
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()),
+            (1...100_000).contains(count)
         else {
-            throw CommandError(.usage, "\"\(text)\" is no time from now.", next: "Write minutes, hours or days: 30m, 12h, 90d.")
+            throw CommandError(
+                .usage, "\"\(text)\" is no time from now.", next: "Write minutes, hours or days: 30m, 12h, 90d.")
         }
         return Date(timeIntervalSinceNow: Double(count) * unit)
     }

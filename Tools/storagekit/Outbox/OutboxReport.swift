@@ -32,7 +32,8 @@ struct OutboxReport: Sendable {
         case .list: break
         case .retry: try output.line("The program sends when it uses its engines next.", .dim)
         case .discard:
-            try output.line("Rows stay as they are until the program uses its engines next. Then each document is", .dim)
+            try output.line(
+                "Rows stay as they are until the program uses its engines next. Then each document is", .dim)
             try output.line("what the remote is known to have, with the writes on top that are left, or is gone.", .dim)
             let sent = outboxes.flatMap(\.writes).count { $0.state == .sent }
             if sent > 0 {

@@ -86,7 +86,9 @@ package struct HubFields: HubMessage, Sendable, Equatable {
     }
 
     /// - Throws: `invalid-value` for a value that can't be written as JSON.
-    package init(changing data: [String: any DMCodableSendable]) throws { values = try data.mapValues { try JSONText.of($0) } }
+    package init(changing data: [String: any DMCodableSendable]) throws {
+        values = try data.mapValues { try JSONText.of($0) }
+    }
 
     /// As an operation has them.
     package var columns: [String: StorageValue] { values.mapValues { .text($0) } }
