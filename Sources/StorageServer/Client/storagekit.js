@@ -566,7 +566,7 @@ class View {
     /** @param {string[] | null} ids What has changed; null for all. */
     async refresh(ids) {
         if (ids === null) this.#dirty = null;
-        else if (this.#dirty !== null) this.#dirty = new Set([...this.#dirty, ...ids]);
+        else for (const id of ids) this.#dirty?.add(id);
         if (this.#isReading) return;
         this.#isReading = true;
         try {
@@ -777,6 +777,8 @@ class Session {
 class LocalStore {
     #open;
     #keptWrites;
+    #unstored = [];
+    #isStoring = false;
 
     constructor(name, keptWrites) {
         this.#keptWrites = keptWrites;
@@ -917,20 +919,44 @@ class LocalStore {
         });
     }
 
-    write({ collection, id, operation, fields, isConditional }) {
+    /** Stores a write. Those that come while others are being stored share the next transaction, whose price is its flush. */
+    write(write) {
+        return new Promise((resolve, reject) => {
+            this.#unstored.push({ write, resolve, reject });
+            if (!this.#isStoring) this.#storeWrites();
+        });
+    }
+
+    async #storeWrites() {
+        this.#isStoring = true;
+        while (this.#unstored.length > 0) {
+            const some = this.#unstored.splice(0);
+            await this.#store(some.map(({ write }) => write)).then(
+                () => some.forEach(({ write: { collection, id }, resolve }) => resolve(new Map([[collection, [id]]]))),
+                (error) => some.forEach(({ reject }) => reject(error)));
+        }
+        this.#isStoring = false;
+    }
+
+    #store(some) {
         return this.#writing(async ({ record, writes }) => {
-            const base = record.followed.get(collection)?.position ?? 0;
-            const last = (await result(writes.openCursor(null, "prev")))?.value;
-            // With no other write between them, the hub can't tell two writes that were never sent from one.
-            const merges = last?.state === "waiting" && !last.wasSent && last.collection === collection
-                && last.id === id && last.base === base && last.isConditional === isConditional
-                && last.operation !== "delete" && operation === "patch";
-            const write = merges
-                ? { ...last, fields: last.operation === "save" ? merged(last.fields, fields) : { ...last.fields, ...fields } }
-                : { collection, id, operation, fields, base, isConditional, state: "waiting", wasSent: false };
-            write.bytes = new TextEncoder().encode(JSON.stringify([collection, id, write.fields])).length + 100;
-            await result(writes.put(write));
-            return new Map([[collection, [id]]]);
+            let last = (await result(writes.openCursor(null, "prev")))?.value;
+            const changed = new Set();
+            for (const { collection, id, operation, fields, isConditional } of some) {
+                const base = record.followed.get(collection)?.position ?? 0;
+                // With no other write between them, the hub can't tell two writes that were never sent from one.
+                const merges = last?.state === "waiting" && !last.wasSent && last.collection === collection
+                    && last.id === id && last.base === base && last.isConditional === isConditional
+                    && last.operation !== "delete" && operation === "patch";
+                if (!merges) last = { collection, id, operation, fields, base, isConditional, state: "waiting", wasSent: false };
+                else if (last.operation === "save") last.fields = merged(last.fields, fields);
+                else last.fields = { ...last.fields, ...fields };
+                changed.add(last);
+            }
+            for (const write of changed) {
+                write.bytes = new TextEncoder().encode(JSON.stringify([write.collection, write.id, write.fields])).length + 100;
+                writes.put(write);
+            }
         }, "strict");
     }
 
@@ -1110,13 +1136,14 @@ class LocalStore {
                 throw new StorageKitError("protocol", "The hub leaves writes without an outcome.");
             }
             // The stream may have been faster than the answer: those that it has confirmed aren't there.
-            for (const write of await result(tables.writes.index("number").getAll())) {
-                take(tables, write, byNumber.get(write.number), session.unreadable.has(write.collection));
-            }
+            const sending = await result(tables.writes.index("number").getAll());
+            const confirmed = sending.filter((write) =>
+                take(tables, write, byNumber.get(write.number), session.unreadable.has(write.collection)));
             tables.record.failures = 0;
             tables.record.settledNumber = Math.max(tables.record.settledNumber, batch.at(-1).number);
             await this.#trim(tables);
-            return documentsOf(batch);
+            // What is shown of the others stays as it was.
+            return documentsOf(confirmed);
         });
     }
 
@@ -1184,13 +1211,18 @@ function move(writes, write, state, details = {}) {
     writes.put(Object.assign(write, { state }, details));
 }
 
-/** Gives a write the outcome that the hub tells. */
+/**
+ * Gives a write the outcome that the hub tells.
+ * @returns {boolean} Whether it is confirmed by that.
+ */
 function take(tables, write, { status, position, reason, detail }, isUnreadable) {
     const received = tables.record.followed.get(write.collection)?.position ?? 0;
-    if (status === "applied" && (position <= received || isUnreadable)) confirm(tables, write, position);
+    const isConfirmed = status === "applied" && (position <= received || isUnreadable);
+    if (isConfirmed) confirm(tables, write, position);
     else if (status === "applied") move(tables.writes, write, "accepted", { position });
     else if (status === "rejected") move(tables.writes, write, "parked", { reason, detail });
     else move(tables.writes, write, "waiting");
+    return isConfirmed;
 }
 
 function confirm({ writes, sent }, write, position) {
