@@ -53,7 +53,8 @@
         /// - Parameter path: Before theirs; without a slash at its end.
         public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>, under path: String = "")
         {
-            for method in [.get, .head, .post, .put, .patch, .delete, .options] as [HTTPRequest.Method] {
+            // What a resource doesn't know is refused here, and not by the router, which would say that there is nothing.
+            for method in [.get, .head, .post, .put, .patch, .delete, .options, .trace] as [HTTPRequest.Method] {
                 router.on("\(path)/**", method: method) { request, context in
                     await self.respond(to: request, path: request.uri.path.dropFirst(path.utf8.count))
                 }
