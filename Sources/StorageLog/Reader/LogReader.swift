@@ -13,7 +13,8 @@ package final class LogReader {
     /// The batches that were asked for last: the versions of a row often lie close together.
     private var recent: [EventBatch] = []
     private lazy var outlines = OutlineDecoder()
-    private var outline: SegmentOutline?
+    /// The outlines that were asked for last: rows whose histories are read one after the other were often changed together.
+    private var recentOutlines: [SegmentOutline] = []
     private lazy var bases = SegmentBases(database)
 
     package init(_ database: OpaquePointer) { self.database = database }
@@ -162,13 +163,19 @@ package final class LogReader {
 extension LogReader {
     /// What the row of the log that holds a position says before its values, at a small part of the cost of its events.
     package func outline(containing position: Int64) throws -> SegmentOutline? {
-        if let outline, outline.header.first <= position, position <= outline.header.last { return outline }
-        outline = try row(containing: position) { row, header in
+        let known = recentOutlines.first { $0.header.first <= position && position <= $0.header.last }
+        if let known { return known }
+        return try row(containing: position) { row, header in
             try checkFormat(row, header)
-            return try outlines.outline(of: row.bytes(10), header, base: base(of: row))
+            let outline = try outlines.outline(of: row.bytes(10), header, base: base(of: row))
+            if recentOutlines.count >= Self.fewOutlines { recentOutlines.removeFirst() }
+            recentOutlines.append(outline)
+            return outline
         }
-        return outline
     }
+
+    /// Enough for rows with so many versions each, at a small cost where nothing is found among them.
+    private static let fewOutlines = 16
 
     /// Hands over what the rows of the log that hold any of `positions` say before their values, last first, until `body`
     /// answers false.

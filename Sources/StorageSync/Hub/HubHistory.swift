@@ -5,7 +5,8 @@ internal import StorageLog
 
 /// What a transaction has to know of the past of the documents that it writes.
 ///
-/// It is looked up before anything is written, because the events of a transaction aren't in the log before its end. Deletions by the
+/// It is looked up before anything is written, because the events of a transaction aren't in the log before its end. The outlines of
+/// the log serve for that: a batch writes to many documents, and their values are of no use but where one was deleted. Deletions by the
 /// transaction's own writes are noted as they are made; those by triggers and cascades are known to the next transaction.
 ///
 /// Not `Sendable`: it lives as long as the transaction.
@@ -85,9 +86,9 @@ final class HubHistory {
         of source: HubSource, _ key: StorageValue, in table: HubTable, _ reader: LogReader
     ) throws -> Int64? {
         var position: Int64?
-        try reader.forEachVersion(of: [key], in: table.entity) { batch, index in
-            guard HubSource(batch.commit(ofEvent: index).metadata) == source else { return true }
-            position = batch.header.first + Int64(index)
+        try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
+            guard HubSource(outline.commit(ofEvent: index).metadata) == source else { return true }
+            position = outline.header.first + Int64(index)
             return false
         }
         return position
@@ -97,17 +98,19 @@ final class HubHistory {
     private static func deletion(
         of key: StorageValue, in table: HubTable, behind position: Int64, _ reader: LogReader, _ catalog: Catalog
     ) throws -> Deletion? {
-        var deletion: Deletion?
-        try reader.forEachVersion(of: [key], in: table.entity) { batch, index in
-            guard batch.header.first + Int64(index) > position else { return false }
-            let event = batch.event(at: index, catalog: catalog)
-            guard event.operation == .delete else { return true }
-            deletion = Deletion(
-                position: event.position, producer: HubSource(event.commit.metadata)?.producer,
-                row: table.row(before: event), table: table)
+        var deletion: Int64?
+        try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
+            let version = outline.header.first + Int64(index)
+            guard version > position else { return false }
+            guard outline.shape(ofEvent: index).operation == .delete else { return true }
+            deletion = version
             return false
         }
-        return deletion
+        guard let deletion, let batch = try reader.batch(containing: deletion) else { return nil }
+        let event = batch.event(at: Int(deletion - batch.header.first), catalog: catalog)
+        return Deletion(
+            position: deletion, producer: HubSource(event.commit.metadata)?.producer, row: table.row(before: event),
+            table: table)
     }
 
     /// - Complexity: O(*n*) in the versions of the document.
@@ -116,9 +119,9 @@ final class HubHistory {
     ) throws -> LastChanges? {
         var newest: (position: Int64, producer: ProducerID?)?
         var changes: LastChanges?
-        try reader.forEachVersion(of: [key], in: table.entity) { batch, index in
-            let position = batch.header.first + Int64(index)
-            let producer = HubSource(batch.commit(ofEvent: index).metadata)?.producer
+        try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
+            let position = outline.header.first + Int64(index)
+            let producer = HubSource(outline.commit(ofEvent: index).metadata)?.producer
             guard let last = newest else {
                 newest = (position, producer)
                 return true
