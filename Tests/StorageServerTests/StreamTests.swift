@@ -32,6 +32,10 @@
                 var again = try await hub.events(
                     "/v1/changes?collection=notes", token: token, headers: ["Last-Event-ID": try #require(first.id)])
                 #expect(try await again.next()?.page.page.changes.map(\.document.id) == ["2", "3", "4", "5"])
+                // Where it counts for nothing, too: whoever sends it has lost their place.
+                let other = try await hub.send(
+                    .GET, "/v1/changes?collection=notes", token: token, headers: ["Last-Event-ID": "0"])
+                #expect(other.status == 400)
             }
         }
 

@@ -27,6 +27,8 @@
                     let position = Int64(parts[1]), (0...JSONReader.largestInteger).contains(position)
                 else { return nil }
                 self.init(line: line, position: position)
+                // An id has one way to be written.
+                guard self.id == id else { return nil }
             }
 
             var id: String { "\(Hexadecimal.text(line)):\(position)" }

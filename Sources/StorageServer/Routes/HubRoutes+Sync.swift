@@ -38,15 +38,19 @@
             query.pull.limit = try count(Int64(query.pull.limit))
             query.pull.producer = try query.pull.producer.map { try producer($0.value, request) }
             guard query.pull.entities.contains(where: request.access.mayRead) else { throw HubError.forbidden }
+            let last = try lastEvent(request)
             let accept = request.request.headers[.accept] ?? ""
             guard accept.contains("text/event-stream") else { return try await page(query.pull, request) }
-            if let last = request.request.headers[.lastEventID] {
-                guard let place = ChangeStream.Place(id: last) else {
-                    throw HubProblem(.malformed, "Last-Event-ID isn't one of this hub's.")
-                }
-                (query.pull.line, query.pull.position) = (place.line, place.position)
-            }
+            if let last { (query.pull.line, query.pull.position) = (last.line, last.position) }
             return try await stream(query, request)
+        }
+
+        private func lastEvent(_ request: HubRequest) throws -> ChangeStream.Place? {
+            guard let id = request.request.headers[.lastEventID] else { return nil }
+            guard let place = ChangeStream.Place(id: id) else {
+                throw HubProblem(.malformed, "Last-Event-ID isn't one of this hub's.")
+            }
+            return place
         }
 
         /// One page, as JSON.
