@@ -120,7 +120,7 @@ struct ServeCommand: AsyncParsableCommand {
                 storage, tokens: tokens, configuration: configuration, logger: logger,
                 onRunning: { port in
                     // If nobody reads it, it serves all the same.
-                    try? Self.announce("\(scheme)://\(host):\(port)", hasTokens: hasTokens)
+                    try? Self.announce("\(scheme)://\(host):\(port)", of: path, hasTokens: hasTokens)
                 })
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
@@ -134,11 +134,11 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
 
-        private static func announce(_ url: String, hasTokens: Bool) throws {
+        private static func announce(_ url: String, of path: String, hasTokens: Bool) throws {
             let output = StandardOutput()
             try output.writeLine("Serving on \(url)")
             if !hasTokens {
-                try output.writeLine("Nobody has a token yet. Type: storagekit tokens create NAME --write '*'")
+                try output.writeLine("Nobody has a token yet. Type: storagekit tokens -s \(path) create NAME --write '*'")
             }
             try output.flush()
         }
