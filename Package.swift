@@ -244,7 +244,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]),
+            ],
+            exclude: ["Browser"]),
         // What is excluded is compiled by the tests themselves, against the sources of StorageUI with SwiftUI.
         .testTarget(
             name: "StorageUITests",
