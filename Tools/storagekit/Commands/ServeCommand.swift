@@ -138,7 +138,8 @@ struct ServeCommand: AsyncParsableCommand {
             let output = StandardOutput()
             try output.writeLine("Serving on \(url)")
             if !hasTokens {
-                try output.writeLine("Nobody has a token yet. Type: storagekit tokens -s \(path) create NAME --write '*'")
+                try output.writeLine(
+                    "Nobody has a token yet. Type: storagekit tokens -s \(path) create NAME --write '*'")
             }
             try output.flush()
         }
