@@ -19,6 +19,9 @@ class Proxy:
         self.refuses = False
         #: Bytes that each request is answered with, in place of the server.
         self.answer = None
+        #: A part of requests whose answers don't arrive: their connections are cut once the server has answered.
+        self.loses_answers_to = None
+        self.lost = 0
         self.accepted = 0
         #: Connections up to this number are half open from now on: what is sent arrives nowhere.
         self.frozen = 0
@@ -74,9 +77,11 @@ class Proxy:
             return self._close(client)
         with self._lock:
             self._open.add(server)
+        loses = threading.Event()
         for place, (source, sink) in enumerate([(client, server), (server, client)]):
             generator = random.Random(f"{self.seed} {number} {place}") if self.seed is not None else None
-            threading.Thread(target=self._pass, args=(source, sink, generator, number), daemon=True).start()
+            threading.Thread(
+                target=self._pass, args=(source, sink, generator, number, loses, source is client), daemon=True).start()
 
     def _answer(self, client):
         try:
@@ -89,7 +94,7 @@ class Proxy:
             pass
         self._close(client)
 
-    def _pass(self, source, sink, generator, number):
+    def _pass(self, source, sink, generator, number, loses, is_request):
         # Of the bytes that go one way: after how many something happens, and what.
         fate = generator.choices(["none", "cut", "half-open", "throttle"], [4, 4, 1, 1])[0] if generator else "none"
         rest = int(2 ** generator.uniform(6, 16)) if generator else 0
@@ -97,6 +102,11 @@ class Proxy:
             while chunk := source.recv(1 << 16):
                 if number <= self.frozen:
                     continue
+                if is_request and self.loses_answers_to and self.loses_answers_to in chunk:
+                    loses.set()
+                elif loses.is_set() and not is_request:
+                    self.lost += 1
+                    break
                 if generator:
                     time.sleep(generator.random() ** 4 / 2)
                     if fate in ("cut", "half-open") and len(chunk) >= rest:

@@ -4,6 +4,7 @@ STORAGEKIT_SEED is the seed of what is decided at random, and 1 where it isn't g
 """
 
 import os
+import pathlib
 import random
 import shutil
 import tempfile
@@ -225,6 +226,29 @@ class OutboxTests(BrowserTestCase):
         self.sent(page)
         self.assertEqual(self.documents(), {"a": {"id": "a", "title": "Milk!", "kept": 1}, "b": {"id": "b"}})
 
+    def test_writes_that_come_together_keep_their_order(self):
+        self.proxy.refuses = True
+        page = self.tab()
+        page.run("""await Promise.all(Array.from({ length: 50 }, (_, n) => notes.save({ id: `n${n % 10}`, number: n })));
+            await Promise.all([notes.save({ id: 'a', n: 1 }), notes.update('a', { n: 2 }), notes.update('a', { m: 3 }),
+                notes.delete('n0'), notes.update('a', { n: 4 })])""")
+        self.eventually(lambda: page.run("client.status.pending"), 53)
+        self.proxy.refuses = False
+        page.run("client.retryNow()")
+        self.sent(page)
+        expected = {f"n{number}": {"id": f"n{number}", "number": 40 + number} for number in range(1, 10)}
+        self.assertEqual(self.documents(), expected | {"a": {"id": "a", "n": 4, "m": 3}})
+
+    def test_writes_whose_answer_was_lost_have_their_outcomes(self):
+        page = self.tab()
+        page.run("await notes.save({ id: 'a', n: 1 }); await client.whenSent()")
+        self.proxy.loses_answers_to = b"POST /v1/sync/push"
+        page.run("await Promise.all([notes.update('none', { n: 2 }), notes.save({ id: 'b', n: 2 })])")
+        self.sent(page)
+        self.assertEqual(page.run("return (await client.parked()).map(({ id, reason }) => [id, reason])"), [["none", "missing"]])
+        self.assertEqual(sorted(self.documents()), ["a", "b"])
+        self.assertGreater(self.proxy.lost, 0)
+
     def test_a_document_that_is_too_large_is_parked_alone(self):
         page = self.tab()
         page.run("""await notes.save({ id: 'a' }); await notes.save({ id: 'large', text: 'x'.repeat(9 << 20) });
@@ -386,6 +410,30 @@ class FailureTests(BrowserTestCase):
             self.eventually(lambda: {key: note["n"] for key, note in self.seen(each).items()}, expected)
         self.assertEqual({key: each["n"] for key, each in self.documents().items()}, expected)
         self.assertEqual(page.run("[client.status.parked, client.status.hasLostWrites]"), [0, False])
+
+    def test_an_older_copy_of_a_hub_halts_until_a_reset(self):
+        page = self.tab()
+        page.run("await notes.save({ id: 'a', n: 1 }); await client.whenSent()")
+        self.hub.stop()
+        copy = pathlib.Path(self.folder) / "copy"
+        copy.mkdir()
+        for file in pathlib.Path(self.folder).glob("hub.sqlite*"):
+            shutil.copy(file, copy)
+        self.hub.start()
+        page.run("client.retryNow(); await notes.save({ id: 'b', n: 1 }); await client.whenSent()")
+        self.eventually(lambda: page.run("[...snapshot.pending]"), [])
+        self.hub.stop()
+        for file in pathlib.Path(self.folder).glob("hub.sqlite*"):
+            file.unlink()
+        for file in copy.iterdir():
+            shutil.copy(file, self.folder)
+        self.hub.start()
+        page.run("client.retryNow(); await notes.save({ id: 'c', n: 1 })")
+        self.eventually(lambda: page.run("client.status.state"), "halted")
+        self.assertEqual(sorted(self.seen(page)), ["a", "b", "c"])
+        page.run("await client.reset(); await client.whenSent()")
+        self.eventually(lambda: self.seen(page), self.documents())
+        self.assertEqual(sorted(self.documents()), ["a", "c"])
 
     def test_a_hub_that_asks_for_time_gets_it(self):
         self.proxy.answer = lambda request: cors(
