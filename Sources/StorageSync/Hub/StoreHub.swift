@@ -128,7 +128,9 @@ extension StoreHub {
         var seen = start
         while true {
             try Task.checkCancellation()
-            let page = try await page(behind: seen, in: scope, limit: pull.limit, isFirst: start == 0 && seen == start)
+            let page = try await page(
+                behind: seen, in: scope, limit: pull.limit, isFirst: start == 0 && seen == start,
+                isLast: pull.wait <= .zero)
             seen = page.end
             let rest = deadline - ContinuousClock.now
             guard page.changes.isEmpty, rest > .zero, start > 0 || page.end == 0, !tail.isStopped else {
@@ -145,18 +147,24 @@ extension StoreHub {
         var isWhole = true
     }
 
-    private func page(behind position: Int64, in scope: HubScope, limit: Int, isFirst: Bool) async throws -> Page {
-        if !isFirst || position == tail.end,
+    /// - Parameter isLast: Whether nothing is waited for behind it: then it has what was committed before, also where the tail hasn't read
+    ///   that yet.
+    private func page(
+        behind position: Int64, in scope: HubScope, limit: Int, isFirst: Bool, isLast: Bool
+    ) async throws -> Page {
+        let end = tail.end
+        let passesTail = isLast && position >= end
+        if !isFirst, !passesTail,
             let (changes, end, isWhole) = tail.changes(behind: position, in: scope, limit: limit)
         {
             return Page(changes: changes, end: end, isWhole: isWhole)
         }
-        let end = tail.end
         return try await storage.engine.read { db in
             let log = try HubLog(db)
             guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
             if isFirst { return try Self.documents(in: scope, log, db, limit: limit) }
-            // To where the tail goes on. What lies behind it is being read.
+            // To where the tail goes on: what lies behind it is told to those who wait.
+            let end = passesTail ? log.head : end
             guard position < end else { return Page(changes: [], end: position) }
             // No more events than a page has room for changes: in a page that was cut between two events of a document, the
             // change with which the document has left what the follower sees would be missing.

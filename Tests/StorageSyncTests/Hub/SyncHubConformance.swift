@@ -113,6 +113,20 @@ import Testing
         #expect(one.documents.count == 2)
     }
 
+    /// Also right behind the commit, while the hub's own reader of the log is behind.
+    @Test(arguments: HubKind.allCases) func whatWasCommittedIsPulledAtOnce(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        for origin in 1...50 {
+            let position = try #require(
+                try await one.push(HubWrite(Int64(origin), save, of: "\(origin)")).first?.position)
+            let seen = one.position
+            let page = try await hub.pull(pull(behind: seen, on: one.line), as: .full)
+            #expect(page.end >= position && page.changes.map(\.document.id).last == "\(origin)")
+            try await one.catchUp()
+        }
+    }
+
     @Test(arguments: HubKind.allCases) func anotherHistoryIsRefused(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
