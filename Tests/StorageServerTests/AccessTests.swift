@@ -184,6 +184,11 @@
             // As the tool does, beside a server that has the file open.
             let other = try HubTokens(besideStore: store)
             #expect(try await other.authenticate(text) == token)
+            for second in 0..<100 {
+                let now = Date(timeIntervalSinceReferenceDate: 800_000_000 + Double(second) / 7)
+                let (token, text) = try await tokens.create(name: "bob", grants: [], expiresAt: now + 90, now: now)
+                #expect(try await other.authenticate(text, now: now) == token)
+            }
             try await other.revoke(token.id)
             #expect(try await tokens.authenticate(text) == nil)
         }

@@ -101,8 +101,8 @@ extension HubTokens {
         let id = Hexadecimal.text(Self.random(8, using: &generator))
         let secret = Hexadecimal.text(Self.random(32, using: &generator))
         let token = HubToken(
-            id: id, name: name, grants: grants, tenant: tenant, administers: administers, createdAt: now,
-            expiresAt: expiresAt, revokedAt: nil)
+            id: id, name: name, grants: grants, tenant: tenant, administers: administers,
+            createdAt: now.asStored, expiresAt: expiresAt?.asStored, revokedAt: nil)
         let grantsText = try Self.encoded(grants)
         let tenantText = try tenant.map { try Self.encoded($0) }
         try await queue.write { db in
@@ -194,4 +194,9 @@ extension HubTokens {
 
 extension Unicode.Scalar {
     fileprivate var isControl: Bool { properties.generalCategory == .control || properties.generalCategory == .format }
+}
+
+extension Date {
+    /// As it comes back from the file: seconds since 1970 are coarser than those since 2001.
+    fileprivate var asStored: Date { Date(timeIntervalSince1970: timeIntervalSince1970) }
 }
