@@ -308,7 +308,8 @@ extension Outbox {
 
     /// Makes a parked write one that waits, and those of its origin.
     ///
-    /// What was parked for something that somebody else has done is made on what was pulled from now on, and so is what waits behind it.
+    /// What was parked for something that somebody else has done is made on what was pulled from now on, and so is what waits behind it
+    /// without a condition of its own.
     /// Where the document is gone, it is made again: changes are sent with all else that the document had here.
     /// - Returns: The rows; none where no write is parked there.
     mutating func retry(_ position: Int64, pulledUpTo end: Int64) -> [PendingWrite] {
@@ -327,7 +328,7 @@ extension Outbox {
         }
         let document = pending[first].document
         changed += (last + 1..<pending.endIndex).filter {
-            pending[$0].document == document && pending[$0].state == .waiting
+            pending[$0].document == document && pending[$0].state == .waiting && !pending[$0].isConditional
         }
         for index in changed { pending[index].base = max(pending[index].base, end) }
         return changed.map { pending[$0] }

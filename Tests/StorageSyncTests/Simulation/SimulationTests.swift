@@ -42,7 +42,8 @@ struct SimulationTests {
     }
 
     @Test(arguments: PlantedDefect.allCases) func aPlantedDefectIsFound(_ defect: PlantedDefect) {
-        let found = (1...400).first { !run($0, defect: defect).findings.isEmpty }
+        // The first has found the rarest, which takes some thousand seeds where the simulation has changed.
+        let found = ([1_090] + Array(1...5_000)).first { !run($0, defect: defect).findings.isEmpty }
         #expect(found != nil)
     }
 
