@@ -172,6 +172,8 @@ let package = Package(
         // Random conditions and a table of SQLite to answer them, for every suite that evaluates conditions.
         .target(
             name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"], path: "Tests/PredicateTestSupport"),
+        // Processes that tests talk to and kill.
+        .target(name: "ProcessTestSupport", path: "Tests/ProcessTestSupport"),
         .testTarget(
             name: "StorageCoreTests",
             dependencies: ["PredicateTestSupport", "StorageCore", "CSQLite"]),
@@ -220,7 +222,8 @@ let package = Package(
         .testTarget(
             name: "StorageHTTPTests",
             dependencies: [
-                "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit", "reader", "sync-worker",
+                "ProcessTestSupport", "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit", "reader",
+                "sync-worker",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
@@ -233,8 +236,9 @@ let package = Package(
         .testTarget(
             name: "StorageServerTests",
             dependencies: [
-                "StorageServer", "StorageHTTP", "StorageLifecycle", "StorageSync", "StorageTesting", "StorageKit",
-                "StorageLog", "StorageCore", "StorageKitMain", "sync-worker",
+                "PredicateTestSupport", "ProcessTestSupport", "StorageServer", "StorageHTTP", "StorageLifecycle",
+                "StorageSync", "StorageTesting", "StorageKit", "StorageLog", "StorageCore", "StorageKitMain",
+                "sync-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(
                     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
@@ -263,7 +267,9 @@ let package = Package(
             path: "Tests/CrashWorker"),
         // The devices that HubProcessTests and RESTKillTests kill.
         .executableTarget(
-            name: "sync-worker", dependencies: ["StorageHTTP", "StorageSync", "StorageKit"], path: "Tests/SyncWorker"),
+            name: "sync-worker",
+            dependencies: ["PredicateTestSupport", "StorageHTTP", "StorageSync", "StorageKit"], path: "Tests/SyncWorker"
+        ),
         // A disk and an allocator that record and fail, and the process that puts them in the place of the system's.
         .target(name: "FaultSupport", path: "Tests/FaultSupport", linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(

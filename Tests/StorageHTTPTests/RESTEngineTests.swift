@@ -204,7 +204,7 @@
             }
         }
 
-        /// Between the engine's look at the document and its write another device writes: the service's entity tags tell.
+        /// Between the engine's look at the document and its write another device writes: the service's entity tags show it.
         @Test func aConditionalWriteOverwritesNothing() async throws {
             try await run { server async throws in
                 let engine = engine(

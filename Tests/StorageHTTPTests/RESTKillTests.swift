@@ -1,5 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
+    import ProcessTestSupport
     import StorageHTTP
     import Testing
 
@@ -22,14 +23,14 @@
                     } else {
                         rest.worksAgain()
                     }
-                    let worker = try SyncWorker(store: store, origin: server.origin, prefix: "r\(round)")
-                    stored += try await worker.lines(20 + round * 3)
+                    let worker = try LineProcess("sync-worker", ["rest", store, server.origin, "r\(round)"])
+                    stored += await worker.next(20 + round * 3)
                     worker.kill()
-                    stored += worker.rest()
+                    stored += await worker.next { _ in false }
                 }
                 rest.worksAgain()
-                let last = try SyncWorker(store: store, origin: server.origin, prefix: "drain")
-                #expect(try await last.lines(1) == ["drained"])
+                let last = try LineProcess("sync-worker", ["rest", store, server.origin, "drain"])
+                #expect(await last.next(1) == ["drained"])
                 last.kill()
             }
             let arrived = Set(
@@ -46,67 +47,5 @@
         }
 
         private struct Arrived: Decodable { let id: String }
-    }
-
-    /// `sync-worker` as a process.
-    final class SyncWorker {
-        private let process = Process()
-        private let handle: FileHandle
-        private var buffer = Data()
-
-        init(store: String, origin: String, prefix: String) throws {
-            let output = Pipe()
-            handle = output.fileHandleForReading
-            process.executableURL = Self.executable
-            process.arguments = ["rest", store, origin, prefix]
-            process.standardOutput = output
-            try process.run()
-        }
-
-        /// The next lines.
-        func lines(_ count: Int) async throws -> [String] {
-            var lines: [String] = []
-            while lines.count < count {
-                if let line = nextLine() {
-                    lines.append(line)
-                    continue
-                }
-                let data = handle.availableData
-                guard !data.isEmpty else { break }
-                buffer.append(data)
-            }
-            return lines
-        }
-
-        func kill() {
-            Foundation.kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
-
-        /// What was printed before it was killed.
-        func rest() -> [String] {
-            buffer.append(handle.readDataToEndOfFile())
-            var lines: [String] = []
-            while let line = nextLine() { lines.append(line) }
-            return lines
-        }
-
-        private func nextLine() -> String? {
-            guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-            let line = String(decoding: buffer[buffer.startIndex..<end], as: UTF8.self)
-            buffer = Data(buffer[buffer.index(after: end)...])
-            return line
-        }
-
-        /// Beside the tests.
-        private static let executable: URL = {
-            var folder = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-            while folder.path != "/" {
-                folder.deleteLastPathComponent()
-                let worker = folder.appendingPathComponent("sync-worker")
-                if FileManager.default.isExecutableFile(atPath: worker.path) { return worker }
-            }
-            return folder
-        }()
     }
 #endif

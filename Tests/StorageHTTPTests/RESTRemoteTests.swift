@@ -243,6 +243,8 @@
                     server.requests.map(\.path) == [
                         "/v1/users/7/errands?title=a%20b%26c&priority%5Bgt%5D=2&tags%5Bin%5D=x%2Cy&sort=-priority%2Cid&limit=5"
                     ])
+                let list = QueryBuilder().where("tags", in: ["x,y"])
+                await #expect(throws: StorageError.self) { _ = try await remote.getDocuments(query: list) }
                 let cursor = QueryBuilder().order(by: "id").start(after: ["a"])
                 await #expect(throws: StorageError.self) { _ = try await remote.getDocuments(query: cursor) }
                 let plain = self.remote(server)

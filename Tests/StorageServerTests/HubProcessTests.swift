@@ -1,5 +1,7 @@
 #if STORAGE_SERVER
     import Foundation
+    import PredicateTestSupport
+    import ProcessTestSupport
     import Testing
 
     @testable import StorageHTTP
@@ -136,7 +138,7 @@
         @Test(arguments: seeds) func everybodyEndsEqual(seed: UInt64) async throws {
             let folder = try TemporaryDirectory()
             let hub = folder.path("hub.sqlite")
-            var random = SplitMix(state: seed)
+            var random = PredicateGenerator(seed: seed)
             var server = try await Server(hub)
             let proxy = try await FaultyProxy(to: server.port, seed: seed)
             let tokens = try HubTokens(besideStore: hub)

@@ -1,5 +1,6 @@
 #if STORAGE_SERVER
     import Foundation
+    import ProcessTestSupport
     import NIOHTTP1
     import Testing
 

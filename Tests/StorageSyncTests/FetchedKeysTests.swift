@@ -17,8 +17,8 @@ import Testing
         }
         #expect(keys.usedBytes < 2 * FetchedKeys.cacheBytes)
         var missing: [StorageValue] = []
-        try keys.findMissing(isCut: false, skips: false) { take in
-            for number in 0..<400_000 { try take(Self.key(number)) }
+        try keys.findMissing(isCut: false, skips: false) { visit in
+            for number in 0..<400_000 { try visit(Self.key(number)) }
         }
         #expect(keys.usedBytes < 2 * FetchedKeys.cacheBytes)
         try keys.forEachMissing { missing.append($0) }
@@ -31,8 +31,8 @@ import Testing
         try keys.insert(rows.filter(\.isUppercase).map { .text("\($0)") })
         // It may run again.
         for _ in 0..<2 {
-            try keys.findMissing(isCut: isCut, skips: skips) { take in
-                for row in rows { try take(.text("\(row)")) }
+            try keys.findMissing(isCut: isCut, skips: skips) { visit in
+                for row in rows { try visit(.text("\(row)")) }
             }
         }
         var found = ""
@@ -59,13 +59,13 @@ import Testing
         for fetched in all {
             let keys = try FetchedKeys()
             try keys.insert([fetched])
-            try keys.findMissing(isCut: false, skips: false) { take in for key in all { try take(key) } }
+            try keys.findMissing(isCut: false, skips: false) { visit in for key in all { try visit(key) } }
             var missing: [StorageValue] = []
             try keys.forEachMissing { missing.append($0) }
             #expect(missing.count == all.count - 1)
         }
         try keys.insert(all + all)
-        try keys.findMissing(isCut: false, skips: false) { take in for key in all { try take(key) } }
+        try keys.findMissing(isCut: false, skips: false) { visit in for key in all { try visit(key) } }
         try keys.forEachMissing { Issue.record("\($0) was fetched") }
     }
 

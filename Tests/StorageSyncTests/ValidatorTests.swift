@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// Then the query can't tell which rows the remote speaks of.
+    /// Then the query doesn't say which rows the remote speaks of.
     @Test func anyChangeTakesItWhereOtherRowsWereFetched() async throws {
         let rows = [Household.chore(1, priority: 1), Household.chore(2, priority: 7)]
         #expect(try await isAskedForNews(merge: .upsert, rows: rows) { _ in })

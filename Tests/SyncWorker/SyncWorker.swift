@@ -1,5 +1,6 @@
 #if STORAGE_HTTP
     import Foundation
+    import PredicateTestSupport
     import StorageHTTP
     import StorageKit
     import StorageSync
@@ -20,7 +21,7 @@
         let name: String
         let container: PersistenceContainer
         let engine: CollectionSyncEngine<Note>
-        var random: Random
+        var random: PredicateGenerator
         var count: Int
 
         static func main() async throws {
@@ -41,7 +42,7 @@
             }
             let notes = try await container.storage.query(Note.self).fetch()
             var worker = SyncWorker(
-                name: arguments[4], container: container, engine: engine, random: Random(state: seed),
+                name: arguments[4], container: container, engine: engine, random: PredicateGenerator(seed: seed),
                 count: notes.filter { $0.author == arguments[4] }.map(\.count).max() ?? 0)
             let listening = Task { await engine.startListening() }
             say("ready")
@@ -105,19 +106,6 @@
             encoder.outputFormatting = .sortedKeys
             let notes = try await container.storage.query(Note.self).fetch().sorted { $0.id < $1.id }
             Self.say(String(decoding: try encoder.encode(notes), as: UTF8.self))
-        }
-    }
-
-    /// xorshift64*, as it is published by S. Vigna: the same writes for the same seed.
-    struct Random {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state == 0 ? 0x9E37_79B9_7F4A_7C15 : state
-            state ^= state >> 12
-            state ^= state << 25
-            state ^= state >> 27
-            return state &* 0x2545_F491_4F6C_DD1D >> 8
         }
     }
 #else

@@ -20,20 +20,20 @@
         ) async throws -> Documents<T>? {
             var request = Request(path: collection, items: items, validator: validator)
             var values: [T] = []
-            var seen: Set<String> = []
+            var circle = PageCircle()
             var first: String?
-            for _ in 0..<Self.maximumPages {
+            for page in 0..<Self.maximumPages {
                 let (answer, target) = try await answer(to: request)
                 guard answer.status.code != 304 else { return nil }
-                values += try page(type, answer.body, of: target)
-                if seen.isEmpty, !answer.wasRedirected {
+                values += try documents(type, in: answer.body, of: target)
+                if page == 0, !answer.wasRedirected {
                     first = HTTPValidator(of: answer.headers, from: target.text, now: Date())?.text
                 }
                 guard let next = try next(behind: answer, of: target, request) else {
-                    return Documents(values: values, validator: seen.isEmpty ? first : nil)
+                    return Documents(values: values, validator: page == 0 ? first : nil)
                 }
                 // A server that leads in a circle would be followed for ever.
-                guard seen.insert(next.items.isEmpty ? next.path : "\(next.items)").inserted else {
+                guard !circle.closes(with: next.items.isEmpty ? next.path : "\(next.items)") else {
                     throw badLink(target, "leads to a page that was fetched before")
                 }
                 request = next
@@ -43,7 +43,9 @@
                 remedy: "Listen with a query, or ask for larger pages.")
         }
 
-        private func page<T: DataSyncModelProtocol>(_ type: T.Type, _ body: Data, of target: HTTPTarget) throws -> [T] {
+        private func documents<T: DataSyncModelProtocol>(
+            _ type: T.Type, in body: Data, of target: HTTPTarget
+        ) throws -> [T] {
             do {
                 guard let field = configuration.itemsField else { return try DocumentJSON.value([T].self, of: body) }
                 let items = try DocumentJSON.text(at: field, in: body)

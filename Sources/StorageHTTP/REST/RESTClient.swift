@@ -47,8 +47,8 @@
                 method: HTTPMethod(rawValue: request.method))
             exchange.content = request.body.map { HTTPExchange.Content(type: $0.type, bytes: $0.bytes) }
             if !request.isRead {
-                let isTold = configuration.rejectionReason != nil
-                exchange.readsBody = { isTold && 400..<500 ~= $0 }
+                let wantsReason = configuration.rejectionReason != nil
+                exchange.readsBody = { wantsReason && 400..<500 ~= $0 }
             }
             return try await exchange.answer()
         }

@@ -61,7 +61,7 @@
         public var pollingInterval: Duration?
         /// The path of a document behind the base URL. `COLLECTION/ID` unless set, with the id percent-encoded.
         public var documentPath: @Sendable (_ collection: String, _ id: String) -> String
-        /// What is said of a write that is parked, made of the body of the answer. Only the status is told unless set: bodies may hold
+        /// What is said of a write that is parked, made of the body of the answer. Unless set, it is the status alone: bodies may hold
         /// what isn't for everybody's eyes.
         public var rejectionReason: (@Sendable (_ status: Int, _ body: Data) -> String?)?
         /// How long a request may take, to the last byte.

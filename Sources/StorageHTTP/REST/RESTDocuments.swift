@@ -77,7 +77,7 @@
         private func conditions(of id: String, in collection: String) -> [String: String] {
             let state = states.removeValue(forKey: "\(collection)/\(id)")
             guard RemoteWrite.current?.isConditional == true else { return [:] }
-            // Weak tags don't tell whether two documents are the same to the byte (RFC 9110, section 13.1.1).
+            // Weak tags don't say whether two documents are the same to the byte (RFC 9110, section 13.1.1).
             return switch state {
             case .tag(let tag) where !tag.hasPrefix("W/"): ["If-Match": tag]
             case .absent: ["If-None-Match": "*"]

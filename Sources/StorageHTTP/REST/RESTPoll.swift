@@ -2,10 +2,10 @@
     internal import Foundation
     internal import StorageSync
 
-    /// Asks again and again for what a collection or a query has, and tells what has changed.
+    /// Polls a collection or a query, and yields what has changed.
     ///
     /// What it compares with first is what somebody else has fetched meanwhile, where somebody has: whoever opens its streams and then
-    /// fetches the collection misses nothing in between, and the collection isn't fetched twice. Where nobody has, everything is told.
+    /// fetches the collection misses nothing in between, and the collection isn't fetched twice. Where nobody has, everything is yielded.
     @MainActor
     final class RESTPoll<T: DataSyncModelProtocol> {
         private let client: RESTClient

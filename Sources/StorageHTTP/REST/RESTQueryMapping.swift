@@ -44,21 +44,31 @@
 
         /// A value as it stands in a URL: texts as they are, lists with commas, all else as JSON.
         ///
-        /// - Throws: `StorageError` with the code `invalid-value` where it can't be written as JSON.
+        /// - Throws: `StorageError` with the code `invalid-value` where it can't be written as JSON, or a text of a list has a comma in it.
         public static func text(_ value: any DMCodableSendable) throws -> String {
-            text(try DocumentJSON.value(JSONValue.self, of: DocumentJSON.data(value)))
+            try text(try DocumentJSON.value(JSONValue.self, of: DocumentJSON.data(value)))
         }
 
-        private static func text(_ value: JSONValue) -> String {
+        private static func text(_ value: JSONValue) throws -> String {
             switch value {
             case .null: "null"
             case .bool(let value): value ? "true" : "false"
             case .integer(let value): "\(value)"
             case .number(let value): "\(value)"
             case .string(let value): value
-            case .array(let values): values.map(text).joined(separator: ",")
-            case .object: (try? DocumentJSON.text(value)) ?? ""
+            case .array(let values): try values.map(element).joined(separator: ",")
+            case .object: try DocumentJSON.text(value)
             }
+        }
+
+        private static func element(_ value: JSONValue) throws -> String {
+            let text = try text(value)
+            guard !text.contains(",") else {
+                throw StorageError(
+                    .invalidValue, "The list has the value \(text.debugDescription), which would be two in a URL.",
+                    remedy: "Give the remote a queryMapping of your own that writes lists as the service reads them.")
+            }
+            return text
         }
     }
 

@@ -51,7 +51,7 @@
         /// A document as it is, and as each poll finds it changed; it ends behind the first without a polling interval.
         public func streamDocument(id: String) -> AsyncThrowingStream<T?, any Error> { documents.stream(id) }
 
-        /// What each poll finds changed. It tells nothing without a polling interval.
+        /// What each poll finds changed; nothing without a polling interval.
         public func streamCollectionUpdates() -> (
             updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
         ) { stream { [] } }
@@ -65,7 +65,7 @@
         private func items(of query: QueryBuilder) throws -> [URLQueryItem] {
             guard let mapping = documents.configuration.queryMapping else {
                 throw StorageError(
-                    .misuse, "The REST remote isn't told how queries stand in a URL.",
+                    .misuse, "The REST remote has no mapping of queries to URLs.",
                     remedy:
                         "Give its configuration a queryMapping, or look in the collection: getDocumentsAsync(where:).")
             }

@@ -39,9 +39,8 @@
         /// The connection that ``SQLiteClient/nio`` works on.
         ///
         /// ```swift
-        /// await prepareDependencies {
-        ///     $0.defaultSQLiteConnection = try! await SQLiteConnection.open(storage: .file(path: path))
-        /// }
+        /// let connection = try await SQLiteConnection.open(storage: .file(path: path))
+        /// prepareDependencies { $0.defaultSQLiteConnection = connection }
         /// ```
         ///
         /// Where the SwiftNIO engine is the only one, `\.sqliteClient` works on it too, unless another client was given.

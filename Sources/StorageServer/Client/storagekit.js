@@ -944,7 +944,7 @@ class LocalStore {
             const changed = new Set();
             for (const { collection, id, operation, fields, isConditional } of some) {
                 const base = record.followed.get(collection)?.position ?? 0;
-                // With no other write between them, the hub can't tell two writes that were never sent from one.
+                // With no other write between them, two writes that were never sent are one to the hub.
                 const merges = last?.state === "waiting" && !last.wasSent && last.collection === collection
                     && last.id === id && last.base === base && last.isConditional === isConditional
                     && last.operation !== "delete" && operation === "patch";
@@ -1212,7 +1212,7 @@ function move(writes, write, state, details = {}) {
 }
 
 /**
- * Gives a write the outcome that the hub tells.
+ * Gives a write the outcome that the hub reports.
  * @returns {boolean} Whether it is confirmed by that.
  */
 function take(tables, write, { status, position, reason, detail }, isUnreadable) {

@@ -159,7 +159,7 @@ extension HubRemote {
             } onCancel: {
                 task.cancel()
             }
-        } catch  where task.isCancelled && !Task.isCancelled {
+        } catch _ where task.isCancelled && !Task.isCancelled {
             // Nobody listens any more.
             return nothing
         }

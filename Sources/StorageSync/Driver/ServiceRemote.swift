@@ -20,13 +20,13 @@ internal import StorageCore
 ///
 /// Isolation: an actor; the service is called on the main actor, and only while its path is the one of this remote.
 actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
-    private let access: RemoteAccess<T>
-    private let store: SyncStore<T>
-    private let since: Int64
+    let access: RemoteAccess<T>
+    let store: SyncStore<T>
+    let since: Int64
     /// Of a remote of single documents, the one that is listened to.
     private let document: String?
 
-    private enum Listener {
+    enum Listener {
         case off
         /// To be begun with the next pull.
         case due
@@ -35,7 +35,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
         case failed(any Error)
     }
 
-    private var listener = Listener.off
+    private(set) var listener = Listener.off
     /// What is listened to; nil for the whole collection.
     private var query: (builder: QueryBuilder, evaluation: QueryEvaluation)?
     private(set) var snapshotEnd: Int64?
@@ -55,7 +55,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     /// The page that was handed out last.
     private var page: SyncPage?
     /// What is done to documents by writes that are being sent or aren't saved as taken, by the numbers of their pushes.
-    private var unsaved: [Int64: [String: [DocumentOperation]]] = [:]
+    var unsaved: [Int64: [String: [DocumentOperation]]] = [:]
     private enum Fetch {
         case underWay
         case again
@@ -67,18 +67,18 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     private var changedIds: Set<String> = []
     private var deletedIds: Set<String> = []
     /// Documents that were sent to while the collection was being fetched: it may have them as they were before.
-    private var sentWhileFetching: Set<String> = []
-    /// How often writes were told to be in conflict, by origin: to the service they are others each time.
-    private var rebases: [Int64: Int] = [:]
+    var sentWhileFetching: Set<String> = []
+    /// How often the service has reported a conflict for a write, by origin: each time it is another write to the service.
+    var rebases: [Int64: Int] = [:]
     /// Of the documents that were sent last.
-    private var rows = RecentRows()
-    private var lastPush: Task<[NumberedResult], any Error>?
+    var rows = RecentRows()
+    var lastPush: Task<[NumberedResult], any Error>?
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
 
     /// The longest time that a pull waits for something to answer.
     private static var longestPull: Duration { .seconds(25) }
     /// Behind this time no further write of a batch is begun.
-    private static var longestPush: Duration { .seconds(20) }
+    static var longestPush: Duration { .seconds(20) }
     private static var pageSize: Int { 1_000 }
 
     init(_ access: RemoteAccess<T>, store: SyncStore<T>, since: Int64, document: String?) {
@@ -109,7 +109,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
         }
     }
 
-    @MainActor private func checkPath() throws {
+    @MainActor func checkPath() throws {
         guard access.path() == store.path else { throw RemoteError.unauthorized }
     }
 
@@ -118,189 +118,6 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
         let duration = (error as? any RetryableError)?.retryAfter
         // More than an hour isn't waited for anyway.
         return .retryable(afterMicroseconds: duration.map { Int64(min(max(0, $0.seconds), 86_400) * 1_000_000) })
-    }
-}
-
-// MARK: Writing
-
-extension ServiceRemote {
-    /// Sends a batch behind the one before, which may be under way still though its answer isn't waited for any more.
-    private func push(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult] {
-        let before = lastPush
-        let push = Task {
-            _ = await before?.result
-            try Task.checkCancellation()
-            return try await sendAll(origins, from: first, behind: position)
-        }
-        lastPush = push
-        return try await withTaskCancellationHandler {
-            try await push.value
-        } onCancel: {
-            push.cancel()
-        }
-    }
-
-    /// Sends writes one after another, as many as there is time for. One that fails for a passing reason holds back its document
-    /// only, unless the next document's fails too: then the remote can't be reached.
-    private func sendAll(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult]
-    {
-        let deadline = ContinuousClock.now + Self.longestPush
-        let (writes, recent) = try await store.outgoingWrites(of: origins, since: since, rows: rows)
-        rows = recent
-        var results: [NumberedResult] = []
-        var blocked: Set<String> = []
-        var failures = 0
-        var failure: (any Error)?
-        for (place, origin) in origins.enumerated() {
-            let write =
-                writes[origin]
-                ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0, key: "")
-            let id = write.document
-            var result = WriteResult.blocked
-            if failures < 2, !blocked.contains(id), place == 0 || ContinuousClock.now < deadline {
-                do {
-                    result = try await attempt(write, origin, in: first, behind: position)
-                    failures = 0
-                    if result == .blocked {
-                        failure = RemoteError.conflict("somebody else has changed the document \"\(id)\"")
-                    }
-                } catch is CancellationError {
-                    throw CancellationError()
-                } catch {
-                    failure = error
-                    failures = self.failure(error) == .unauthorized ? 2 : failures + 1
-                }
-                if case .applied = result {} else { blocked.insert(id) }
-            }
-            results.append(NumberedResult(number: first + Int64(place), result: result))
-        }
-        if let failure, results.allSatisfy({ $0.result == .blocked }) { throw failure }
-        return results
-    }
-
-    /// Sends a write, unless it is conditional and its document has changed.
-    ///
-    /// - Parameters:
-    ///   - number: Of the push that the write is a part of.
-    ///   - position: How far the service was received.
-    /// - Returns: `blocked` where the write is to be sent again, on what the document is now.
-    private func attempt(
-        _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64
-    ) async throws -> WriteResult {
-        if write.isConditional, let rejection = try await conflict(of: write, in: number, behind: position) {
-            return .rejected(rejection)
-        }
-        sentWhileFetching.insert(write.document)
-        unsaved[number, default: [:]][write.document, default: []].append(write.operation)
-        do {
-            let result = try await send(write.operation, to: write.document, as: remoteWrite(write, origin))
-            rebases[origin] = nil
-            return result
-        } catch RemoteError.conflict(let reason) {
-            return try await rebase(write, origin, in: number, behind: position, reason)
-        }
-    }
-
-    /// Asks the service for a document, and compares it with what it was known to have.
-    ///
-    /// - Parameters:
-    ///   - number: Of the push that the write is a part of.
-    ///   - position: How far the service was received.
-    /// - Returns: Why the write isn't to be sent; nil where nobody else has changed the document. What somebody has changed is received.
-    private func conflict(
-        of write: OutgoingWrite, in number: Int64, behind position: Int64
-    ) async throws -> WriteRejection? {
-        let (known, changePosition) = try await store.remoteDocument(write.document, since: since)
-        // Received after the write was numbered.
-        if changePosition > write.base { return known == nil ? .deleted : .conflict(at: changePosition) }
-        switch try await compare(known, with: write, in: number) {
-        // Where it is what the write makes of it, the write was taken before, and its answer got lost.
-        case .known, .written: return nil
-        case .changed(.deleted): return .deleted
-        case .changed: return .conflict(at: position + 1)
-        }
-    }
-
-    /// What a service has of a document.
-    private enum Comparison {
-        /// What it was known to have.
-        case known
-        /// What a write makes of that.
-        case written
-        case changed(RemoteAccess<T>.Change)
-    }
-
-    /// Fetches a document. What somebody has changed is received.
-    private func compare(
-        _ document: DocumentFields?, with write: OutgoingWrite, in number: Int64
-    ) async throws -> Comparison {
-        var known = document
-        for operation in unsaved[number]?[write.document] ?? [] { operation.apply(to: &known) }
-        var wanted = known
-        write.operation.apply(to: &wanted)
-        let change = try await fetch(write.document)
-        if change.fields == known { return .known }
-        if change.fields == wanted { return .written }
-        if case .on = listener { refetch(write.document) } else { take(change) }
-        return .changed(change)
-    }
-
-    /// What becomes of a write that the service has refused because its document has changed.
-    private func rebase(
-        _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64, _ reason: String
-    ) async throws -> WriteResult {
-        rebases[origin, default: 0] += 1
-        // It has changed nothing, so what is received of its document needn't wait for it.
-        if let operations = unsaved[number]?[write.document] {
-            unsaved[number]?[write.document] = operations.count > 1 ? Array(operations.dropLast()) : nil
-        }
-        let known = try await store.remoteDocument(write.document, since: since).fields
-        switch try await compare(known, with: write, in: number) {
-        case .known: return .rejected(.invalid(reason))
-        case .written: return .applied(at: 0)
-        case .changed(.deleted) where write.isConditional: return .rejected(.deleted)
-        case .changed where write.isConditional: return .rejected(.conflict(at: position + 1))
-        case .changed: return .blocked
-        }
-    }
-
-    private func remoteWrite(_ write: OutgoingWrite, _ origin: Int64) -> RemoteWrite {
-        let rebases = rebases[origin].map { ".c\($0)" } ?? ""
-        return RemoteWrite(idempotencyKey: write.key + rebases, isConditional: write.isConditional)
-    }
-
-    @MainActor private func send(
-        _ operation: DocumentOperation, to id: String, as write: RemoteWrite
-    ) async throws -> WriteResult {
-        do {
-            try await RemoteWrite.$current.withValue(write) { try await send(operation, to: id) }
-            return .applied(at: 0)
-        } catch RemoteError.notFound {
-            return .rejected(.missing)
-        } catch RemoteError.rejected(let reason) {
-            return .rejected(.invalid(reason))
-        } catch let error as StorageError where error.code == .invalidValue {
-            // What the store has isn't such a document, and won't be one the next time.
-            return .rejected(.invalid(error.message))
-        }
-    }
-
-    @MainActor private func send(_ operation: DocumentOperation, to id: String) async throws {
-        // Nothing is awaited between this and the call: the service finds the path that was compared.
-        try checkPath()
-        switch operation {
-        case .save(let fields): try await access.save(fields.document())
-        case .patch(let patch) where access.capabilities.contains(.partialUpdates):
-            try await access.update(id, try JSONValue.fields(patch))
-        case .patch(let patch):
-            var fields = try DocumentFields(encoding: try await access.get(id))
-            fields.apply(patch)
-            try checkPath()
-            try await access.save(fields.document())
-        case .delete:
-            do { try await access.delete(id) } catch RemoteError.notFound {}
-        case .nothing: break
-        }
     }
 }
 
@@ -474,7 +291,7 @@ extension ServiceRemote {
         return page?.changes.contains { $0.position > position && $0.document.id == id } ?? false
     }
 
-    private func take(_ change: RemoteAccess<T>.Change) {
+    func take(_ change: RemoteAccess<T>.Change) {
         received.append(Received(change: change, isSnapshot: false))
         wake()
     }
@@ -500,7 +317,7 @@ extension ServiceRemote {
     }
 
     /// Fetches a document, once more where something is received of it meanwhile: that may be newer or older.
-    private func refetch(_ id: String) {
+    func refetch(_ id: String) {
         guard fetches.updateValue(.again, forKey: id) == nil else { return }
         let number = generation
         Task { await fetchAgain(id, number) }
@@ -532,7 +349,7 @@ extension ServiceRemote {
         }
     }
 
-    @MainActor private func fetch(_ id: String) async throws -> RemoteAccess<T>.Change {
+    @MainActor func fetch(_ id: String) async throws -> RemoteAccess<T>.Change {
         try checkPath()
         do {
             let document = try await access.get(id)
@@ -566,7 +383,7 @@ extension ServiceRemote {
             isDoubtful = deletedIds.contains(change.id)
         case .deleted:
             deletedIds.insert(change.id)
-            // What a query doesn't find any more may be told like this.
+            // What a query doesn't find any more may be reported as a deletion.
             isDoubtful = changedIds.contains(change.id) || query != nil
         }
         if isDoubtful || fetches[change.id] != nil { refetch(change.id) } else { take(change) }

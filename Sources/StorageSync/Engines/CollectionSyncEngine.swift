@@ -81,7 +81,7 @@ extension CollectionSyncEngine {
     ///
     /// Documents that the query doesn't find aren't taken out of the store: those that were saved here or received before stay, and so do
     /// those that leave the query, as what they have become. What the store has is kept as the remote has it for as long as the remote's
-    /// stream tells of it. So ``currentCollection`` may hold more than the query finds; ``getDocuments(where:)`` tells them apart.
+    /// stream reports it. So ``currentCollection`` may hold more than the query finds; ``getDocuments(where:)`` tells them apart.
     ///
     /// A collection of a hub is followed as a whole, whatever the query.
     ///

@@ -32,7 +32,7 @@ final class SyncController<T: DataSyncModelProtocol> {
     @ObservationIgnored private var statusFeed: Task<Void, Never>?
     /// Whether it was logged what the remote can't do.
     @ObservationIgnored private var hasLoggedLimits = false
-    /// The followed document as a logger was told it last, as JSON.
+    /// The followed document as a logger has it, as JSON.
     @ObservationIgnored private var userProperties: (id: String, json: String)?
     @ObservationIgnored private var statusListeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
 
@@ -231,7 +231,7 @@ extension SyncController {
         tellUserProperties()
     }
 
-    /// Tells the logger what the followed document says of the user, once for each state of it.
+    /// Gives the logger the user's properties of the followed document, once for each state of it.
     private func tellUserProperties() {
         guard let logger, case .document = extent, let document = documents.first,
             let json = try? DocumentFields(encoding: document).json, userProperties?.json != json

@@ -26,10 +26,10 @@ struct HubLog {
     /// Who made the event at a position; nil for a write of the hub's own program.
     /// - Complexity: O(1), and fast for positions in their order: those of a segment are read together.
     func source(at position: Int64) throws -> HubSource? {
-        guard let batch = try reader.batch(containing: position) else {
+        guard let outline = try reader.outline(containing: position) else {
             throw StorageError.corruptLog("position @\(position) is missing")
         }
-        return HubSource(batch.commit(ofEvent: Int(position - batch.header.first)).metadata)
+        return HubSource(outline.commit(ofEvent: Int(position - outline.header.first)).metadata)
     }
 
     /// The net change of each document over a part of the log, by position.

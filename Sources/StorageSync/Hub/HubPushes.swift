@@ -43,7 +43,7 @@ final class HubPushes: Sendable {
         while let jobs = take() {
             do {
                 for (job, outcome) in zip(jobs, try await apply(jobs)) { job.continuation.resume(with: outcome) }
-            } catch  where jobs.count > 1 && !error.isOfTheStore {
+            } catch let error where jobs.count > 1 && !error.isOfTheStore {
                 // One of them has ended the transaction for all: each by itself.
                 for job in jobs { await applyAlone(job) }
             } catch {

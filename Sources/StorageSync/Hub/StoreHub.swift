@@ -163,7 +163,7 @@ extension StoreHub {
             let log = try HubLog(db)
             guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
             if isFirst { return try Self.documents(in: scope, log, db, limit: limit) }
-            // To where the tail goes on: what lies behind it is told to those who wait.
+            // To where the tail goes on: those who wait get what lies behind it.
             let end = passesTail ? log.head : end
             guard position < end else { return Page(changes: [], end: position) }
             // No more events than a page has room for changes: in a page that was cut between two events of a document, the

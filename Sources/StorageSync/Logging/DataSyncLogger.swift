@@ -11,7 +11,7 @@
 @MainActor
 public protocol DataSyncLogger: Sendable {
     func trackEvent(event: any DataSyncLogEvent)
-    /// Properties of the user, for all events from now on. Engines of single documents tell the `eventParameters` of the document that they
+    /// Properties of the user, for all events from now on. Engines of single documents pass the `eventParameters` of the document that they
     /// follow, whenever those are others; with high priority where it is another document than before.
     func addUserProperties(dict: [String: Any], isHighPriority: Bool)
 }

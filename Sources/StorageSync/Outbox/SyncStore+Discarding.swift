@@ -5,7 +5,7 @@ internal import StorageLog
 
 /// Writes that were discarded while no engine was open.
 ///
-/// What a document is without them only its type can tell: what a remote has is kept as the type's JSON, and rows are made by it. So
+/// What a document is without them only its type knows: what a remote has is kept as the type's JSON, and rows are made by it. So
 /// ``OutboxStatus`` marks them, and the engine gives them up before it does anything else.
 extension SyncStore {
     /// How many of them a commit names.

@@ -40,22 +40,22 @@ extension SyncStore {
     private func apply(_ transaction: SyncTransaction, to row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         let db = tx.database
         let documents = documentReader(tx)
-        let told = Dictionary(grouping: try changes(of: transaction, in: db), by: \.document.id)
+        let received = Dictionary(grouping: try changes(of: transaction, in: db), by: \.document.id)
         var concerned: [String: ConcernedDocument] = [:]
         for (id, finished) in try finish(transaction, pulledUpTo: row.record.position, in: db) {
-            if told[id] == nil, finished.isAllThere, try isLogBase(of: id, in: db) { continue }
+            if received[id] == nil, finished.isAllThere, try isLogBase(of: id, in: db) { continue }
             let base = try base(of: id, since: row.since, in: db, documents, first: finished.first)
             var document = ConcernedDocument(
                 remote: base, expected: base, hadPending: true, needsReplay: finished.needsReplay)
             for write in finished.taken {
                 let operation = try documents.operation(of: write, since: row.since)
                 operation.apply(to: &document.expected)
-                // What a remote with positions has applied, its pages tell.
-                if write.remotePosition == 0, !finished.isTold(write) { operation.apply(to: &document.remote) }
+                // What a remote with positions has applied is in its pages.
+                if write.remotePosition == 0, !finished.isReceived(write) { operation.apply(to: &document.remote) }
             }
             concerned[id] = document
         }
-        for (id, changes) in told {
+        for (id, changes) in received {
             let operations = changes.map { DocumentOperation($0.operation) }
             var document =
                 try concerned[id]
@@ -66,7 +66,7 @@ extension SyncStore {
         }
         try outbox.save(transaction.writes, in: db)
         for position in transaction.removed { try outbox.remove(position, in: db) }
-        if transaction.isComplete { try removeAll(butThoseOf: Set(told.keys), tx) }
+        if transaction.isComplete { try removeAll(butThoseOf: Set(received.keys), tx) }
         for (id, document) in concerned {
             if document.hadPending, document.expected == document.remote, !document.needsReplay {
                 try advanceBase(of: id, to: document.remote, in: db)
@@ -74,13 +74,13 @@ extension SyncStore {
             }
             let shown = try put(document, of: id, since: row.since, documents, in: db)
             // A document that was taken out of the store stays out when a write of it is confirmed.
-            let isReceived = told[id]?.contains { $0.ownOrigin == nil } ?? false
+            let isReceived = received[id]?.contains { $0.ownOrigin == nil } ?? false
             if row.isCleared, !isReceived, try table.get(id, db) == nil { continue }
             try write(shown, of: id, tx)
         }
     }
 
-    /// What a transaction tells of documents. A complete page tells of those with pending writes that they are gone, by not naming them.
+    /// What a transaction has received. Documents with pending writes that a complete page doesn't name are deleted.
     private func changes(of transaction: SyncTransaction, in db: Database) throws -> [RemoteChange] {
         guard transaction.isComplete else { return transaction.changes }
         let named = Set(transaction.changes.map(\.document.id))
@@ -117,9 +117,9 @@ extension SyncStore {
         /// The origins that the transaction's changes tell.
         let origins: Set<Int64>
 
-        func isTold(_ write: PendingWrite) -> Bool { origins.contains(write.remoteName) }
+        func isReceived(_ write: PendingWrite) -> Bool { origins.contains(write.remoteName) }
 
-        /// Whether the remote has what these writes have made of the document, without telling it.
+        /// Whether the remote has what these writes have made of the document, without a page that has it.
         var isAllThere: Bool { !needsReplay && taken.allSatisfy { $0.remotePosition == 0 } }
     }
 
@@ -141,7 +141,7 @@ extension SyncStore {
                 let id = write.document.id
                 let first = try outbox.firstPending(of: id, in: db)
                 var writes = finished[id] ?? FinishedWrites(first: first, origins: origins)
-                let isGivenUp = write.isParked && !writes.isTold(write)
+                let isGivenUp = write.isParked && !writes.isReceived(write)
                 // Remotes without positions apply everything at 0.
                 let isKnown = write.remotePosition.map { $0 > 0 && $0 <= pulled } ?? false
                 if !isGivenUp, !isKnown { writes.taken.append(write) }

@@ -2,13 +2,15 @@
 /// is exchanged after 1, 2, 4, 8 … pages, so it is part of the circle sooner or later, and comes again.
 ///
 /// Source: Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980, section 2.
-struct PageCircle: Sendable {
+package struct PageCircle: Sendable {
     private var kept: String?
     private var pages = 0
     private var limit = 1
 
+    package init() {}
+
     /// - Returns: Whether the cursor is one that came before.
-    mutating func closes(with cursor: String) -> Bool {
+    package mutating func closes(with cursor: String) -> Bool {
         if cursor == kept { return true }
         pages += 1
         if pages == limit {

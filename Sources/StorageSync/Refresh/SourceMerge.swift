@@ -154,10 +154,10 @@ extension SourceMerge {
         let isOrdered = isCut || skips
         let place = table.shape.key.first ?? 0
         let text = try isOrdered ? query.select(limit: nil) : query.aggregate(quoted(table.keyColumn))
-        try fetched.findMissing(isCut: isCut, skips: skips) { take in
+        try fetched.findMissing(isCut: isCut, skips: skips) { visit in
             try text.run(tx.database) { statement in
                 let found = StatementRows(statement: statement)
-                while try found.next() { try take(found.row.value(at: isOrdered ? Int32(place) : 0)) }
+                while try found.next() { try visit(found.row.value(at: isOrdered ? Int32(place) : 0)) }
             }
         }
     }

@@ -33,7 +33,7 @@ struct SourceWindow<Element: RegisteredEntity>: Sendable {
         return "\(name) \(text.sql) [\(text.values)]"
     }
 
-    /// Whether the query's rows can be told from others when the log tells that they were changed.
+    /// Whether an event shows that one of the query's rows was changed.
     ///
     /// What a closure makes of fetched rows may depend on any row, and conditions in SQL on anything.
     var isDecidable: Bool {

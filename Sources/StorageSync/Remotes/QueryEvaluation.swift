@@ -56,7 +56,7 @@ package struct QueryEvaluation: Sendable {
         (self.start, self.end, self.limit, self.isLimitedToLast) = (start, end, limit, isLimitedToLast)
     }
 
-    /// A query of which every document can tell by itself whether it is found.
+    /// A query that each document meets or doesn't, whatever the others are.
     ///
     /// - Throws: As ``init(_:)``; `misuse` for one with a limit or a cursor.
     package init(listening query: QueryBuilder) throws {

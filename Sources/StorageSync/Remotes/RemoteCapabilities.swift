@@ -10,9 +10,9 @@ public struct RemoteCapabilities: OptionSet, Sendable, Hashable {
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Streams tell what changes. Without: the engine reads no streams, and what others change is seen at the next `startListening`.
+    /// Streams report changes. Without: the engine reads no streams, and what others change is seen at the next `startListening`.
     public static let changeStreams = RemoteCapabilities(rawValue: 1 << 0)
-    /// Streams of a collection tell deletions. Without: what others delete is seen at the next `startListening`.
+    /// Streams of a collection report deletions. Without: what others delete is seen at the next `startListening`.
     public static let deletionStreams = RemoteCapabilities(rawValue: 1 << 1)
     /// `getDocuments(query:)` answers any query. Without: the engine fetches the collection and looks for the documents itself.
     public static let queries = RemoteCapabilities(rawValue: 1 << 2)

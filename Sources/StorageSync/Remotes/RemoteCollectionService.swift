@@ -32,7 +32,7 @@ public protocol RemoteCollectionService<T>: Sendable {
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     )
     /// The same for the documents that a query finds: those of ``streamCollectionUpdates()`` where nothing else is said, of which the
-    /// engine takes what it needs. What isn't found any more may be told as a deletion: the engine asks for the document.
+    /// engine takes what it needs. What isn't found any more may be reported as a deletion: the engine asks for the document.
     func streamCollectionUpdates(query: QueryBuilder) -> (
         updates: AsyncThrowingStream<T, any Error>, deletions: AsyncThrowingStream<String, any Error>
     )

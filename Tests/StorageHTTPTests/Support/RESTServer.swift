@@ -5,7 +5,7 @@
     import Synchronization
 
     /// A REST service in memory: collections of JSON objects, with entity tags and idempotency keys. It answers what a `TestServer` is asked,
-    /// and fails as it is told.
+    /// and fails on demand.
     final class RESTServer: Sendable {
         /// What becomes of a request.
         enum Fault: Sendable {

@@ -15,7 +15,7 @@ from site_server import Site
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CLIENT = ROOT / "Sources/StorageServer/Client/storagekit.js"
 
-#: Opens a client in a page, and keeps what it tells.
+#: Opens a client in a page, and keeps what it reports.
 OPEN = """
 const [url, token, database] = arguments;
 globalThis.client = new StorageKitClient({ url, token, database });

@@ -49,7 +49,7 @@ class Hub:
             raise AssertionError(f"The hub ends with {process.returncode}: {(self.folder / 'log').read_text()}")
 
     def token(self, name, *grants):
-        """Makes a token; reads and writes everything unless it is told what."""
+        """Makes a token; reads and writes everything unless grants are given."""
         return self._run("tokens", "create", name, "-s", self.store, *(grants or ("--write", "*"))).split()[0]
 
     def back_up(self):

@@ -447,7 +447,7 @@ class FailureTests(BrowserTestCase):
         self.eventually(lambda: page.run("client.status.state"), "online")
         self.assertGreater(time.monotonic() - started, 3)
 
-    def test_a_stream_that_says_nothing_any_more_is_begun_anew(self):
+    def test_a_silent_stream_is_opened_again(self):
         page = self.tab()
         # What is asked for behind the first load is the stream.
         self.eventually(lambda: page.run("globalThis.snapshot?.isLoaded"), True)

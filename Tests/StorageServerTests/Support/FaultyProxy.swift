@@ -1,6 +1,7 @@
 #if STORAGE_SERVER
     import NIOCore
     import NIOPosix
+    import PredicateTestSupport
     import Synchronization
 
     /// A TCP proxy on loopback that does to connections what networks do, by a seed: delays what comes, passes it on in small pieces, cuts
@@ -9,7 +10,7 @@
         private struct State {
             var target: Int
             var isFaulty = false
-            var random: SplitMix
+            var random: PredicateGenerator
             var channels: [ObjectIdentifier: any Channel] = [:]
             var cuts = 0
         }
@@ -21,7 +22,7 @@
         let port: Int
 
         init(to target: Int, seed: UInt64) async throws {
-            let state = Mutex(State(target: target, random: SplitMix(state: seed)))
+            let state = Mutex(State(target: target, random: PredicateGenerator(seed: seed)))
             self.state = state
             let box = Box()
             server = try await ServerBootstrap(group: group)
@@ -120,7 +121,7 @@
             /// The most bytes that are passed on at once.
             let piece: Int
 
-            init(_ random: inout SplitMix) {
+            init(_ random: inout PredicateGenerator) {
                 let bytes = Int(random.next() % 6_000)
                 switch random.next() % 4 {
                 case 0: end = .cut(bytes)
@@ -194,19 +195,6 @@
                 // A connection that was reset ends like any other.
                 context.close(promise: nil)
             }
-        }
-    }
-
-    /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-    struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
         }
     }
 #endif

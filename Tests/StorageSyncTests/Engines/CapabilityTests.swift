@@ -28,10 +28,10 @@ import Testing
         try await engine.saveDocument(Product("d"))
         await engine.startListening()
         #expect(engine.status.missingCapabilities == missing)
-        let told = recorder.events.filter { $0.eventName == "products_remoteLimited" }
-        #expect(told.count == 1 && told.first?.type == .info)
+        let logged = recorder.events.filter { $0.eventName == "products_remoteLimited" }
+        #expect(logged.count == 1 && logged.first?.type == .info)
         #expect(
-            told.first?.parameters?["missing_capabilities"] as? String
+            logged.first?.parameters?["missing_capabilities"] as? String
                 == "deletionStreams, queries, partialUpdates, idempotencyKeys")
     }
 
@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// Keeps what it is told.
+/// Keeps what is logged.
 @MainActor
 final class EventRecorder: DataSyncLogger {
     private(set) var events: [any DataSyncLogEvent] = []

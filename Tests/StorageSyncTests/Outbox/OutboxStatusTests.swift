@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// What the remote has is known by what it has told, which stands beside the outbox.
+    /// What the remote has is known from what was received, which is stored beside the outbox.
     @Test func aDiscardedWriteOfADocumentThatWasChangedAtTheRemoteLeavesWhatTheRemoteHas() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("shop.sqlite")

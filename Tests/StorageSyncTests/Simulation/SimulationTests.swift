@@ -42,7 +42,8 @@ struct SimulationTests {
     }
 
     @Test(arguments: PlantedDefect.allCases) func aPlantedDefectIsFound(_ defect: PlantedDefect) {
-        // The first has found the rarest, which takes some thousand seeds where the simulation has changed.
+        // The rarest, origins that are forgotten, shows in one of a thousand seeds, however much trouble there is; OutboxMergingTests
+        // hold to it each time. The first seed is one of those: whoever changes the simulation may look for another.
         let found = ([1_090] + Array(1...5_000)).first { !run($0, defect: defect).findings.isEmpty }
         #expect(found != nil)
     }

@@ -148,7 +148,7 @@ extension OutboxCommand {
         if action == .discard { try change.confirm("\(report.sentence(plan, isDone: false)). Go on?") }
         do {
             let done = try await store.write(isDryRun: false) { engine in
-                try await engine.withWriter { writer, db in try command.change(report, writer, db) }
+                try await engine.withWriter { writer, db in try command.change(writer, db, reporting: report) }
             }
             try report.write(done, isDryRun: false)
         } catch let error as StorageError where error.code == .busy {
@@ -161,7 +161,9 @@ extension OutboxCommand {
         }
     }
 
-    private func change(_ report: OutboxReport, _ writer: LogWriter, _ db: GRDB.Database) throws -> [OutboxStatus] {
+    private func change(
+        _ writer: LogWriter, _ db: GRDB.Database, reporting report: OutboxReport
+    ) throws -> [OutboxStatus] {
         try writer.group(db) {
             let outboxes = try changed(in: db)
             guard !outboxes.isEmpty else { return [] }

@@ -1,0 +1,183 @@
+internal import StorageCore
+
+/// Sending writes, and what becomes of those that conflict with changes of others.
+extension ServiceRemote {
+    /// Sends a batch behind the one before, which may be under way still though its answer isn't waited for any more.
+    func push(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult] {
+        let before = lastPush
+        let push = Task {
+            _ = await before?.result
+            try Task.checkCancellation()
+            return try await sendAll(origins, from: first, behind: position)
+        }
+        lastPush = push
+        return try await withTaskCancellationHandler {
+            try await push.value
+        } onCancel: {
+            push.cancel()
+        }
+    }
+
+    /// Sends writes one after another, as many as there is time for. One that fails for a passing reason holds back its document
+    /// only, unless the next document's fails too: then the remote can't be reached.
+    private func sendAll(_ origins: [Int64], from first: Int64, behind position: Int64) async throws -> [NumberedResult]
+    {
+        let deadline = ContinuousClock.now + Self.longestPush
+        let (writes, recent) = try await store.outgoingWrites(of: origins, since: since, rows: rows)
+        rows = recent
+        var results: [NumberedResult] = []
+        var blocked: Set<String> = []
+        var failures = 0
+        var failure: (any Error)?
+        for (place, origin) in origins.enumerated() {
+            let write =
+                writes[origin]
+                ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0, key: "")
+            let id = write.document
+            var result = WriteResult.blocked
+            if failures < 2, !blocked.contains(id), place == 0 || ContinuousClock.now < deadline {
+                do {
+                    result = try await attempt(write, origin, in: first, behind: position)
+                    failures = 0
+                    if result == .blocked {
+                        failure = RemoteError.conflict("somebody else has changed the document \"\(id)\"")
+                    }
+                } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    failure = error
+                    failures = self.failure(error) == .unauthorized ? 2 : failures + 1
+                }
+                if case .applied = result {} else { blocked.insert(id) }
+            }
+            results.append(NumberedResult(number: first + Int64(place), result: result))
+        }
+        if let failure, results.allSatisfy({ $0.result == .blocked }) { throw failure }
+        return results
+    }
+
+    /// Sends a write, unless it is conditional and its document has changed.
+    ///
+    /// - Parameters:
+    ///   - number: Of the push that the write is a part of.
+    ///   - position: How far the service was received.
+    /// - Returns: `blocked` where the write is to be sent again, on what the document is now.
+    private func attempt(
+        _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64
+    ) async throws -> WriteResult {
+        if write.isConditional, let rejection = try await conflict(of: write, in: number, behind: position) {
+            return .rejected(rejection)
+        }
+        sentWhileFetching.insert(write.document)
+        unsaved[number, default: [:]][write.document, default: []].append(write.operation)
+        do {
+            let result = try await send(write.operation, to: write.document, as: remoteWrite(write, origin))
+            rebases[origin] = nil
+            return result
+        } catch RemoteError.conflict(let reason) {
+            return try await rebase(write, origin, in: number, behind: position, reason)
+        }
+    }
+
+    /// Asks the service for a document, and compares it with what it was known to have.
+    ///
+    /// - Parameters:
+    ///   - number: Of the push that the write is a part of.
+    ///   - position: How far the service was received.
+    /// - Returns: Why the write isn't to be sent; nil where nobody else has changed the document. What somebody has changed is received.
+    private func conflict(
+        of write: OutgoingWrite, in number: Int64, behind position: Int64
+    ) async throws -> WriteRejection? {
+        let (known, changePosition) = try await store.remoteDocument(write.document, since: since)
+        // Received after the write was numbered.
+        if changePosition > write.base { return known == nil ? .deleted : .conflict(at: changePosition) }
+        switch try await compare(known, with: write, in: number) {
+        // Where it is what the write makes of it, the write was taken before, and its answer got lost.
+        case .known, .written: return nil
+        case .changed(.deleted): return .deleted
+        case .changed: return .conflict(at: position + 1)
+        }
+    }
+
+    /// What a service has of a document.
+    private enum Comparison {
+        /// What it was known to have.
+        case known
+        /// What a write makes of that.
+        case written
+        case changed(RemoteAccess<T>.Change)
+    }
+
+    /// Fetches a document. What somebody has changed is received.
+    private func compare(
+        _ document: DocumentFields?, with write: OutgoingWrite, in number: Int64
+    ) async throws -> Comparison {
+        var known = document
+        for operation in unsaved[number]?[write.document] ?? [] { operation.apply(to: &known) }
+        var wanted = known
+        write.operation.apply(to: &wanted)
+        let change = try await fetch(write.document)
+        if change.fields == known { return .known }
+        if change.fields == wanted { return .written }
+        if case .on = listener { refetch(write.document) } else { take(change) }
+        return .changed(change)
+    }
+
+    /// What becomes of a write that the service has refused because its document has changed.
+    private func rebase(
+        _ write: OutgoingWrite, _ origin: Int64, in number: Int64, behind position: Int64, _ reason: String
+    ) async throws -> WriteResult {
+        rebases[origin, default: 0] += 1
+        // It has changed nothing, so what is received of its document needn't wait for it.
+        if let operations = unsaved[number]?[write.document] {
+            unsaved[number]?[write.document] = operations.count > 1 ? Array(operations.dropLast()) : nil
+        }
+        let known = try await store.remoteDocument(write.document, since: since).fields
+        switch try await compare(known, with: write, in: number) {
+        case .known: return .rejected(.invalid(reason))
+        case .written: return .applied(at: 0)
+        case .changed(.deleted) where write.isConditional: return .rejected(.deleted)
+        case .changed where write.isConditional: return .rejected(.conflict(at: position + 1))
+        case .changed: return .blocked
+        }
+    }
+
+    private func remoteWrite(_ write: OutgoingWrite, _ origin: Int64) -> RemoteWrite {
+        let rebases = rebases[origin].map { ".c\($0)" } ?? ""
+        return RemoteWrite(idempotencyKey: write.key + rebases, isConditional: write.isConditional)
+    }
+
+    @MainActor private func send(
+        _ operation: DocumentOperation, to id: String, as write: RemoteWrite
+    ) async throws -> WriteResult {
+        do {
+            try await RemoteWrite.$current.withValue(write) { try await send(operation, to: id) }
+            return .applied(at: 0)
+        } catch RemoteError.notFound {
+            return .rejected(.missing)
+        } catch RemoteError.rejected(let reason) {
+            return .rejected(.invalid(reason))
+        } catch let error as StorageError where error.code == .invalidValue {
+            // What the store has isn't such a document, and won't be one the next time.
+            return .rejected(.invalid(error.message))
+        }
+    }
+
+    @MainActor private func send(_ operation: DocumentOperation, to id: String) async throws {
+        // Nothing is awaited between this and the call: the service finds the path that was compared.
+        try checkPath()
+        switch operation {
+        case .save(let fields): try await access.save(fields.document())
+        case .patch(let patch) where access.capabilities.contains(.partialUpdates):
+            try await access.update(id, try JSONValue.fields(patch))
+        case .patch(let patch):
+            var fields = try DocumentFields(encoding: try await access.get(id))
+            fields.apply(patch)
+            try checkPath()
+            try await access.save(fields.document())
+        case .delete:
+            do { try await access.delete(id) } catch RemoteError.notFound {}
+        case .nothing: break
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// A process whose lines are read one by one.
+package final class LineProcess {
+    private let process: Process
+    private let input = Pipe()
+    private let lines: AsyncStream<String>
+
+    package init(_ name: String, _ arguments: [String]) throws {
+        process = Process()
+        // Built beside the tests.
+        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        process.executableURL = folder.appendingPathComponent(name)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        self.lines = lines
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        try process.run()
+        // On a thread of its own: of a handle that calls back when there is something to read, libdispatch uses what it has freed,
+        // now and then.
+        Thread.detachNewThread { [handle = output.fileHandleForReading] in
+            var (rest, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+            while true {
+                let count = read(handle.fileDescriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                rest += buffer[..<count]
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+                    rest.removeFirst(end + 1)
+                }
+            }
+            continuation.finish()
+        }
+    }
+
+    /// A test that has failed half-way leaves no process behind.
+    deinit {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    }
+
+    package var processIdentifier: Int32 { process.processIdentifier }
+    package var isRunning: Bool { process.isRunning }
+
+    /// The lines that come, up to one for which a condition holds; it is the last. All where none does.
+    package func next(until isLast: (String) -> Bool) async -> [String] {
+        var found: [String] = []
+        for await line in lines {
+            found.append(line)
+            if isLast(line) { break }
+        }
+        return found
+    }
+
+    /// The next lines; fewer where it ends before.
+    package func next(_ count: Int) async -> [String] {
+        var left = count
+        return await next { _ in
+            left -= 1
+            return left == 0
+        }
+    }
+
+    package func send(_ line: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    }
+
+    package func kill(_ signal: Int32 = SIGKILL) {
+        Foundation.kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+    }
+
+    @discardableResult
+    package func end() -> Int32 {
+        // A process that has ended reads nothing more.
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
