@@ -88,6 +88,8 @@
         /// - Throws: ``SyncFailure``, ``RemoteError/notFound``, `CancellationError`.
         private func send(_ unsigned: HTTPClientRequest, timeout: Duration) async throws -> [UInt8] {
             guard let token = try await token() else { throw SyncFailure.unauthorized }
+            // Whose token it is decides who is asked.
+            try await RemotePathCheck.current?()
             var request = unsigned
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
             let signed = request

@@ -67,8 +67,8 @@
         package nonisolated var hub: any SyncHub { remote }
         package nonisolated var hubCollection: String { name }
 
-        package nonisolated func version(ofDocument id: String) async throws -> Int64 {
-            try await remote.read(path(id), as: HubDocument.self).version
+        package nonisolated func hubDocument(_ id: String) async throws -> HubDocument {
+            try await remote.read(path(id))
         }
     }
 

@@ -177,14 +177,30 @@ extension Outbox {
         }
     }
 
+    /// Confirms the writes that the remote has taken of some documents.
+    mutating func confirmTaken(_ isMeant: (DocumentID) -> Bool) -> [PendingWrite] {
+        change { write in
+            guard case .accepted(let at) = write.state, isMeant(write.document) else { return nil }
+            return .confirmed(at: at)
+        }
+    }
+
+    /// Whether there are such.
+    func hasTaken(where isMeant: (DocumentID) -> Bool) -> Bool {
+        sent.contains { write in
+            if case .accepted = write.state { isMeant(write.document) } else { false }
+        }
+    }
+
     /// Begins a session, after the outcomes that it has brought were taken over.
     ///
     /// - Parameters:
     ///   - lastNumber: Up to which writes that are still being sent had an outcome that nobody knows any more. Those behind it
     ///     have none, nor ever will, and wait again.
-    ///   - sharedEnd: What was applied behind it is no part of the remote's history any more, and waits again.
+    ///   - sharedEnd: What was applied behind it is no part of the remote's history any more, and waits again. Nor was any write made on
+    ///     what came behind it.
     /// - Returns: The rows that changed.
-    mutating func restart(behind lastNumber: Int64, sharedEnd: Int64, pulledUpTo position: Int64) -> [PendingWrite] {
+    mutating func restart(behind lastNumber: Int64, sharedEnd: Int64) -> [PendingWrite] {
         let before = Dictionary(uniqueKeysWithValues: pending.map { ($0.position, $0) })
         let lost = confirmed.filter { $0.isApplied(behind: sharedEnd) }
         if !lost.isEmpty {
@@ -197,10 +213,10 @@ extension Outbox {
                 pending[index].state = number > lastNumber ? .waiting : .parked(.unknown)
             }
             // What it conflicts with may be gone; what is there now was pulled, or will be.
-            if case .parked(.conflict(let at)) = pending[index].state, at > position {
-                pending[index].state = .parked(.conflict(at: position))
+            if case .parked(.conflict(let at)) = pending[index].state, at > sharedEnd {
+                pending[index].state = .parked(.conflict(at: sharedEnd))
             }
-            pending[index].base = min(pending[index].base, position)
+            pending[index].base = min(pending[index].base, sharedEnd)
         }
         findSentEnd()
         return pending.filter { before[$0.position] != $0 }

@@ -18,7 +18,7 @@ extension SyncCore {
                 effect = nil
                 break
             }
-            if page.end == page.start {
+            if page.isEmpty {
                 session.pullTime = (session.pull?.time ?? now) + configuration.pullMicroseconds
             }
             session.pull = nil
@@ -47,11 +47,10 @@ extension SyncCore {
         record.settledNumber = welcome.lastNumber
         connection = .open(Session(lastNumber: welcome.lastNumber))
         var changed = goesOn ? outbox.settle(welcome.results, pulledUpTo: record.position) : []
-        changed += outbox.restart(
-            behind: goesOn ? welcome.lastNumber : 0, sharedEnd: shared, pulledUpTo: record.position)
+        changed += outbox.restart(behind: goesOn ? welcome.lastNumber : 0, sharedEnd: shared)
         if let (position, rejection) = refusal { changed += outbox.park(position, rejection) }
         refusal = nil
-        return savingOutbox(changed) { $0.rewind = rewind }
+        return savingTaken(changed) { $0.rewind = rewind }
     }
 
     private func haltReason(_ welcome: SyncWelcome) -> HaltReason? {
@@ -71,21 +70,37 @@ extension SyncCore {
         record.failures = 0
         record.settledNumber = max(record.settledNumber, results.map(\.number).max() ?? 0)
         batchWrites = configuration.batchWrites
-        return savingOutbox(changed)
+        return savingTaken(changed)
     }
 
     private mutating func take(_ page: SyncPage) -> [SyncEffect] {
         if outbox.sending.isEmpty, !outbox.hasSendable { record.failures = 0 }
-        guard page.end > page.start else { return [] }
+        guard !page.isEmpty || page.part == .last else { return [] }
         record.position = page.end
         var changed = outbox.confirm(page.changes, pulledUpTo: page.end)
         changed += outbox.parkConflicts(with: page.changes)
         return [
             savingOutbox(changed) {
                 $0.changes = page.changes
-                $0.isComplete = page.isComplete
+                $0.part = page.part
             }
         ]
+    }
+
+    /// Saves outcomes; what no page will have is confirmed with them.
+    mutating func savingTaken(
+        _ changed: [PendingWrite], _ fill: (inout SyncTransaction) -> Void = { _ in }
+    ) -> SyncEffect {
+        let (followed, position) = (followed, record.position)
+        let changed = changed + outbox.confirmTaken { !followed.contain($0) }
+        let unpulled = changed.filter { write in
+            guard case .confirmed(let at) = write.state else { return false }
+            return at > position || !followed.cover(write.document)
+        }
+        return savingOutbox(changed) {
+            fill(&$0)
+            $0.unpulled = Set(unpulled.map(\.position))
+        }
     }
 
     private mutating func savingOutbox(

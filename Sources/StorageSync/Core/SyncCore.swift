@@ -81,6 +81,8 @@ package struct SyncCore: Sendable {
     package internal(set) var connection = Connection.offline
     package internal(set) var record: SyncRecord
     package internal(set) var outbox: Outbox
+    /// Writes to other documents are confirmed as soon as they are taken: no page will have them.
+    var followed: FollowedDocuments
     let configuration: Configuration
     /// How many writes a batch has at the most; fewer while a remote refuses larger ones.
     var batchWrites: Int
@@ -95,9 +97,14 @@ package struct SyncCore: Sendable {
     /// - Parameters:
     ///   - record: As it was saved last.
     ///   - outbox: As it was saved last.
-    package init(record: SyncRecord, outbox: Outbox, configuration: Configuration = Configuration()) {
+    ///   - followed: The documents whose changes are pulled.
+    package init(
+        record: SyncRecord, outbox: Outbox, configuration: Configuration = Configuration(),
+        followed: FollowedDocuments = FollowedDocuments()
+    ) {
         self.record = record
         self.outbox = outbox
+        self.followed = followed
         self.configuration = configuration
         batchWrites = configuration.batchWrites
         // An epoch begins with a session, and a session has fewer requests than that: no answer to a request of an earlier core
@@ -124,6 +131,9 @@ package struct SyncCore: Sendable {
         case .timer:
             timer = nil
             effects += expire(at: now, using: &generator)
+        case .follow(let documents):
+            followed = documents
+            if outbox.hasTaken(where: { !documents.contain($0) }) { effects.append(savingTaken([])) }
         case .retryNow:
             record.delayMicroseconds = 0
             record.retryAfterMicroseconds = 0

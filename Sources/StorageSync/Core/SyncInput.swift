@@ -11,6 +11,8 @@ package enum SyncInput: Sendable, Equatable {
     case failure(SyncFailure, of: SyncRequest.ID)
     /// There are new credentials.
     case authorized
+    /// Pages have these documents from now on.
+    case follow(FollowedDocuments)
     /// Somebody doesn't want to wait.
     case retryNow
     /// A parked write is to be sent again, with those of its origin.

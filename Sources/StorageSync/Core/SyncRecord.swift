@@ -25,6 +25,13 @@ package struct SyncRecord: Sendable, Equatable, Codable {
 
     package init() {}
 
+    /// That of another producer, which knows nothing of the remote yet.
+    package init(after record: SyncRecord, hasLostWrites: Bool) {
+        // Requests of before are none of this one's.
+        epoch = record.epoch
+        self.hasLostWrites = record.hasLostWrites || hasLostWrites
+    }
+
     /// Before this time the remote isn't asked again. The delay comes on top of what it has asked for: all whom it has asked
     /// for the same would come back at once.
     package var retryTime: Int64 { failureTime + retryAfterMicroseconds + delayMicroseconds }

@@ -8,10 +8,12 @@ package struct SyncTransaction: Sendable, Equatable {
     /// The remote has lost what lay behind this position; so do the rows that were pulled. Comes before the changes. The bases
     /// of all rows of the outbox, also of those that were written meanwhile, are this position at the most.
     package var rewind: Int64?
-    /// To be applied to the rows that were pulled, in this order.
+    /// To be applied to the rows that were pulled, in this order. Those behind the record's position are of documents that were asked for.
     package var changes: [RemoteChange] = []
-    /// Whether rows that the changes don't name go, where nothing of them is pending.
-    package var isComplete = false
+    /// What the changes are to all documents that the remote has.
+    package var part = SyncPage.Part.some
+    /// Of the writes above, those that the remote has taken and no page will have: they change what it is known to have.
+    package var unpulled: Set<Int64> = []
     /// Documents that were changed on both sides, whose pending writes are made on what was pulled from now on: what both have
     /// changed is to be merged, by another write where that is needed. Comes after the changes.
     package var conflicts: [DocumentID] = []

@@ -3,8 +3,9 @@ internal import StorageCore
 
 /// Speaks a core's protocol with a hub. Positions, numbers and epochs are the hub's own.
 ///
-/// - **Pulls**: while somebody listens, or until a document has come that was asked for. The first page has all documents of the
-///   collection as of its end, so others go.
+/// - **Pulls**: while somebody listens. The pages from the beginning up to the one behind which there is nothing name all documents of
+///   the collection, so others go.
+/// - **Documents** that are asked for by their ids come by themselves, in a page without a length.
 /// - **Numbers**: the producer is a line of the store's history with a path. A store that goes on from a backup begins another line, and
 ///   with it another producer.
 ///
@@ -19,8 +20,16 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
     private let document: String?
     private var isListening = false
     private(set) var snapshotEnd: Int64?
-    /// Up to here is pulled though nobody listens.
-    private var wantedPosition: Int64 = 0
+
+    private enum Fetched {
+        case waiting(RemoteChange)
+        /// Part of a page whose answer may have got lost.
+        case handedOut(RemoteChange)
+        case delivered
+    }
+
+    /// The documents that were asked for, by id.
+    private var fetched: [String: Fetched] = [:]
     /// Of the documents that were sent last.
     private var rows = RecentRows()
     private var pull: Task<SyncPage, any Error>?
@@ -36,21 +45,28 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
         self.service = service
         self.store = store
         since = row.since
-        producer = ProducerID(store.hubProducer(line: row.line))
+        producer = ProducerID(store.hubProducer(line: row.line, generation: row.generation))
         self.document = document
     }
 
     func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer {
         try await checkPath()
+        return try await RemotePathCheck.$current.withValue({ [weak self] in try await self?.checkPath() }) {
+            try await answer(request, behind: record.position)
+        }
+    }
+
+    private func answer(_ request: SyncRequest.Kind, behind known: Int64) async throws -> SyncAnswer {
         switch request {
         case .hello(let epoch):
+            for (id, state) in fetched { if case .handedOut(let change) = state { fetched[id] = .waiting(change) } }
             return .welcome(try await service.hub.hello(from: producer, epoch: epoch, as: .full))
         case .push(let epoch, let line, let first, let origins):
             let writes = try await writes(of: origins)
             let batch = HubBatch(
                 producer: producer, epoch: epoch, line: line, firstNumber: first, writes: writes.map(\.write))
             let results = try await service.hub.push(batch, as: .full)
-            return .pushed(Self.results(results, of: writes, from: first, behind: record.position))
+            return .pushed(Self.results(results, of: writes, from: first, behind: known))
         case .pull(let line, let position): return .page(try await page(behind: position, on: line))
         }
     }
@@ -128,26 +144,60 @@ extension HubRemote {
         if isListening { wake() } else { pull?.cancel() }
     }
 
-    /// Sees to it that a document is pulled, also where nobody listens.
+    /// Fetches a document, and makes the next page of it.
     ///
-    /// - Returns: The position at which it was.
     /// - Throws: ``RemoteError/notFound`` where there is none.
-    func want(_ id: String) async throws -> Int64 {
-        let version = try await service.version(ofDocument: id)
-        wantedPosition = max(wantedPosition, version)
+    func fetch(_ id: String) async throws {
+        let document = try await service.hubDocument(id)
+        try await checkPath()
+        fetched[id] = .waiting(
+            RemoteChange(
+                position: document.version, document: DocumentID(entity: store.table.entity, id: id),
+                operation: .save(DocumentFields(document.fields).storageValues), ownOrigin: nil))
+        pull?.cancel()
         wake()
-        return version
+    }
+
+    /// Whether a document that was fetched may still come.
+    func isComing(_ id: String) -> Bool {
+        switch fetched[id] {
+        case .waiting, .handedOut: true
+        case .delivered, nil: false
+        }
+    }
+
+    /// Says that nobody waits for a fetched document any more.
+    func forget(_ id: String) { fetched[id] = nil }
+
+    /// The documents that were fetched, as a page; nil where there are none.
+    private func fetchedPage(at position: Int64) -> SyncPage? {
+        var changes: [RemoteChange] = []
+        var isAny = false
+        for (id, state) in fetched {
+            switch state {
+            case .waiting(let change):
+                isAny = true
+                // What was pulled is newer, unless pages don't have it.
+                let isNew = change.position > position || document.map { $0 != id } ?? false
+                if isNew { changes.append(change) }
+                fetched[id] = isNew ? .handedOut(change) : .delivered
+            case .handedOut: fetched[id] = .delivered
+            case .delivered: break
+            }
+        }
+        return isAny ? SyncPage(start: position, end: position, changes: changes) : nil
     }
 
     private func page(behind position: Int64, on line: [UInt8]) async throws -> SyncPage {
         let nothing = SyncPage(start: position, end: position, changes: [])
-        if !isPulling(behind: position) {
+        if let page = fetchedPage(at: position) { return page }
+        if !isListening {
             await waitForWork()
-            guard isPulling(behind: position) else { return nothing }
+            if let page = fetchedPage(at: position) { return page }
+            guard isListening else { return nothing }
         }
         // Until all is there that was there at the beginning, nothing is waited for.
-        let waits = isListening && snapshotEnd != nil
-        let request = request(behind: position, on: line, waits: waits)
+        let request = request(behind: position, on: line, waits: snapshotEnd != nil)
         let service = service
         let task = Task { try await service.hub.pull(request, as: .full) }
         pull = task
@@ -160,15 +210,12 @@ extension HubRemote {
                 task.cancel()
             }
         } catch _ where task.isCancelled && !Task.isCancelled {
-            // Nobody listens any more.
-            return nothing
+            // Nobody listens any more, or a document was fetched.
+            return fetchedPage(at: position) ?? nothing
         }
-        if isListening, page.end == position { snapshotEnd = position }
-        return local(page)
-    }
-
-    private func isPulling(behind position: Int64) -> Bool {
-        isListening || position < wantedPosition
+        guard isListening, page.end == position, snapshotEnd == nil else { return local(page) }
+        snapshotEnd = position
+        return SyncPage(start: position, end: position, changes: [], part: document == nil ? .last : .some)
     }
 
     private func request(behind position: Int64, on line: [UInt8], waits: Bool) -> HubPull {
@@ -196,7 +243,7 @@ extension HubRemote {
                     ownOrigin: nil))
         }
         return SyncPage(
-            start: page.start, end: page.end, changes: changes, isComplete: isFirst && document == nil)
+            start: page.start, end: page.end, changes: changes, part: isFirst && document == nil ? .first : .some)
     }
 
     private func waitForWork() async {
@@ -225,9 +272,12 @@ extension HubRemote {
 
 extension SyncStore {
     /// Names what is sent from a line of the store's history to this path, in up to 200 bytes.
-    fileprivate func hubProducer(line: [UInt8]) -> String {
+    ///
+    /// - Parameter generation: How often the engine has started over.
+    fileprivate func hubProducer(line: [UInt8], generation: Int64) -> String {
         // FNV-1a with 64 bits: the line is what makes it unique.
-        let hash = "\(manager)\u{0}\(path)".utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) {
+        let generation = generation > 0 ? "\u{0}\(generation)" : ""
+        let hash = "\(manager)\u{0}\(path)\(generation)".utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01b3
         }
         return "\(Hexadecimal.text(line))-\(String(hash, radix: 16))"

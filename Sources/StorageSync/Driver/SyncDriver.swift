@@ -18,6 +18,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         case restore
         /// The documents are to be taken out of the store.
         case clear(CheckedContinuation<Void, any Error>)
+        /// What the remote hasn't taken is to be given up.
+        case discardPending(CheckedContinuation<Void, any Error>)
         /// The time to try again has come, after the store couldn't be used.
         case restart
     }
@@ -34,6 +36,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private let configuration: SyncCore.Configuration
     private let clock: any CommitClock
     private let publish: @Sendable (NumberedStatus) -> Void
+    /// What a core is told that begins anew.
+    private var followed: FollowedDocuments
     private var statusCount = 0
     /// As of the last input that was handled: what is in the store, and not what is being saved.
     private var settledStatus: SyncStatus
@@ -66,21 +70,26 @@ actor SyncDriver<T: DataSyncModelProtocol> {
 
     init(
         store: SyncStore<T>, state: SyncStore<T>.State, remote: any SyncRemote,
-        configuration: SyncCore.Configuration, publish: @escaping @Sendable (NumberedStatus) -> Void
+        configuration: SyncCore.Configuration, followed: FollowedDocuments = FollowedDocuments(),
+        publish: @escaping @Sendable (NumberedStatus) -> Void
     ) {
+        self.followed = followed
         self.store = store
         self.remote = remote
         self.configuration = configuration
         self.publish = publish
         clock = store.storage.engine.configuration.clock
-        phase = Self.begin(state, configuration)
+        phase = Self.begin(state, configuration, followed)
         settledStatus = Self.status(in: phase, lastError: nil)
     }
 
-    private static func begin(_ state: SyncStore<T>.State, _ configuration: SyncCore.Configuration) -> Phase {
-        let core = SyncCore(record: state.row.record, outbox: Outbox(rows: state.rows), configuration: configuration)
+    private static func begin(
+        _ state: SyncStore<T>.State, _ configuration: SyncCore.Configuration, _ followed: FollowedDocuments
+    ) -> Phase {
+        let core = SyncCore(
+            record: state.row.record, outbox: Outbox(rows: state.rows), configuration: configuration, followed: followed)
         // The core has them.
-        return .running(core, SyncStore<T>.State(row: state.row))
+        return .running(core, SyncStore<T>.State(row: state.row, unreadable: state.unreadable))
     }
 
     /// Begins to send and receive.
@@ -100,7 +109,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         settledStatus = currentStatus
         for input in inputs {
             switch input {
-            case .clear(let continuation): continuation.resume(throwing: CancellationError())
+            case .clear(let continuation), .discardPending(let continuation):
+                continuation.resume(throwing: CancellationError())
             case .committed(let continuation): continuation?.resume()
             case .core, .restore, .restart: break
             }
@@ -168,6 +178,15 @@ extension SyncDriver {
             } catch {
                 continuation.resume(throwing: error)
             }
+        case .discardPending(let continuation):
+            do {
+                discarded.formUnion(try await store.discardPending())
+                _ = try await store.activate()
+                await restart()
+                continuation.resume()
+            } catch {
+                continuation.resume(throwing: error)
+            }
         case .committed:
             guard case .running(let core, let state) = phase else { return }
             let writes = try await store.written(since: state.row, behind: core.outbox.lastPosition)
@@ -207,7 +226,7 @@ extension SyncDriver {
         do {
             guard let state = try await store.load() else { return stop() }
             if case .stopped = phase { return }
-            phase = Self.begin(state, configuration)
+            phase = Self.begin(state, configuration, followed)
             restarts = RetryDelay()
             // Before all that was asked for meanwhile, which else would be asked of a core that is offline.
             inputs.insert(.core(.connected), at: 0)
@@ -279,6 +298,7 @@ extension SyncDriver {
     func listen() async {
         add(.restore)
         await remote.setListening(true)
+        follow(true)
         add(.core(.retryNow))
         await withCheckedContinuation { continuation in wait(continuation, in: &listenWaiters) }
     }
@@ -317,8 +337,24 @@ extension SyncDriver {
         }
     }
 
+    /// Gives up the writes that the remote hasn't taken.
+    func discardPending() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            if case .stopped = phase { return continuation.resume(throwing: CancellationError()) }
+            add(.discardPending(continuation))
+        }
+    }
+
+    /// Of a service, everything that it takes is known at once, whether somebody listens or not.
+    private func follow(_ isListening: Bool) {
+        guard store.hasRemotePositions else { return }
+        followed.isListening = isListening
+        add(.core(.follow(followed)))
+    }
+
     func stopListening() async {
         await remote.setListening(false)
+        follow(false)
         release(&listenWaiters)
     }
 
@@ -408,6 +444,11 @@ extension SyncDriver {
         for waiter in waiting { waiter.resume() }
     }
 
+    /// Why the core has halted; nil where it hasn't.
+    var haltReason: SyncCore.HaltReason? {
+        if case .running(let core, _) = phase, case .halted(let reason) = core.connection { reason } else { nil }
+    }
+
     /// How it stands in the store.
     var status: NumberedStatus {
         statusCount += 1
@@ -426,7 +467,8 @@ extension SyncDriver {
         switch phase {
         case .stopped: SyncStatus()
         case .failed(let message): SyncStatus(connection: .failed(message))
-        case .running(let core, _): SyncStatus(core, lastError: lastError)
+        case .running(let core, let state):
+            SyncStatus(core, unreadable: state.unreadable, lastError: lastError)
         }
     }
 }

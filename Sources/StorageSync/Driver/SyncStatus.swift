@@ -30,11 +30,25 @@ public struct SyncStatus: Sendable, Equatable {
         public var id: Int64 { position }
     }
 
+    /// A document that the remote has, and of which no row can be made: its type can't be made of it, or the schema refuses it. The row
+    /// stays as it was. It is tried again when the document changes, and when the engine is opened.
+    public struct UnreadableDocument: Sendable, Equatable, Identifiable {
+        public let documentId: String
+        public let reason: String
+
+        public var id: String { documentId }
+    }
+
+    /// The most that ``unreadable`` names.
+    static let namedUnreadableDocuments = 100
+
     public internal(set) var connection = Connection.idle
     /// How many writes the remote hasn't taken yet, those that are parked among them.
     public internal(set) var pendingCount = 0
     /// In the order in which they were made.
     public internal(set) var parked: [ParkedWrite] = []
+    /// Documents of the remote that can't be shown, the first 100 by id.
+    public internal(set) var unreadable: [UnreadableDocument] = []
     /// What went wrong last; nil once the remote has answered again.
     public internal(set) var lastError: String?
     /// Whether the remote was put back to a state before writes that this store doesn't keep any more.
@@ -50,7 +64,8 @@ struct NumberedStatus: Sendable {
 }
 
 extension SyncStatus {
-    init(_ core: SyncCore, lastError: String?) {
+    init(_ core: SyncCore, unreadable: [UnreadableDocument], lastError: String?) {
+        self.unreadable = unreadable
         connection =
             switch core.connection {
             case .offline: .idle

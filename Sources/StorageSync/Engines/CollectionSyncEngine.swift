@@ -217,6 +217,14 @@ extension CollectionSyncEngine {
     /// Tries again at once what was to be tried later.
     public func retryNow() async throws { try await controller.take(.retryNow) }
 
+    /// Gives up every write that the remote hasn't taken, whether it waits or is parked; the documents are what the remote has again. One
+    /// that is being sent may reach the remote all the same, and is received then like what others write.
+    public func discardPending() async throws { try await controller.discardPending() }
+
+    /// Goes on with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``), as a device that it doesn't know. All is
+    /// received again. Writes that wait are sent; those that were being sent are parked, because nobody knows whether the remote has them.
+    public func startOver() async throws { try await controller.startOver() }
+
     /// Sends a parked write again, and then the later ones of its document.
     public func retry(_ write: SyncStatus.ParkedWrite) async throws {
         try await controller.take(.retry(position: write.position))

@@ -5,9 +5,10 @@ internal import StorageLog
 /// Single documents, by id, and writes.
 extension SyncController {
     /// A document as the store has it.
-    func cached(_ id: String) async throws -> T? {
-        let scope = try await open()
-        return try await scope.store.documents([id]).first?.document
+    func cached(_ id: String) async throws -> T? { try await cached(id, in: try await open()) }
+
+    private func cached(_ id: String, in scope: SyncScope<T>) async throws -> T? {
+        try await scope.store.documents([id]).first?.document
     }
 
     func fetch(_ id: String, _ behavior: FetchBehavior) async throws -> T {
@@ -28,7 +29,8 @@ extension SyncController {
     func save(_ document: T, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt {
         log(.saveStart(key: key, documentId: document.id))
         do {
-            let receipt = try await write(document.id, expecting: expectation) { try $0.save(document, $1) }
+            let scope = try await open()
+            let receipt = try await write(document.id, in: scope, expecting: expectation) { try $0.save(document, $1) }
             log(.saveSuccess(key: key, documentId: document.id))
             return receipt
         } catch {
@@ -44,8 +46,9 @@ extension SyncController {
         log(.updateStart(key: key, documentId: id))
         do {
             let patch = try data.mapValues { try JSONText.of($0) }
-            try await make(id)
-            let receipt = try await write(id, expecting: expectation) { table, tx in
+            let scope = try await open()
+            try await make(id, in: scope)
+            let receipt = try await write(id, in: scope, expecting: expectation) { table, tx in
                 guard let old = try table.get(id, tx.database) else { throw StorageError.noDocument(id) }
                 try table.save(try old.changed(by: patch), tx)
             }
@@ -60,8 +63,11 @@ extension SyncController {
     func delete(_ id: String, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt? {
         log(.deleteStart(key: key, documentId: id))
         do {
-            do { try await make(id) } catch let error as StorageError where error.code == .notFound { return nil }
-            let receipt = try await write(id, expecting: expectation) { try $0.delete(id, $1) }
+            let scope = try await open()
+            do {
+                try await make(id, in: scope)
+            } catch let error as StorageError where error.code == .notFound { return nil }
+            let receipt = try await write(id, in: scope, expecting: expectation) { try $0.delete(id, $1) }
             log(.deleteSuccess(key: key, documentId: id))
             return receipt
         } catch {
@@ -71,26 +77,32 @@ extension SyncController {
     }
 
     /// Sees to it that a document is in the store: what is changed is an event of its row.
-    private func make(_ id: String) async throws {
-        guard try await cached(id) == nil else { return }
-        let scope = try await open()
+    private func make(_ id: String, in scope: SyncScope<T>) async throws {
+        guard try await cached(id, in: scope) == nil else { return }
         switch scope.remote {
         case .service(let remote): try await make(id, from: remote, in: scope)
         case .hub(let remote): try await make(id, from: remote, in: scope)
         }
     }
 
-    /// Pulls what the hub has, up to the document's last change.
     private func make(_ id: String, from remote: HubRemote<T>, in scope: SyncScope<T>) async throws {
-        let version = try await existing(id) { try await remote.want($0) }
+        try await existing(id) { try await remote.fetch($0) }
+        defer { Task { await remote.forget(id) } }
         while true {
             try Task.checkCancellation()
             let pages = await scope.driver.pageCount
-            if await scope.driver.position >= version { break }
+            // Asked first: once it has come, it is in the store.
+            let isComing = await remote.isComing(id)
+            if try await cached(id, in: scope) != nil { return }
+            if let reason = try await scope.store.unreadable(id) {
+                throw StorageError(
+                    .invalidValue, "The remote's document \"\(id)\" isn't a \(T.self): \(reason)",
+                    remedy: "Save it whole, or let the type decode what the remote has.")
+            }
+            // Deleted here, or meanwhile.
+            guard isComing else { throw StorageError.noDocument(id) }
             try await scope.driver.waitForPage(after: pages)
         }
-        // Deleted here, or meanwhile.
-        guard try await cached(id) != nil else { throw StorageError.noDocument(id) }
     }
 
     private func make(_ id: String, from remote: ServiceRemote<T>, in scope: SyncScope<T>) async throws {
@@ -99,7 +111,7 @@ extension SyncController {
             try Task.checkCancellation()
             let pages = await scope.driver.pageCount
             let isHeld = await remote.holds(id, behind: scope.driver.position)
-            if try await cached(id) != nil { return }
+            if try await cached(id, in: scope) != nil { return }
             if isHeld {
                 try await scope.driver.waitForPage(after: pages)
             } else if await remote.generation == listening {
@@ -123,12 +135,15 @@ extension SyncController {
     }
 
     private func write(
-        _ id: String, expecting expectation: SyncExpectation<T>,
+        _ id: String, in scope: SyncScope<T>, expecting expectation: SyncExpectation<T>,
         _ body: @escaping @Sendable (DocumentTable<T>, WriteTransaction) throws -> Void
     ) async throws -> SyncReceipt {
-        let scope = try await open()
-        let table = scope.store.table
-        let receipt = try await scope.store.storage.write(attributes: expectation.attributes) { tx in
+        // What it was decided on is the document of this account.
+        guard access.path() == scope.path else { throw StorageError.otherAccount(id) }
+        let store = scope.store
+        let table = store.table
+        let receipt = try await store.storage.write(attributes: expectation.attributes) { tx in
+            guard try store.isActive(in: tx.database) else { throw StorageError.otherAccount(id) }
             if expectation.isStated { try expectation.check(try table.get(id, tx.database), id: id) }
             try body(table, tx)
         }
@@ -178,6 +193,12 @@ extension DataSyncModelProtocol {
 }
 
 extension StorageError {
+    fileprivate static func otherAccount(_ id: String) -> StorageError {
+        StorageError(
+            .conflict, "Another account has signed in while the document \"\(id)\" was to be written.",
+            remedy: "Write it again, if it is meant for that account.")
+    }
+
     static func noDocument(_ id: String) -> StorageError {
         StorageError(
             .notFound, "There is no document \"\(id)\".", remedy: "Save it before you change some of its fields.")

@@ -291,6 +291,10 @@ extension SyncController {
 
     private func update(to new: SyncStatus) {
         let known = Set(status.parked.map(\.position))
+        let unreadable = Set(status.unreadable.map(\.documentId))
+        for document in new.unreadable where !unreadable.contains(document.documentId) {
+            log(.documentUnreadable(key: key, documentId: document.documentId, reason: document.reason))
+        }
         for write in new.parked where !known.contains(write.position) {
             log(.writeParked(key: key, documentId: write.documentId, reason: write.reason))
         }
@@ -356,24 +360,50 @@ extension SyncController {
         log(.listenerStopped(key: key))
         enqueue { controller in
             do {
+                var hasCleared = clearCaches
                 if let scope = controller.scope {
                     await scope.driver.stopListening()
                     // Between two steps of the driver: what is sent meanwhile goes on afterwards.
                     if clearCaches { try await scope.driver.clear() }
                 } else if clearCaches {
-                    try await controller.clearStored()
+                    hasCleared = try await controller.clearStored()
                 }
-                if clearCaches { controller.log(.cachesCleared(key: controller.key)) }
+                if hasCleared { controller.log(.cachesCleared(key: controller.key)) }
             } catch {
                 controller.note(error)
             }
         }
     }
 
-    /// Clears what an earlier process has stored.
-    private func clearStored() async throws {
-        guard persists, let path = access.path(), let storage = try? storage() else { return }
-        try await SyncStore<T>(storage: storage, manager: key, path: path, resolution: resolution).clear()
+    /// Clears what an earlier process has stored, also of an account that isn't signed in any more.
+    ///
+    /// - Returns: Whether there was something.
+    private func clearStored() async throws -> Bool {
+        guard persists, let storage = try? storage() else { return false }
+        let hasCleared = try await SyncStore<T>.clearActive(in: storage, manager: key, resolution: resolution)
         documents = []
+        return hasCleared
+    }
+}
+
+// MARK: Giving up
+
+extension SyncController {
+    func discardPending() async throws {
+        let scope = try await open()
+        try await scope.driver.discardPending()
+        try await reread(scope)
+        show(await scope.driver.status, of: scope)
+    }
+
+    func startOver() async throws {
+        let scope = try await open()
+        try await alone { controller in
+            guard controller.scope?.driver === scope.driver else { return }
+            let hasLostWrites = await scope.driver.haltReason == .remoteWentBack
+            await controller.close()
+            try await scope.store.startOver(hasLostWrites: hasLostWrites)
+            try await controller.open(scope.path, in: scope.store.storage)
+        }
     }
 }

@@ -19,15 +19,19 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
         _ path: String, of access: RemoteAccess<T>, in storage: Storage, manager: String, document: String?,
         resolution: ConflictResolution<T>, publish: @escaping @Sendable (NumberedStatus) -> Void
     ) async throws -> SyncScope {
-        let store = SyncStore<T>(storage: storage, manager: manager, path: path, resolution: resolution)
+        let store = SyncStore<T>(
+            storage: storage, manager: manager, path: path, resolution: resolution,
+            hasRemotePositions: access.hub != nil)
         let state = try await store.activate(document: document)
         let document = document ?? state.row.document
         var configuration = SyncCore.Configuration()
         configuration.mergesConflicts = resolution.merges
+        var followed = FollowedDocuments()
         let (remote, answering): (Remote, any SyncRemote)
         if let hub = access.hub {
             let found = HubRemote(access, hub, store: store, row: state.row, document: document)
             (remote, answering) = (.hub(found), found)
+            followed = FollowedDocuments(document: access.getAll == nil ? document ?? "" : nil, isListening: false)
         } else {
             let found = ServiceRemote(access, store: store, since: state.row.since, document: document)
             (remote, answering) = (.service(found), found)
@@ -37,7 +41,8 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
             configuration.confirmedWrites = 0
         }
         let driver = SyncDriver(
-            store: store, state: state, remote: answering, configuration: configuration, publish: publish)
+            store: store, state: state, remote: answering, configuration: configuration, followed: followed,
+            publish: publish)
         await driver.start()
         return SyncScope(store: store, remote: remote, driver: driver)
     }

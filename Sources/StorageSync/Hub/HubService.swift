@@ -4,8 +4,8 @@ package protocol HubService: Sendable {
     var hub: any SyncHub { get }
     /// The collection's name there.
     var hubCollection: String { get }
-    /// The position of a document's last change.
+    /// A document, with the position of its last change.
     ///
     /// - Throws: ``RemoteError/notFound`` where there is none.
-    func version(ofDocument id: String) async throws -> Int64
+    func hubDocument(_ id: String) async throws -> HubDocument
 }

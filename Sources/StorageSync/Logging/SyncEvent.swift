@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// What sync engines log. Names and parameters are those of SwiftfulDataManagers, so that what was made for its events goes on
-/// working; the last four are our own.
+/// working; the last five are our own.
 ///
 /// Events without a document's id are those of a collection, where both engines have an event of one name.
 package struct SyncEvent: DataSyncLogEvent {
@@ -153,6 +153,11 @@ extension SyncEvent {
     /// The remote will never take a write.
     package static func writeParked(key: String, documentId: String, reason: String) -> SyncEvent {
         SyncEvent(key, "writeParked", ["document_id": documentId, "reason": reason], type: .severe)
+    }
+
+    /// No row can be made of a document that the remote has.
+    package static func documentUnreadable(key: String, documentId: String, reason: String) -> SyncEvent {
+        SyncEvent(key, "documentUnreadable", ["document_id": documentId, "reason": reason], type: .severe)
     }
 
     /// Another account is signed in, or none. Paths may name people, so they stay out.

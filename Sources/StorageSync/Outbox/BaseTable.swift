@@ -1,6 +1,7 @@
 internal import GRDB
 
-/// The rows of `sync_bases` of one engine and path: what the remote has of documents that have unsent writes here.
+/// The rows of `sync_bases` of one engine and path: what the remote has of documents that have unsent writes here, or of which no row can
+/// be made.
 struct BaseTable: Sendable {
     let manager: String
     let path: String
@@ -41,9 +42,33 @@ struct BaseTable: Sendable {
         let sql = """
             INSERT INTO sync_bases(manager, path, document, fields, changed) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT(manager, path, document)
-            DO UPDATE SET fields = excluded.fields, changed = max(changed, excluded.changed)
+            DO UPDATE SET fields = excluded.fields, changed = max(changed, excluded.changed), unreadable = NULL
             """
         try db.cachedStatement(sql: sql).execute(arguments: [manager, path, document, fields?.json, position ?? 0])
+    }
+
+    /// Says why there is no row of a document; to be called once its base is saved.
+    func markUnreadable(_ document: String, because reason: String, in db: Database) throws {
+        let sql = "UPDATE sync_bases SET unreadable = ? WHERE manager = ? AND path = ? AND document = ?"
+        try db.cachedStatement(sql: sql).execute(arguments: [reason, manager, path, document])
+    }
+
+    func unreadableReason(of document: String, in db: Database) throws -> String? {
+        let sql = "SELECT unreadable FROM sync_bases WHERE manager = ? AND path = ? AND document = ?"
+        return try String.fetchOne(db.cachedStatement(sql: sql), arguments: [manager, path, document])
+    }
+
+    /// The documents of which no row can be made, by id.
+    ///
+    /// - Parameter limit: The most of them; all where it is negative.
+    func unreadable(limit: Int = -1, in db: Database) throws -> [SyncStatus.UnreadableDocument] {
+        let sql = """
+            SELECT document, unreadable FROM sync_bases WHERE manager = ? AND path = ? AND unreadable IS NOT NULL
+            ORDER BY document LIMIT ?
+            """
+        return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [manager, path, limit]).map {
+            SyncStatus.UnreadableDocument(documentId: $0[0], reason: $0[1])
+        }
     }
 
     /// To be called once the base is saved.

@@ -116,6 +116,31 @@ struct OutboxTable: Sendable {
         try db.cachedStatement(sql: sql).execute(arguments: [manager, path, position])
     }
 
+    /// Parks what was sent and isn't confirmed, and forgets what is.
+    ///
+    /// - Returns: Whether some was.
+    func startOver(in db: Database) throws -> Bool {
+        try db.execute(
+            sql: """
+                UPDATE sync_outbox SET state = 'parked', number = NULL, rejection = ?
+                WHERE manager = ? AND path = ? AND state IN ('sending', 'accepted')
+                """, arguments: [WriteRejection.unknown.text, manager, path])
+        try db.execute(
+            sql: "DELETE FROM sync_outbox WHERE manager = ? AND path = ? AND state = 'confirmed'",
+            arguments: [manager, path])
+        return db.changesCount > 0
+    }
+
+    /// Marks those that the remote hasn't taken, for the engine to give up.
+    ///
+    /// - Returns: Their positions.
+    func discardPending(in db: Database) throws -> [Int64] {
+        let condition = "manager = ? AND path = ? AND state IN ('waiting', 'sending', 'parked')"
+        try db.execute(sql: "UPDATE sync_outbox SET is_discarded = 1 WHERE \(condition)", arguments: [manager, path])
+        return try Int64.fetchAll(
+            db, sql: "SELECT position FROM sync_outbox WHERE \(condition)", arguments: [manager, path])
+    }
+
     /// No write was made on a later state of the remote than this one.
     func limitBases(to position: Int64, in db: Database) throws {
         try db.execute(

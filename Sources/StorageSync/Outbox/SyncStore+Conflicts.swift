@@ -39,7 +39,7 @@ extension SyncStore {
                 return told == base || told == shown ? change.asEcho : change
             }
         }
-        return SyncPage(start: page.start, end: page.end, changes: changes, isComplete: page.isComplete)
+        return SyncPage(start: page.start, end: page.end, changes: changes, part: page.part)
     }
 }
 

@@ -18,6 +18,21 @@ extension SyncStore {
         return ["discarded": writes.map { "\($0.document.id)@\($0.position)" }.joined(separator: " ")]
     }
 
+    /// Marks all writes that the remote hasn't taken, as far as is known. One that has reached it is received as what it has.
+    ///
+    /// - Returns: Their positions.
+    func discardPending() async throws -> [Int64] {
+        try await commit(reason: "discard what \(path) hasn't taken") { tx in
+            let db = tx.database
+            guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
+            else { return [] }
+            try outbox.add(written(since: row, tx), in: db)
+            let positions = try outbox.discardPending(in: db)
+            try store(&row, tx)
+            return positions
+        }
+    }
+
     /// Makes their documents what the remote has, with the writes on top that are left.
     func giveUpDiscarded(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         let db = tx.database
@@ -35,7 +50,7 @@ extension SyncStore {
             }
             // Of a table that was cleared, the documents with unsent writes are put back after this.
             if row.isCleared { continue }
-            try write(try replayed(id, on: base, since: row.since, documents, in: db), of: id, tx)
+            try write(try replayed(id, on: base, since: row.since, documents, in: db), on: base, of: id, tx)
         }
     }
 }

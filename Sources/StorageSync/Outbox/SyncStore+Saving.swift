@@ -28,19 +28,21 @@ extension SyncStore {
         guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive,
             row.revision == state.row.revision
         else { throw Outdated() }
-        let written = try written(since: row, in: tx.writer)
+        let written = try written(since: row, tx)
         try outbox.add(written, in: db)
         try apply(transaction, to: row, tx)
         row.record = transaction.record
-        if transaction.rewind != nil { try forget(&row, tx) }
+        if let end = transaction.rewind { try forget(&row, behind: end, tx) }
         try store(&row, tx)
-        return State(row: row, rows: written, isOther: row.record != transaction.record)
+        return State(
+            row: row, rows: written, unreadable: try unreadable(in: db), isOther: row.record != transaction.record)
     }
 
     private func apply(_ transaction: SyncTransaction, to row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         let db = tx.database
         let documents = documentReader(tx)
-        let received = Dictionary(grouping: try changes(of: transaction, in: db), by: \.document.id)
+        let gone = try gone(transaction, in: db)
+        let received = Dictionary(grouping: try changes(of: transaction, gone, in: db), by: \.document.id)
         var concerned: [String: ConcernedDocument] = [:]
         for (id, finished) in try finish(transaction, pulledUpTo: row.record.position, in: db) {
             if received[id] == nil, finished.isAllThere, try isLogBase(of: id, in: db) { continue }
@@ -50,8 +52,7 @@ extension SyncStore {
             for write in finished.taken {
                 let operation = try documents.operation(of: write, since: row.since)
                 operation.apply(to: &document.expected)
-                // What a remote with positions has applied is in its pages.
-                if write.remotePosition == 0, !finished.isReceived(write) { operation.apply(to: &document.remote) }
+                if finished.isUnpulled(write) { operation.apply(to: &document.remote) }
             }
             concerned[id] = document
         }
@@ -66,7 +67,10 @@ extension SyncStore {
         }
         try outbox.save(transaction.writes, in: db)
         for position in transaction.removed { try outbox.remove(position, in: db) }
-        if transaction.isComplete { try removeAll(butThoseOf: Set(received.keys), tx) }
+        for id in gone where received[id] == nil {
+            if try write(nil, on: nil, of: id, tx) { try bases.remove(id, in: db) }
+        }
+        var refused: Set<String> = []
         for (id, document) in concerned {
             if document.hadPending, document.expected == document.remote, !document.needsReplay {
                 try advanceBase(of: id, to: document.remote, in: db)
@@ -76,21 +80,48 @@ extension SyncStore {
             // A document that was taken out of the store stays out when a write of it is confirmed.
             let isReceived = received[id]?.contains { $0.ownOrigin == nil } ?? false
             if row.isCleared, !isReceived, try table.get(id, db) == nil { continue }
-            try write(shown, of: id, tx)
+            if try !write(shown, on: document.remote, of: id, tx) { refused.insert(id) }
         }
+        // What two documents have exchanged, such as a value that only one of them may have.
+        for id in refused { try writeAgain(id, since: row.since, tx) }
     }
 
-    /// What a transaction has received. Documents with pending writes that a complete page doesn't name are deleted.
-    private func changes(of transaction: SyncTransaction, in db: Database) throws -> [RemoteChange] {
-        guard transaction.isComplete else { return transaction.changes }
-        let named = Set(transaction.changes.map(\.document.id))
-        let gone = try outbox.pendingDocuments(in: db).filter { !named.contains($0) }
-        return transaction.changes
-            + gone.map { id in
-                RemoteChange(
-                    position: transaction.record.position, document: DocumentID(entity: table.entity, id: id),
-                    operation: .delete, ownOrigin: nil)
-            }
+    /// Follows which documents pages have named, from the first to the last of those that name all.
+    ///
+    /// - Returns: The documents that none of them has named.
+    private func gone(_ transaction: SyncTransaction, in db: Database) throws -> [String] {
+        if transaction.part == .first {
+            try unnamed.removeAll(in: db)
+            try unnamed.add(try table.positions(db).map(\.id), in: db)
+            try unnamed.add(try outbox.pendingDocuments(in: db), in: db)
+            try unnamed.add(try bases.unreadable(in: db).map(\.documentId), in: db)
+        }
+        try unnamed.remove(transaction.changes.map(\.document.id), in: db)
+        guard transaction.part == .last else { return [] }
+        let gone = try unnamed.all(in: db)
+        if !gone.isEmpty { try unnamed.removeAll(in: db) }
+        return gone
+    }
+
+    /// What a transaction has received and wasn't known. Documents with pending writes that are gone are deleted.
+    private func changes(
+        of transaction: SyncTransaction, _ gone: [String], in db: Database
+    ) throws -> [RemoteChange] {
+        let position = transaction.record.position
+        var changes = transaction.changes
+        if try !versions.isEmpty(in: db) {
+            // One that was fetched by its id may be newer.
+            changes = try changes.filter { try $0.position > versions.version(of: $0.document.id, in: db) }
+            try versions.removeAll(through: position, in: db)
+        }
+        for change in changes where change.position > position {
+            try versions.save(change.position, of: change.document.id, in: db)
+        }
+        for id in gone where try outbox.firstPending(of: id, in: db) != nil {
+            let document = DocumentID(entity: table.entity, id: id)
+            changes.append(RemoteChange(position: position, document: document, operation: .delete, ownOrigin: nil))
+        }
+        return changes
     }
 
     /// A document that a transaction of the engine concerns.
@@ -116,11 +147,18 @@ extension SyncStore {
         var needsReplay = false
         /// The origins that the transaction's changes tell.
         let origins: Set<Int64>
+        /// The positions of writes that no page will have.
+        let unpulled: Set<Int64>
 
         func isReceived(_ write: PendingWrite) -> Bool { origins.contains(write.remoteName) }
 
+        /// Whether no page has what a write has changed. Remotes without positions apply everything at 0.
+        func isUnpulled(_ write: PendingWrite) -> Bool {
+            (write.remotePosition == 0 || unpulled.contains(write.position)) && !isReceived(write)
+        }
+
         /// Whether the remote has what these writes have made of the document, without a page that has it.
-        var isAllThere: Bool { !needsReplay && taken.allSatisfy { $0.remotePosition == 0 } }
+        var isAllThere: Bool { !needsReplay && taken.allSatisfy(isUnpulled) }
     }
 
     /// Confirms or removes pending writes.
@@ -140,10 +178,10 @@ extension SyncStore {
                 let write = confirmed[position] ?? pending
                 let id = write.document.id
                 let first = try outbox.firstPending(of: id, in: db)
-                var writes = finished[id] ?? FinishedWrites(first: first, origins: origins)
+                var writes =
+                    finished[id] ?? FinishedWrites(first: first, origins: origins, unpulled: transaction.unpulled)
                 let isGivenUp = write.isParked && !writes.isReceived(write)
-                // Remotes without positions apply everything at 0.
-                let isKnown = write.remotePosition.map { $0 > 0 && $0 <= pulled } ?? false
+                let isKnown = !writes.isUnpulled(write) && write.remotePosition.map { $0 > 0 && $0 <= pulled } ?? false
                 if !isGivenUp, !isKnown { writes.taken.append(write) }
                 if isGivenUp || isKnown || first?.position != position { writes.needsReplay = true }
                 finished[id] = writes
@@ -166,14 +204,6 @@ extension SyncStore {
         return ConcernedDocument(remote: base, expected: base, hadPending: hadPending)
     }
 
-    /// Removes documents that the remote doesn't have any more. Those with pending writes stay until these have an outcome.
-    private func removeAll(butThoseOf ids: Set<String>, _ tx: WriteTransaction) throws {
-        let pending = Set(try outbox.pendingDocuments(in: tx.database))
-        for (id, _) in try table.positions(tx.database) where !ids.contains(id) && !pending.contains(id) {
-            try table.delete(id, tx)
-        }
-    }
-
     /// Whether what the remote has of a document is, without anything stored, the document before the first of its pending writes, as the
     /// log has it. Before a save there may be none there: it may have been taken out of the store.
     private func isLogBase(of id: String, in db: Database) throws -> Bool {
@@ -192,12 +222,10 @@ extension SyncStore {
     }
 
     /// The remote was put back to an earlier state: what was received is asked for again from its beginning.
-    private func forget(_ row: inout SyncRemoteRow, _ tx: WriteTransaction) throws {
-        try outbox.limitBases(to: 0, in: tx.database)
+    private func forget(_ row: inout SyncRemoteRow, behind end: Int64, _ tx: WriteTransaction) throws {
+        try outbox.limitBases(to: end, in: tx.database)
         try bases.removeAll(in: tx.database)
-        let pending = Set(try outbox.pendingDocuments(in: tx.database))
-        for (id, _) in try table.positions(tx.database) where !pending.contains(id) { try table.delete(id, tx) }
-        row.record.position = 0
+        try askAgain(&row, in: tx.database)
     }
 
     /// Saves what the remote has of a document.
@@ -243,17 +271,40 @@ extension SyncStore {
     func base(
         of id: String, since: Int64, in db: Database, _ documents: DocumentReader<T>, first: PendingWrite? = nil
     ) throws -> DocumentFields? {
+        // Of a document without unsent writes only where no row could be made of it.
+        if case .known(let fields) = try bases.base(of: id, in: db) { return fields }
         guard let first = try first ?? outbox.firstPending(of: id, in: db) else {
             return try table.get(id, db).map { try DocumentFields(encoding: $0) }
         }
-        switch try bases.base(of: id, in: db) {
-        case .known(let fields): return fields
-        case .unchanged where first.position <= since: return nil
-        case .unchanged: return try documents.document(id, before: first.position)
+        return first.position <= since ? nil : try documents.document(id, before: first.position)
+    }
+}
+
+// MARK: Rows
+
+extension SyncStore {
+    /// Makes the row of a document what it is with its unsent writes. Where that can't be, because its type or the schema doesn't take it,
+    /// the row stays as it was, and what the remote has is kept beside it: one document holds up no other.
+    ///
+    /// - Parameter remote: What the remote has of it.
+    /// - Returns: Whether it could be.
+    @discardableResult
+    func write(
+        _ fields: DocumentFields?, on remote: DocumentFields?, of id: String, _ tx: WriteTransaction
+    ) throws -> Bool {
+        do {
+            try write(fields, of: id, tx)
+            return true
+        } catch let error as StorageError where [.invalidValue, .conflict, .limitExceeded].contains(error.code) {
+            if try outbox.firstPending(of: id, in: tx.database) == nil {
+                try bases.save(remote, of: id, in: tx.database)
+            }
+            try bases.markUnreadable(id, because: error.message, in: tx.database)
+            return false
         }
     }
 
-    func write(_ fields: DocumentFields?, of id: String, _ tx: WriteTransaction) throws {
+    private func write(_ fields: DocumentFields?, of id: String, _ tx: WriteTransaction) throws {
         guard let fields else { return try table.delete(id, tx) }
         let document = try fields.document(T.self)
         guard document.id == id else {
@@ -262,6 +313,23 @@ extension SyncStore {
                 remedy: "Let the remote give each document the id that it is stored under.")
         }
         try table.save(document, tx)
+    }
+
+    /// Tries again to make the rows of documents of which none could be made: the program may be another one.
+    func readAgain(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
+        for document in try bases.unreadable(in: tx.database) {
+            try writeAgain(document.documentId, since: row.since, tx)
+        }
+    }
+
+    private func writeAgain(_ id: String, since: Int64, _ tx: WriteTransaction) throws {
+        guard case .known(let remote) = try bases.base(of: id, in: tx.database) else { return }
+        guard try write(try replayed(id, since: since, tx), on: remote, of: id, tx) else { return }
+        if try outbox.firstPending(of: id, in: tx.database) == nil {
+            try bases.remove(id, in: tx.database)
+        } else {
+            try bases.save(remote, of: id, in: tx.database)
+        }
     }
 }
 

@@ -23,19 +23,27 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
     let table: DocumentTable<T>
     let outbox: OutboxTable
     let bases: BaseTable
+    let versions: VersionTable
+    let unnamed: UnnamedTable
     let resolution: ConflictResolution<T>
+    /// Whether positions are the remote's own. Those of a service are counted here, and anew where all is asked for again.
+    let hasRemotePositions: Bool
 
     /// - Parameter resolution: What becomes of documents that are changed on both sides.
     init(
-        storage: Storage, manager: String, path: String, resolution: ConflictResolution<T> = .lastWriterWins
+        storage: Storage, manager: String, path: String, resolution: ConflictResolution<T> = .lastWriterWins,
+        hasRemotePositions: Bool = false
     ) {
         self.storage = storage
         self.manager = manager
         self.path = path
         self.resolution = resolution
+        self.hasRemotePositions = hasRemotePositions
         table = .of(manager: manager)
         outbox = OutboxTable(manager: manager, path: path, entity: table.entity)
         bases = BaseTable(manager: manager, path: path)
+        versions = VersionTable(manager: manager, path: path)
+        unnamed = UnnamedTable(manager: manager, path: path)
     }
 
     /// What a driver begins with, or goes on with after a save.
@@ -43,6 +51,8 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         var row: SyncRemoteRow
         /// As of opening.
         var rows: [PendingWrite] = []
+        /// Documents of the remote of which no row can be made, the first by id.
+        var unreadable: [SyncStatus.UnreadableDocument] = []
         /// Whether it is another than a core has decided: a new core goes on from it.
         var isOther = false
     }
@@ -106,33 +116,60 @@ extension SyncStore {
                 row.since = tx.writer.nextPosition - 1
                 try outbox.save(existing(tx), in: db)
             } else if let other = known.first(where: { $0.isActive && $0.path != path }) {
-                try SyncStore(storage: storage, manager: manager, path: other.path, resolution: resolution)
-                    .deactivate(other, tx)
+                try ofPath(other.path).deactivate(other, tx)
                 row.isCleared = true
             } else if row.isActive {
-                try outbox.add(written(since: row, in: tx.writer), in: db)
+                try outbox.add(written(since: row, tx), in: db)
             }
             let shape = tx.writer.catalog.entity(named: table.entity)?.shape ?? ""
             if row.shape != shape {
                 // What the remote was known to have has the names of before. It is asked for again.
                 try bases.removeAll(in: db)
-                if !row.shape.isEmpty { row.record.position = 0 }
+                if !row.shape.isEmpty { try askAgain(&row, in: db) }
                 row.shape = shape
+            }
+            if let document, document != row.document {
+                // Nothing that was pulled is of this one.
+                try askAgain(&row, in: db)
             }
             try giveUpDiscarded(row, tx)
             if row.isCleared {
                 for document in try outbox.pendingDocuments(in: db) {
-                    try write(try replayed(document, since: row.since, tx), of: document, tx)
+                    try write(try replayed(document, since: row.since, tx), on: nil, of: document, tx)
                 }
                 // Everything else is asked for again.
-                row.record.position = 0
+                try askAgain(&row, in: db)
             }
+            try readAgain(row, tx)
             row.isActive = true
             row.isCleared = false
             row.document = document ?? row.document
             try store(&row, tx)
-            return State(row: row, rows: try outbox.all(in: db))
+            return try state(row, in: db)
         }
+    }
+
+    private func ofPath(_ path: String) -> SyncStore {
+        SyncStore(
+            storage: storage, manager: manager, path: path, resolution: resolution,
+            hasRemotePositions: hasRemotePositions)
+    }
+
+    /// With the writes of the outbox.
+    private func state(_ row: SyncRemoteRow, in db: Database) throws -> State {
+        State(row: row, rows: try outbox.all(in: db), unreadable: try unreadable(in: db))
+    }
+
+    func unreadable(in db: Database) throws -> [SyncStatus.UnreadableDocument] {
+        try bases.unreadable(limit: SyncStatus.namedUnreadableDocuments, in: db)
+    }
+
+    /// Sees to it that everything is pulled from the beginning.
+    func askAgain(_ row: inout SyncRemoteRow, in db: Database) throws {
+        row.record.position = 0
+        try versions.removeAll(in: db)
+        try unnamed.removeAll(in: db)
+        if !hasRemotePositions { try outbox.limitBases(to: 0, in: db) }
     }
 
     /// Takes the documents out of the table; unsent writes stay in the outbox.
@@ -141,10 +178,47 @@ extension SyncStore {
             guard let row = try SyncRemoteRow.all(of: manager, in: tx.database).first(where: { $0.path == path }),
                 row.isActive
             else { return }
-            var cleared = row
-            try empty(&cleared, tx)
-            cleared.document = nil
-            try store(&cleared, tx)
+            try clear(row, tx)
+        }
+    }
+
+    private func clear(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
+        var cleared = row
+        try empty(&cleared, tx)
+        cleared.document = nil
+        try store(&cleared, tx)
+    }
+
+    /// Takes the documents out of the table, whichever path they are of: nobody may be signed in any more.
+    ///
+    /// - Returns: Whether there was a path that had documents there.
+    static func clearActive(
+        in storage: Storage, manager: String, resolution: ConflictResolution<T>
+    ) async throws -> Bool {
+        let active = try await storage.engine.read { db in
+            try SyncRemoteRow.all(of: manager, in: db).first(where: \.isActive)?.path
+        }
+        guard let active else { return false }
+        try await SyncStore(storage: storage, manager: manager, path: active, resolution: resolution).clear()
+        return true
+    }
+
+    /// Begins anew with a remote that has halted the engine: under another name, and knowing nothing of it. What waits to be sent is sent
+    /// to it; what became of writes that were being sent, or were taken and not pulled, nobody can know any more: they are parked.
+    ///
+    /// - Parameter hasLostWrites: Whether the remote may not have writes any more that it has taken.
+    func startOver(hasLostWrites: Bool) async throws {
+        try await commit(reason: "start over \(path)") { tx in
+            let db = tx.database
+            guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
+            else { return }
+            try outbox.add(written(since: row, tx), in: db)
+            let hadConfirmed = try outbox.startOver(in: db)
+            row.record = SyncRecord(after: row.record, hasLostWrites: hasLostWrites && hadConfirmed)
+            row.generation += 1
+            try askAgain(&row, in: db)
+            try outbox.limitBases(to: 0, in: db)
+            try store(&row, tx)
         }
     }
 
@@ -157,7 +231,7 @@ extension SyncStore {
 
     private func empty(_ row: inout SyncRemoteRow, _ tx: WriteTransaction) throws {
         row = try valid(row, tx)
-        try outbox.add(written(since: row, in: tx.writer), in: tx.database)
+        try outbox.add(written(since: row, tx), in: tx.database)
         for (id, _) in try table.positions(tx.database) { try table.delete(id, tx) }
         row.isCleared = true
     }
@@ -179,8 +253,10 @@ extension SyncStore {
         fresh.isActive = row.isActive
         fresh.document = row.document
         fresh.revision = row.revision
+        fresh.generation = row.generation
         try outbox.removeAll(behind: shared, in: tx.database)
         try bases.removeAll(in: tx.database)
+        try askAgain(&fresh, in: tx.database)
         return fresh
     }
 
@@ -217,22 +293,26 @@ extension SyncStore {
     func written(since row: SyncRemoteRow, behind position: Int64) async throws -> [PendingWrite] {
         try await storage.engine.read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            return try written(since: row, behind: position, LogReader(connection), try Catalog.load(connection))
+            let reader = LogReader(connection)
+            return try written(since: row, behind: position, reader, try Catalog.load(connection), in: db)
         }
     }
 
-    func written(since row: SyncRemoteRow, in writer: LogWriter) throws -> [PendingWrite] {
-        try written(since: row, behind: row.scanned, LogReader(writer.database), writer.catalog)
+    func written(since row: SyncRemoteRow, _ tx: WriteTransaction) throws -> [PendingWrite] {
+        let reader = LogReader(tx.writer.database)
+        return try written(since: row, behind: row.scanned, reader, tx.writer.catalog, in: tx.database)
     }
 
     private func written(
-        since row: SyncRemoteRow, behind position: Int64, _ reader: LogReader, _ catalog: Catalog
+        since row: SyncRemoteRow, behind position: Int64, _ reader: LogReader, _ catalog: Catalog, in db: Database
     ) throws -> [PendingWrite] {
         let found = try WriteScan(entity: table.entity, id: table.id).writes(
             behind: max(row.scanned, position), base: row.record.position, reader, catalog)
-        return found.map { write, metadata in
+        guard !found.isEmpty, try SyncTables.exist(in: db) else { return found.map(\.write) }
+        return try found.map { write, metadata in
             var write = write
             write.isConditional = resolution.isConditional || SyncExpectationAttribute.isStated(in: metadata)
+            write.base = max(write.base, try versions.version(of: write.document.id, in: db))
             return write
         }
     }
@@ -242,7 +322,7 @@ extension SyncStore {
         try await storage.engine.read { db in
             guard let row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
             else { return nil }
-            return State(row: row, rows: try outbox.all(in: db))
+            return try state(row, in: db)
         }
     }
 
@@ -313,6 +393,16 @@ extension SyncStore {
 // MARK: Documents
 
 extension SyncStore {
+    /// Why no row can be made of a document; nil where that isn't so.
+    func unreadable(_ id: String) async throws -> String? {
+        try await storage.engine.read { try bases.unreadableReason(of: id, in: $0) }
+    }
+
+    /// Whether the table has the documents of this path.
+    func isActive(in db: Database) throws -> Bool {
+        try SyncRemoteRow.all(of: manager, in: db).contains { $0.path == path && $0.isActive }
+    }
+
     /// Which documents an engine shows.
     enum Extent: Sendable, Equatable {
         case all

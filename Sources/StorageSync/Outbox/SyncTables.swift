@@ -9,7 +9,10 @@ internal import StorageLog
 /// - `sync_remotes`: a row for each engine and path of a remote, with the core's record.
 /// - `sync_outbox`: the writes that aren't confirmed. What was written isn't in it: that is the event at `position` of the log.
 /// - `sync_bases`: of documents that were changed on both sides, what the remote has of them, and at which position somebody else has
-///   changed it last; where both are to be merged and aren't yet, also what it had before.
+///   changed it last; where both are to be merged and aren't yet, also what it had before. So it is of documents of which no row can be
+///   made, with the reason.
+/// - `sync_versions`: of documents that were fetched by their ids, the position of the remote at which they were.
+/// - `sync_unnamed`: while all documents are pulled, those in the table that no page has named yet.
 enum SyncTables {
     private static let statements = [
         """
@@ -17,7 +20,7 @@ enum SyncTables {
           manager TEXT NOT NULL, path TEXT NOT NULL, entity TEXT NOT NULL,
           is_active INTEGER NOT NULL, is_cleared INTEGER NOT NULL, document TEXT,
           since INTEGER NOT NULL, scanned INTEGER NOT NULL, line BLOB NOT NULL,
-          revision INTEGER NOT NULL, record TEXT NOT NULL, shape TEXT NOT NULL,
+          revision INTEGER NOT NULL, record TEXT NOT NULL, shape TEXT NOT NULL, generation INTEGER NOT NULL,
           PRIMARY KEY (manager, path)
         ) WITHOUT ROWID
         """,
@@ -41,7 +44,19 @@ enum SyncTables {
         """
         CREATE TABLE IF NOT EXISTS sync_bases (
           manager TEXT NOT NULL, path TEXT NOT NULL, document TEXT NOT NULL, fields TEXT,
-          changed INTEGER NOT NULL DEFAULT 0, ancestor TEXT,
+          changed INTEGER NOT NULL DEFAULT 0, ancestor TEXT, unreadable TEXT,
+          PRIMARY KEY (manager, path, document)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS sync_versions (
+          manager TEXT NOT NULL, path TEXT NOT NULL, document TEXT NOT NULL, version INTEGER NOT NULL,
+          PRIMARY KEY (manager, path, document)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS sync_unnamed (
+          manager TEXT NOT NULL, path TEXT NOT NULL, document TEXT NOT NULL,
           PRIMARY KEY (manager, path, document)
         ) WITHOUT ROWID
         """,
@@ -75,6 +90,8 @@ struct SyncRemoteRow: Sendable {
     var record = SyncRecord()
     /// Of the documents in `sync_bases`: the columns of their entity.
     var shape = ""
+    /// How often the engine has started over, as another producer each time.
+    var generation: Int64 = 0
 
     init(path: String) { self.path = path }
 }
@@ -90,6 +107,7 @@ extension SyncRemoteRow {
         line = Array(row["line"] as Data)
         revision = row["revision"]
         shape = row["shape"]
+        generation = row["generation"]
         record = try JSONDecoder().decode(SyncRecord.self, from: Data((row["record"] as String).utf8))
     }
 
@@ -130,10 +148,10 @@ extension SyncRemoteRow {
     func save(manager: String, entity: String, in db: Database) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_remotes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_remotes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
             .execute(arguments: [
                 manager, path, entity, isActive, isCleared, document, since, scanned, Data(line), revision,
-                String(decoding: try encoder.encode(record), as: UTF8.self), shape,
+                String(decoding: try encoder.encode(record), as: UTF8.self), shape, generation,
             ])
     }
 }

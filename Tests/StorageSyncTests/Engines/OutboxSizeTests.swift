@@ -39,12 +39,12 @@ import Testing
         }
     }
 
-    /// All of them are sent as a few.
+    /// All of them are of one commit, and are sent as a few.
     @Test func writesOfOneDocumentDrainAsAFew() async throws {
         try await withTemporaryFolder { folder in
             let remote = OrderedRemote()
-            let (container, engine) = try await filled(folder.appendingPathComponent("shop.sqlite"), remote) { _ in "p"
-            }
+            let url = folder.appendingPathComponent("shop.sqlite")
+            let (container, engine) = try await filled(url, remote, commitSize: Self.count) { _ in "p" }
             remote.isBusy = false
             try await engine.retryNow()
             try await drained(engine)
@@ -67,15 +67,15 @@ import Testing
 
     /// A store with that many writes that weren't sent.
     private func filled(
-        _ url: URL, _ remote: OrderedRemote, id: @escaping @Sendable (Int) -> String
+        _ url: URL, _ remote: OrderedRemote, commitSize: Int = 100, id: @escaping @Sendable (Int) -> String
     ) async throws -> (PersistenceContainer, CollectionSyncEngine<Product>) {
         let (container, engine) = try open(url, remote)
         remote.isBusy = true
         await engine.startListening()
         let start = ContinuousClock.now
-        for chunk in stride(from: 0, to: Self.count, by: 100) {
+        for chunk in stride(from: 0, to: Self.count, by: commitSize) {
             try await container.storage.write { tx in
-                for number in chunk..<min(chunk + 100, Self.count) {
+                for number in chunk..<min(chunk + commitSize, Self.count) {
                     try tx.save(Product(id(number), price: Double(number)))
                 }
             }

@@ -88,7 +88,7 @@ struct OutboxMergingTests {
         var outbox = sent(Outbox(rows: [write(1), write(2)]), .applied(at: 0))
         outbox.append([write(3)])
         #expect(outbox.confirmed.count == 2)
-        _ = outbox.restart(behind: 0, sharedEnd: -1, pulledUpTo: 0)
+        _ = outbox.restart(behind: 0, sharedEnd: -1)
         #expect(positions(outbox) == [[1, 2], [3]])
     }
 

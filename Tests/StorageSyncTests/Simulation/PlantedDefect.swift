@@ -26,6 +26,14 @@ enum PlantedDefect: String, CaseIterable {
     case mergesAcrossDeletions
     /// A write says that it was made on what was pulled when it is sent, not on what was pulled when it was made.
     case statesALaterBase
+    /// A write that is parked holds back those of all other documents.
+    case parkedWritesBlockAll
+    /// Writes are named by their place among those that are pending, which changes.
+    case namesWritesByIndex
+    /// A session that another one has ended isn't begun again.
+    case givesUpEndedSessions
+    /// Writes aren't carried over to another version of the program.
+    case losesOutboxAtUpgrade
     /// Each rejection is dropped without a trace.
     case dropsRejectedWrites
 }

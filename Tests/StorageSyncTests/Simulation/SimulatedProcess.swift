@@ -106,7 +106,7 @@ final class SimulatedProcess {
 
     private func save(_ transaction: SyncTransaction) -> Bool {
         var transaction = transaction
-        let rows = client.store.rows
+        let (rows, lines) = (client.store.rows, client.store.record.lines)
         for write in transaction.writes where write.isParked {
             simulation.count("parked")
             if write.state == .parked(.unknown) { simulation.find("the outcome of \(write.position) isn't known") }
@@ -123,6 +123,12 @@ final class SimulatedProcess {
             return false
         }
         revision = client.store.revision
+        for write in transaction.writes where transaction.record.lines == lines {
+            // What it was made on is true as long as the hub hasn't lost it: it would be refused for what it knew.
+            if let before = rows[write.position], write.base < before.base {
+                simulation.find("the write at \(write.position) lost what it was made on")
+            }
+        }
         for document in transaction.conflicts { simulation.merge(document, of: client) }
         for position in transaction.removed where rows[position]?.isParked == true {
             simulation.discarded.insert(.init(client: client.number, position: position))
@@ -143,6 +149,11 @@ final class SimulatedProcess {
             writes = client.store.hubWrites(origins)
             simulation.count(
                 "merged", client.store.rows.values.count { $0.isMerged && origins.contains($0.remoteName) })
+            if simulation.defect == .parkedWritesBlockAll, !client.parked.isEmpty { return }
+            if simulation.defect == .namesWritesByIndex {
+                let pending = client.store.rows.values.filter { !$0.isConfirmed }.map(\.position).sorted()
+                writes = writes.map { $0.withOrigin(Int64(pending.firstIndex(of: $0.origin) ?? 0) + 1) }
+            }
             if simulation.defect == .reordersBatches { writes.reverse() }
             if simulation.defect == .statesALaterBase {
                 writes = writes.map { $0.withBase(client.store.record.position) }
@@ -184,6 +195,7 @@ final class SimulatedProcess {
                     guard life == self.life else { return }
                     switch answer {
                     case .success(let answer): handle(.answer(answer, to: id))
+                    case .failure(.sessionEnded) where simulation.defect == .givesUpEndedSessions: break
                     case .failure(let failure): handle(.failure(failure, of: id))
                     }
                 }

@@ -153,6 +153,7 @@ final class Simulation {
             guard client.store.unknownField != nil else { return }
             count("upgrades")
             client.store.upgrade()
+            if defect == .losesOutboxAtUpgrade { client.store.loseOutbox() }
             for process in client.processes { process.crash() }
         default:
             guard let write = client.parked.first else { return }

@@ -1,0 +1,178 @@
+import Foundation
+import Observation
+import StorageSync
+import Testing
+
+// The patterns of SwiftfulDataManagers' documentation, as its users write them: managers that are given engines, paths that follow an
+// account, mocks.
+
+private struct UserModel: DataSyncModelProtocol, Equatable {
+    var id: String
+    var name: String
+
+    static let mock = UserModel(id: "user_123", name: "Anna")
+}
+
+private struct WatchlistItem: DataSyncModelProtocol, Equatable {
+    var id: String
+    var movie: String
+}
+
+extension Product {
+    fileprivate static let mocks = [
+        Product("product_1", name: "Pencil", price: 1.5), Product("product_2", name: "Easel", price: 60),
+    ]
+}
+
+@MainActor @Observable
+private class UserManager {
+    private let userSyncEngine: DocumentSyncEngine<UserModel>
+
+    var currentUser: UserModel? { userSyncEngine.currentDocument }
+
+    init(userSyncEngine: DocumentSyncEngine<UserModel>) { self.userSyncEngine = userSyncEngine }
+
+    func signIn(userId: String) async throws { try await userSyncEngine.startListening(documentId: userId) }
+
+    func signIn(_ user: UserModel) async throws {
+        try await userSyncEngine.saveDocument(user)
+        try await userSyncEngine.startListening(documentId: user.id)
+    }
+
+    func signOut() { userSyncEngine.stopListening() }
+}
+
+@MainActor @Observable
+private class ContentManager {
+    private let productsSyncEngine: CollectionSyncEngine<Product>
+    private let watchlistSyncEngine: CollectionSyncEngine<WatchlistItem>
+
+    var products: [Product] { productsSyncEngine.currentCollection }
+    var watchlist: [WatchlistItem] { watchlistSyncEngine.currentCollection }
+
+    init(
+        productsSyncEngine: CollectionSyncEngine<Product>, watchlistSyncEngine: CollectionSyncEngine<WatchlistItem>
+    ) {
+        self.productsSyncEngine = productsSyncEngine
+        self.watchlistSyncEngine = watchlistSyncEngine
+    }
+
+    func startListening() async {
+        await productsSyncEngine.startListening()
+        await watchlistSyncEngine.startListening()
+    }
+
+    func stopListening() {
+        productsSyncEngine.stopListening()
+        watchlistSyncEngine.stopListening()
+    }
+}
+
+@MainActor
+private final class AuthManager {
+    var currentUserId: String?
+}
+
+/// What a program logs with. That of another module is made to conform with `@retroactive`.
+private final class LogManager: Sendable {
+    func trackEvent(eventName: String, parameters: [String: Any]?, type: DataLogType) {
+        print(type, eventName, parameters ?? [:])
+    }
+}
+
+extension LogManager: DataSyncLogger {
+    func trackEvent(event: any DataSyncLogEvent) {
+        trackEvent(eventName: event.eventName, parameters: event.parameters, type: event.type)
+    }
+    func addUserProperties(dict: [String: Any], isHighPriority: Bool) { print(dict, isHighPriority) }
+}
+
+@MainActor @Suite struct ReferenceExamples {
+    @Test func aManagerOfAUser() async throws {
+        let remote = MockRemoteDocumentService(document: UserModel.mock)
+        let userManager = UserManager(
+            userSyncEngine: DocumentSyncEngine<UserModel>(
+                remote: remote, managerKey: "user", enableLocalPersistence: false, logger: LogManager()))
+        try await userManager.signIn(userId: "user_123")
+        #expect(userManager.currentUser == UserModel.mock)
+        userManager.signOut()
+        #expect(userManager.currentUser == nil)
+        try await userManager.signIn(UserModel(id: "user_456", name: "Berta"))
+        #expect(userManager.currentUser?.name == "Berta")
+        try await eventually { remote.documents.map(\.name).sorted() == ["Anna", "Berta"] }
+    }
+
+    /// The mock's type is inferred from the engine's.
+    @Test func aMockWithoutAType() async throws {
+        let userSyncEngine = DocumentSyncEngine<UserModel>(
+            remote: MockRemoteDocumentService(), managerKey: "user", enableLocalPersistence: false)
+        #expect(UserManager(userSyncEngine: userSyncEngine).currentUser == nil)
+        await #expect(throws: RemoteError.notFound) { try await userSyncEngine.getDocumentAsync(id: "user_123") }
+    }
+
+    @Test func aManagerOfTwoCollections() async throws {
+        let authManager = AuthManager()
+        authManager.currentUserId = "anna"
+        let items = [WatchlistItem(id: "1", movie: "Solaris")]
+        let contentManager = ContentManager(
+            productsSyncEngine: CollectionSyncEngine<Product>(
+                remote: MockRemoteCollectionService(collection: Product.mocks, delay: .zero), managerKey: "products",
+                enableLocalPersistence: false),
+            watchlistSyncEngine: CollectionSyncEngine<WatchlistItem>(
+                remote: MockRemoteCollectionService(
+                    collection: items,
+                    collectionPath: { [weak authManager] in
+                        guard let uid = authManager?.currentUserId else { return nil }
+                        return "users/\(uid)/watchlist"
+                    }, delay: .zero),
+                managerKey: "watchlist", enableLocalPersistence: false))
+        await contentManager.startListening()
+        #expect(contentManager.products.map(\.name) == ["Pencil", "Easel"] && contentManager.watchlist == items)
+        authManager.currentUserId = nil
+        #expect(contentManager.watchlist.isEmpty && contentManager.products.count == 2)
+        contentManager.stopListening()
+        #expect(contentManager.products.isEmpty)
+    }
+
+    @Test func everyCallOfADocument() async throws {
+        let remote = MockRemoteDocumentService(document: UserModel.mock, delay: .zero)
+        let container = try PersistenceContainer.inMemory()
+        let userSyncEngine = withDatabaseContainer(container) {
+            DocumentSyncEngine<UserModel>(remote: remote, managerKey: "user")
+        }
+        try await userSyncEngine.startListening(documentId: "user_123")
+        #expect(try await userSyncEngine.getDocumentAsync() == UserModel.mock)
+        remote.change(UserModel(id: "user_123", name: "Anne"))
+        #expect(try await userSyncEngine.getDocumentAsync(behavior: .alwaysFetch).name == "Anne")
+        try await eventually { userSyncEngine.currentDocument?.name == "Anne" }
+        userSyncEngine.stopListening(clearCaches: false)
+        #expect(userSyncEngine.currentDocument?.name == "Anne")
+        for try await user in userSyncEngine.streamDocument(id: "user_123") {
+            #expect(user?.name == "Anne")
+            break
+        }
+        try await userSyncEngine.updateDocument(id: "user_123", data: ["name": "John"])
+        try await userSyncEngine.deleteDocument(id: "user_123")?.confirmed()
+        #expect(remote.documents.isEmpty)
+        try await container.storage.close()
+    }
+
+    @Test func everyReadOfACollection() async throws {
+        let remote = MockRemoteCollectionService(collection: Product.mocks, delay: .zero)
+        let container = try PersistenceContainer.inMemory { $0.autoSchema(ProductRecord.self) }
+        let productsSyncEngine = withDatabaseContainer(container) {
+            CollectionSyncEngine<Product>(remote: remote, managerKey: "products")
+        }
+        #expect(try await productsSyncEngine.getCollectionAsync() == Product.mocks)
+        await productsSyncEngine.startListening()
+        remote.failure = RemoteError.unavailable()
+        #expect(try await productsSyncEngine.getCollectionAsync() == Product.mocks, "what is cached is enough")
+        await #expect(throws: RemoteError.unavailable()) {
+            try await productsSyncEngine.getCollectionAsync(behavior: .alwaysFetch)
+        }
+        remote.failure = nil
+        #expect(try await productsSyncEngine.getCollectionAsync(behavior: .alwaysFetch) == Product.mocks)
+        #expect(try await productsSyncEngine.getDocumentsAsync(where: { $0.price < 10 }).map(\.name) == ["Pencil"])
+        try await container.storage.close()
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import StorageCore
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSync
+
+/// What engines on a hub do when something isn't as they left it.
+@MainActor @Suite(.timeLimit(.minutes(3))) struct HubRecoveryTests {
+    private func withDevice(
+        account: Account = Account("hub"), conflictResolution: ConflictResolution<Product> = .lastWriterWins,
+        _ body: (HubDevice) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            let device = try HubDevice(
+                at: folder.appendingPathComponent("a.sqlite"), hub, account: account,
+                conflictResolution: conflictResolution)
+            try await body(device)
+            try await device.close()
+        }
+    }
+
+    // MARK: What writes were made on
+
+    /// Everything is asked for again after the caches were cleared; a pending write is still one that knew what was there.
+    @Test(arguments: [true, false]) func aPendingWriteKeepsWhatItWasMadeOn(isConditional: Bool) async throws {
+        try await withDevice(conflictResolution: isConditional ? .park : .lastWriterWins) { device in
+            let hub = device.hub
+            try await hub.save(Product("p1"))
+            _ = try await hub.hub.write(.delete, to: "p1", of: "goods", as: .full)
+            try await hub.save(Product("p1", name: "again"))
+            await device.engine.startListening()
+            hub.isUp = false
+            try await device.engine.updateDocument(id: "p1", data: ["price": 2.5])
+            device.engine.stopListening()
+            hub.isUp = true
+            await device.engine.startListening()
+            try await device.engine.retryNow()
+            try await eventually { try await hub.fields(of: "p1")["price"] == "2.5" }
+            #expect(device.engine.parked.isEmpty)
+        }
+    }
+
+    /// A program that only writes keeps no outbox of what was taken.
+    @Test func whatIsTakenIsConfirmedThoughNobodyListens() async throws {
+        try await withDevice { device in
+            try await device.hub.save(Product("p0", name: "theirs", price: 7))
+            for number in 0..<20 {
+                let receipt = try await device.engine.saveDocument(Product("p\(number % 5 + 1)", name: "\(number)"))
+                if number % 4 == 3 { try await receipt.confirmed() }
+            }
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await device.stored().map(\.id) == ["p1", "p2", "p3", "p4", "p5"])
+            _ = try await device.hub.hub.write(.patch(["note": .text(#""seen""#)]), to: "p2", of: "goods", as: .full)
+            await device.engine.startListening()
+            let products = try await device.hub.products()
+            #expect(device.engine.currentCollection == products && products.count == 6)
+            #expect(products[2].note == "seen" && products[2].name == "16")
+        }
+    }
+
+    // MARK: Documents
+
+    /// Something else than a product was written by another program.
+    @Test func aDocumentThatCannotBeReadHoldsUpNothing() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            try await hub.save(Product("p1"))
+            _ = try await hub.hub.write(.save(["n": .text("1")]), to: "p2", of: "goods", as: .full)
+            try await hub.save(Product("p3"))
+            await device.engine.startListening()
+            #expect(device.engine.currentCollection.map(\.id) == ["p1", "p3"])
+            #expect(device.engine.status.unreadable.map(\.documentId) == ["p2"])
+            try await device.engine.saveDocument(Product("p4")).confirmed()
+            await #expect(throws: StorageError.self) {
+                try await device.engine.updateDocument(id: "p2", data: ["price": 2.5])
+            }
+            // What is missing comes, in two steps.
+            let first = ["name": #""two""#, "id": #""p2""#].mapValues { StorageValue.text($0) }
+            _ = try await hub.hub.write(.patch(first), to: "p2", of: "goods", as: .full)
+            _ = try await hub.hub.write(.patch(["price": .text("2")]), to: "p2", of: "goods", as: .full)
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p1", "p2", "p3", "p4"] }
+            #expect(device.engine.currentCollection[1] == Product("p2", name: "two", price: 2))
+            #expect(device.engine.status.unreadable.isEmpty)
+            // And goes again.
+            _ = try await hub.hub.write(.patch(["price": .text(#""dear""#)]), to: "p2", of: "goods", as: .full)
+            try await eventually { device.engine.status.unreadable.map(\.documentId) == ["p2"] }
+            #expect(device.engine.currentCollection[1].price == 2, "the row stays as it was")
+            _ = try await hub.hub.write(.delete, to: "p2", of: "goods", as: .full)
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p1", "p3", "p4"] }
+            #expect(device.engine.status.unreadable.isEmpty)
+        }
+    }
+
+    /// All is asked for again, and the network goes behind the first page.
+    @Test func nothingVanishesBeforeAllIsReceivedAgain() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            for number in 0..<7 { try await hub.save(Product("p\(number)")) }
+            await device.engine.startListening()
+            #expect(device.engine.currentCollection.count == 7)
+            hub.pageLimit = 2
+            hub.pages = 1
+            try await device.engine.startOver()
+            await device.engine.startListening()
+            #expect(device.engine.currentCollection.count == 7)
+            _ = try await hub.hub.write(.delete, to: "p0", of: "goods", as: .full)
+            _ = try await hub.hub.write(.delete, to: "p5", of: "goods", as: .full)
+            try await device.engine.updateDocument(id: "p5", data: ["price": 2.5])
+            hub.pages = .max
+            try await device.engine.retryNow()
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p1", "p2", "p3", "p4", "p6"] }
+            let parked = try #require(device.engine.parked.first)
+            try await device.engine.discard(parked)
+            #expect(try await device.stored() == hub.products())
+        }
+    }
+
+    // MARK: Giving up
+
+    @Test func whatIsNotSentIsGivenUp() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            try await hub.save(Product("p1", name: "theirs"))
+            await device.engine.startListening()
+            hub.isUp = false
+            let receipt = try await device.engine.updateDocument(id: "p1", data: ["name": "mine"])
+            try await device.engine.saveDocument(Product("p2"))
+            let ending = Task { try await receipt.confirmed() }
+            try await device.engine.discardPending()
+            await #expect(throws: SyncWriteError.discarded) { try await ending.value }
+            #expect(device.engine.pendingCount == 0)
+            #expect(device.engine.currentCollection == [Product("p1", name: "theirs")])
+            hub.isUp = true
+            try await device.engine.saveDocument(Product("p3")).confirmed()
+            #expect(try await hub.products() == [Product("p1", name: "theirs"), Product("p3")])
+        }
+    }
+
+    // MARK: Hubs and stores of before
+
+    @Test func aHubThatWasRestoredIsFollowedOn() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            try await device.engine.saveDocument(Product("p1")).confirmed()
+            await device.engine.startListening()
+            let position = try await hub.hub.head()
+            try await device.engine.saveDocument(Product("p2")).confirmed()
+            try await hub.save(Product("p3"))
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p1", "p2", "p3"] }
+            try await hub.restore(to: position)
+            #expect(try await hub.ids() == ["p1"])
+            try await hub.save(Product("p4"))
+            try await device.engine.retryNow()
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p1", "p2", "p4"] }
+            #expect(try await hub.ids() == ["p1", "p2", "p4"], "what the hub has lost was sent again")
+            #expect(!device.engine.status.hasLostWrites && device.engine.parked.isEmpty)
+        }
+    }
+
+    @Test func anOlderCopyOfTheHubHaltsUntilItIsStartedOver() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            await device.engine.startListening()
+            try await device.engine.saveDocument(Product("p1")).confirmed()
+            let copy = try await hub.copy()
+            try await device.engine.saveDocument(Product("p2")).confirmed()
+            try await eventually { device.engine.currentCollection.count == 2 && device.engine.pendingCount == 0 }
+            try await hub.replace(by: copy)
+            try await device.engine.saveDocument(Product("p3"))
+            try await device.engine.retryNow()
+            try await eventually { device.engine.status.connection.isHalted }
+            #expect(try await hub.ids() == ["p1"])
+            try await device.engine.startOver()
+            await device.engine.startListening()
+            try await eventually { try await hub.ids() == ["p1", "p3"] }
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p1", "p3"] }
+            #expect(device.engine.status.hasLostWrites)
+            try await device.engine.saveDocument(Product("p2")).confirmed()
+            #expect(try await hub.ids() == ["p1", "p2", "p3"])
+        }
+    }
+
+    @Test func aCopyOfADeviceHaltsUntilItIsStartedOver() async throws {
+        try await withDevice { device in
+            let hub = device.hub
+            try await device.engine.saveDocument(Product("p1")).confirmed()
+            try await device.close()
+            let url = device.url.deletingLastPathComponent().appendingPathComponent("copy.sqlite")
+            try FileManager.default.copyItem(at: device.url, to: url)
+            let again = try HubDevice(at: device.url, hub)
+            try await again.engine.saveDocument(Product("p2")).confirmed()
+            let copy = try HubDevice(at: url, hub)
+            try await copy.engine.saveDocument(Product("p3"))
+            try await eventually { copy.engine.status.connection.isHalted }
+            try await copy.engine.startOver()
+            await copy.engine.startListening()
+            try await eventually { try await hub.ids() == ["p1", "p2", "p3"] }
+            try await eventually { copy.engine.currentCollection.map(\.id) == ["p1", "p2", "p3"] }
+            #expect(!copy.engine.status.hasLostWrites)
+            try await copy.close()
+            try await again.close()
+        }
+    }
+
+    // MARK: Accounts
+
+    /// Somebody else signs in while the document is fetched that is to be changed.
+    @Test func aChangeGoesToNoOtherAccount() async throws {
+        let account = Account("anna")
+        try await withDevice(account: account) { device in
+            try await device.hub.save(Product("p1", name: "the hub's"))
+            device.remote.willAnswer = { account.user = "berta" }
+            await #expect(throws: (any Error).self) {
+                try await device.engine.updateDocument(id: "p1", data: ["name": "anna's"])
+            }
+            device.remote.willAnswer = {}
+            await device.engine.startListening()
+            #expect(device.engine.currentCollection.map(\.name) == ["the hub's"])
+            #expect(device.engine.pendingCount == 0)
+            #expect(try await device.hub.fields(of: "p1")["name"] == #""the hub's""#)
+        }
+    }
+
+    /// As where an app is started, and turns out to be signed out.
+    @Test func whatAnotherProcessHasStoredIsClearedThoughNobodyIsSignedIn() async throws {
+        let account = Account("anna")
+        try await withDevice(account: account) { device in
+            try await device.hub.save(Product("p1"))
+            await device.engine.startListening()
+            try await device.close()
+            let again = try HubDevice(at: device.url, device.hub, account: account)
+            #expect(again.engine.currentCollection.map(\.id) == ["p1"])
+            account.user = nil
+            again.engine.stopListening()
+            try await eventually { try await again.stored().isEmpty }
+            account.user = "anna"
+            #expect(again.engine.currentCollection.isEmpty)
+            try await again.close()
+        }
+    }
+}
+
+extension SyncStatus.Connection {
+    fileprivate var isHalted: Bool { if case .halted = self { true } else { false } }
+}
