@@ -16,14 +16,15 @@ extension Storage: EntityReader {
     public func reading<Result: Sendable>(
         _ tables: [String], _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await engine.read(body)
+        try await read(body)
     }
 
     /// Runs queries of your own on one state of the store.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await engine.read(body)
+        try checkWaitsForNoBody(writes: false)
+        return try await engine.read(body)
     }
 }
 

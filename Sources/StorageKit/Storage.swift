@@ -2,6 +2,7 @@ internal import GRDB
 public import StorageCore
 public import StorageLog
 public import StorageProjections
+internal import StorageSQLiteClient
 package import StorageSubscriptions
 
 /// A store: saves, reads and deletes entities, and tells their history.
@@ -86,12 +87,15 @@ extension Storage {
     ///   - actor: Who makes the change; the task-local ``StorageContext/actor`` where nil. Likewise `correlation`.
     ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
     /// - Returns: Where the commit stands in the log. The store's file has it when the call returns.
+    /// - Throws: What `body` throws; ``StorageError`` with `misuse` inside of a body of the store's `sqliteClient` that it would wait
+    ///   for.
     @discardableResult
     public func write(
         actor: String? = nil, app: String? = nil, reason: String? = nil, correlation: String? = nil,
         idempotencyKey: String? = nil, attributes: [String: String] = [:],
         _ body: @escaping @Sendable (WriteTransaction) throws -> Void
     ) async throws -> CommitReceipt {
+        try checkWaitsForNoBody(writes: true)
         let metadata = CommitMetadata(
             actor: actor ?? StorageContext.actor, app: app ?? StorageContext.app, reason: reason,
             correlation: correlation ?? StorageContext.correlation, idempotencyKey: idempotencyKey,
@@ -99,6 +103,21 @@ extension Storage {
         return try await engine.commit(metadata) { writer, db in
             try body(WriteTransaction(writer: writer, database: db))
         }
+    }
+}
+
+extension Storage {
+    /// A store in memory has one connection, another store one that writes.
+    ///
+    /// - Throws: `misuse` where this would wait for a body of `sqliteClient` that the task runs in.
+    func checkWaitsForNoBody(writes: Bool) throws {
+        let hasOneConnection = engine.pool is GRDB.DatabaseQueue
+        guard writes || hasOneConnection,
+            HeldTransaction.isHolding(engine, countingReaders: hasOneConnection)
+        else { return }
+        throw StorageError(
+            .misuse, "A body of the store's `sqliteClient` has called the store, which waits for the body.",
+            remedy: "Use the client inside of the body, or the store before or behind it.")
     }
 }
 

@@ -2,14 +2,23 @@ import StorageSQLiteClient
 import Testing
 
 /// The same promises of the client on each engine.
+@Suite(.timeLimit(.minutes(10)))
 struct ClientConformanceTests {
     @Test(arguments: TestEngine.allCases, ClientConformance.allCases)
     func enginesConform(_ engine: TestEngine, _ check: ClientConformance) async throws {
         try await engine.withClient { try await check.run($0) }
     }
+
+    #if SQLITE_ENGINE_GRDB
+        @Test(arguments: TestEngine.allCases)
+        func connectionsToOneFileSeeEachOther(_ engine: TestEngine) async throws {
+            try await engine.withTwoClients { try await ClientConformance.twoConnections($0, $1, othersWrite: $2) }
+        }
+    #endif
 }
 
 /// Faults that are planted in engines, and the checks that must find them: a suite that finds none proves nothing.
+@Suite(.timeLimit(.minutes(10)))
 struct PlantedFaultTests {
     /// In the connection that an engine gives to bodies: what runs statements and hands over rows.
     @Test(arguments: TestEngine.allCases, ConnectionFault.allCases)
@@ -37,11 +46,35 @@ struct PlantedFaultTests {
         }
     #endif
 
+    #if SQLITE_ENGINE_GRDB
+        @Test(arguments: TestEngine.allCases)
+        func anotherConnectionFindsWhatIsUndone(_ engine: TestEngine) async throws {
+            try await engine.withTwoClients { client, other, othersWrite in
+                await #expect(throws: ClientConformance.Failure.self) {
+                    try await ClientConformance.twoConnections(
+                        TransactionFault.undoesEverything.plant(in: client), other, othersWrite: othersWrite)
+                }
+            }
+        }
+    #endif
+
+    #if SQLITE_ENGINE_GRDB
+        @Test func everyCheckHasAFault() {
+            let found =
+                ConnectionFault.allCases.flatMap(\.checks) + TransactionFault.allCases.flatMap(\.checks)
+                + DatabaseFault.allCases.flatMap(\.checks)
+            #expect(Set(ClientConformance.allCases).subtracting(found) == [])
+        }
+    #endif
+
+    /// Each check judges by itself: an error of the engine on the way isn't a finding.
     private func expectFound(
         _ checks: [ClientConformance], _ run: (ClientConformance) async throws -> Void
     ) async throws {
         for check in checks {
-            await #expect(throws: (any Error).self, "\(check.rawValue) doesn't find it") { try await run(check) }
+            await #expect(throws: ClientConformance.Failure.self, "\(check.rawValue) doesn't find it") {
+                try await run(check)
+            }
         }
     }
 }

@@ -131,6 +131,48 @@ struct FetchTests {
         }
     }
 
+    /// A read that began before another one has nothing to say behind it, however long it takes.
+    @Test(.timeLimit(.minutes(1))) func anOlderReadDoesNotPutBackAnOlderValue() async throws {
+        try await TestEngine.allCases[0].withClient { client in
+            let (mustWait, waits) = (Counter(), Counter())
+            let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+            var gated = client
+            gated.reading = { body in
+                try await client.reading(body)
+                // Only the first read from when it is told to: it has its value, and nobody else has it yet.
+                guard mustWait.value == 1, waits.add() == 1 else { return }
+                for await _ in gate {}
+            }
+            let state = FetchOne(wrappedValue: -1, "SELECT count(*) FROM users", client: gated).projectedValue
+            try await eventually { state.value == 0 }
+            mustWait.add()
+            let loading = Task { try await state.load() }
+            try await eventually { waits.value == 1 }
+            try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+            try await eventually { state.value == 1 }
+            opening.finish()
+            try await loading.value
+            #expect(state.value == 1)
+            try await state.load()
+            #expect(state.value == 1)
+        }
+    }
+
+    /// The first look at a property may be inside of a body: what follows has no part in its transaction.
+    @Test(.timeLimit(.minutes(1)), arguments: TestEngine.allCases)
+    func aFetchThatBeginsInABodyGoesOn(_ engine: TestEngine) async throws {
+        try await engine.withClient { client in
+            let state = FetchOne(wrappedValue: -1, "SELECT count(*) FROM users", client: client).projectedValue
+            try await client.write {
+                #expect(state.value == -1)
+                try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+            }
+            try await eventually { state.value == 1 }
+            try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (2)") }
+            try await eventually { state.value == 2 }
+        }
+    }
+
     @Test func changesAreObservable() async throws {
         try await TestEngine.allCases[0].withClient { client in
             let state = FetchOne(wrappedValue: 0, "SELECT count(*) FROM users", client: client).projectedValue

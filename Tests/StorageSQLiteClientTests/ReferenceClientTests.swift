@@ -51,6 +51,60 @@
             }
         }
 
+        /// What was made where a database was given works on that database, wherever it is used.
+        @Test func whatIsMadeWithADatabaseKeepsIt() async throws {
+            struct Model: Sendable {
+                @FetchAll("SELECT text FROM note ORDER BY id") var texts: [String]
+                @Dependency(\.sqliteClient) var client
+            }
+            let queue = try DatabaseQueue()
+            try await queue.write { db in try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)") }
+            let model = withDependencies {
+                $0.defaultDatabase = queue
+            } operation: {
+                Model()
+            }
+            try await model.client.write { db in _ = try db.execute("INSERT INTO note (text) VALUES ('a')") }
+            try await model.$texts.load()
+            #expect(model.texts == ["a"])
+            // A client comes before a database, and a nearer database before one farther away.
+            let other = try DatabaseQueue()
+            try await withDependencies {
+                $0.defaultDatabase = other
+            } operation: {
+                @Dependency(\.sqliteClient) var client
+                try await client.write { db in _ = try db.execute("CREATE TABLE other (id)") }
+                try await withDependencies {
+                    $0.sqliteClient = .grdb(queue)
+                } operation: {
+                    let count = try await client.read { db in
+                        try db.fetchOne(Int.self, "SELECT count(*) FROM note")
+                    }
+                    #expect(count == 1)
+                }
+            }
+            #expect(try await other.read { db in try db.tableExists("other") })
+        }
+
+        /// In a preview of Xcode there is a database without a word.
+        @Test func previewsHaveADatabaseOfTheirOwn() async throws {
+            try await withDependencies {
+                $0.context = .preview
+            } operation: {
+                @Dependency(\.sqliteClient) var client
+                try await client.write { db in _ = try db.execute("CREATE TABLE IF NOT EXISTS a (b)") }
+                let count = try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM a") }
+                #expect(count == 0)
+                let queue = try DatabaseQueue()
+                try await withDependencies {
+                    $0.defaultDatabase = queue
+                } operation: {
+                    try await client.write { db in _ = try db.execute("CREATE TABLE mine (b)") }
+                }
+                #expect(try await queue.read { db in try db.tableExists("mine") })
+            }
+        }
+
         /// Both writes inside are one transaction, which the reference's engine doesn't keep.
         @Test func writesInsideAreOneTransaction() async throws {
             struct Stop: Error {}

@@ -54,21 +54,26 @@
             }
         }
 
+        /// By SQLite, where the file or the connection is made so that it can't, or by the store.
         @Test(arguments: [
-            "DELETE FROM storage_log", "PRAGMA writable_schema = ON", "COMMIT", "ATTACH ':memory:' AS other",
-            "CREATE TEMP TABLE users (id)",
+            ("DELETE FROM storage_log", "constraint"), ("PRAGMA writable_schema = ON", "misuse"), ("COMMIT", "misuse"),
+            ("ATTACH ':memory:' AS other", "sql"), ("CREATE TEMP TABLE users (id)", "misuse"),
         ])
-        func whatGoesAroundTheLogIsRefused(_ sql: String) async throws {
+        func whatGoesAroundTheLogIsRefused(_ sql: String, _ code: String) async throws {
             try await withStore { context, _ in
                 let storage = context.facade
                 let client = storage.sqliteClient
                 try await client.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
-                await #expect(throws: (any Error).self) {
+                let error = await #expect(throws: (any Error).self) {
                     try await client.write { db in
                         try db.execute("INSERT INTO users (id) VALUES (2)")
                         try db.execute(sql)
                     }
                 }
+                let found = [
+                    (error as? StorageError)?.code.description, (error as? SQLiteClientError)?.code.description,
+                ]
+                #expect(found.contains(code), "\(String(describing: error))")
                 #expect(try await events(storage).count == 1)
                 let rows = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users") }
                 #expect(rows == [1])
@@ -90,10 +95,45 @@
                 var others = try await other.sqliteClient.observeTables(["users"]).makeAsyncIterator()
                 try await storage.sqliteClient.write { db in _ = try db.execute("DELETE FROM users WHERE id = 1") }
                 #expect(try await others.next() == ["users"])
-                await #expect(throws: (any Error).self) {
+                let error = await #expect(throws: StorageError.self) {
                     try await other.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (9)") }
                 }
+                #expect(error?.code == .readOnly)
                 try await other.close()
+            }
+        }
+
+        /// A queue or pool of GRDB on a store's file would go around the log.
+        @Test func anotherConnectionOfGRDBOnlyReads() async throws {
+            try await withStore { context, path in
+                let storage = context.facade
+                try await storage.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+                let databases: [any SQLiteDatabase] = [try DatabaseQueue(path: path), try DatabasePool(path: path)]
+                for database in databases {
+                    try await withDependencies {
+                        $0.defaultDatabase = database
+                    } operation: {
+                        @Dependency(\.defaultDatabase) var given
+                        @Dependency(\.sqliteClient) var client
+                        let writes: [@Sendable () async throws -> Void] = [
+                            { [given] in try await given.write { try $0.execute(sql: "DELETE FROM users") } },
+                            { [client] in try await client.write { db in _ = try db.execute("DELETE FROM users") } },
+                            { [client] in try await client.write {} },
+                            {
+                                let client = SQLiteClient.grdb(database)
+                                try await client.write { db in _ = try db.execute("DELETE FROM users") }
+                            },
+                        ]
+                        for write in writes {
+                            let error = await #expect(throws: SQLiteClientError.self) { try await write() }
+                            #expect(error?.code == .readOnly && error?.remedy.contains("storage.sqliteClient") == true)
+                        }
+                        let ids = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM users") }
+                        #expect(ids == [1])
+                        #expect(try await given.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM users") } == 1)
+                    }
+                }
+                #expect(try await events(storage).count == 1)
             }
         }
 

@@ -13,20 +13,24 @@
         /// ```
         ///
         /// What would go around the log is refused, as in ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``.
-        /// Observed are the tables of entities, also where another process writes them.
+        /// Observed are the tables of entities, also where another process writes them. Inside of a body without a parameter
+        /// that writes, the store's own methods that write would wait for it: they throw `misuse`.
         public var sqliteClient: SQLiteClient { sqliteClient() }
 
         /// The store as an ``SQLiteClient`` whose commits say who made them.
         ///
         /// - Parameters:
-        ///   - actor: Who makes the changes; the task-local ``StorageContext/actor`` where nil.
+        ///   - actor: Who makes the changes; the task-local ``StorageContext/actor`` where nil. Of a body inside of another one
+        ///     that of the outer counts, as both are one commit.
         ///   - reason: Why they are made.
         public func sqliteClient(actor: String? = nil, reason: String? = nil) -> SQLiteClient {
             .grdb(StoragePool(storage: self, actor: actor, reason: reason))
         }
     }
 
-    extension StoragePool: SQLiteDatabase {
+    extension StoragePool: SQLiteDatabase, IdentifiedDatabase {
+        package var identity: SQLiteClient.Identity { storage.engine }
+
         /// Which of these entities' tables commits change, from now on, whoever makes them.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
             let sink = SQLiteTableChanges.Sink()

@@ -36,7 +36,7 @@ public struct Query<Entity: RegisteredEntity>: FetchableQuery {
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await storage.engine.read(body)
+        try await storage.read(body)
     }
 
     /// Deletes every entity that fits, as one commit.

@@ -27,7 +27,7 @@ extension Storage {
         let search = try Search<E>(
             indexes: searchIndexes, query: query, limit: limit, offset: offset, syntax: syntax, weights: weights,
             excerpt: excerpt)
-        return try await engine.read { try search.run($0) }
+        return try await read { try search.run($0) }
     }
 
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
@@ -45,6 +45,6 @@ extension Storage {
     ) async throws -> Int {
         let search = try Search<E>(
             indexes: searchIndexes, query: query, limit: 0, offset: 0, syntax: syntax, weights: [:], excerpt: nil)
-        return try await engine.read { try search.count($0) }
+        return try await read { try search.count($0) }
     }
 }

@@ -1,8 +1,12 @@
 internal import Foundation
 internal import Synchronization
 
-/// A transaction that an asynchronous body keeps open: the engine's thread waits in its own synchronous body and runs there
-/// what the asynchronous one hands it.
+/// A transaction that stays open for a body that may wait.
+///
+/// - An engine that lends its connection (``SQLiteClient/holding``) goes on by itself. The thread of another engine waits in its
+///   own synchronous body and runs there what this one hands it.
+/// - A writing body inside of another one of the same database is a savepoint, with a transaction of this type of its own.
+///   Others that the outer one has started wait until it is over, so that none of their work is undone with it.
 ///
 /// Isolation: `Sendable`. The engine's thread is in ``serve(_:)``; the body's task is everywhere else.
 package final class HeldTransaction: Sendable {
@@ -14,7 +18,7 @@ package final class HeldTransaction: Sendable {
     /// A part of the body that needs the connection.
     private typealias Job = @Sendable (SQLiteTransaction) -> Void
 
-    private enum Ending {
+    private enum Ending: Sendable {
         case commit
         case rollback(any Error)
     }
@@ -26,11 +30,13 @@ package final class HeldTransaction: Sendable {
         case returned(Result<Void, any Error>)
     }
 
-    /// How far the engine's thread is; the jobs are what it has still to do, in order.
+    /// How far the engine is; the jobs are what its thread has still to do, in order.
     private enum Stage {
         case closed
-        case open([Job])
+        case served([Job])
         case ending([Job], Ending)
+        /// No thread waits: the engine's own body does.
+        case lent(any HeldConnection, CheckedContinuation<Ending, Never>)
     }
 
     private struct State {
@@ -41,7 +47,9 @@ package final class HeldTransaction: Sendable {
     }
 
     package let kind: Kind
-    private let identity: SQLiteClient.Identity
+    package let identity: SQLiteClient.Identity
+    /// What the task around the body was given.
+    private let values = DependencyValues.current
     private let state = Mutex(State())
     /// Wakes the engine's thread. A semaphore, because a thread of the engine may wait where a task must not.
     private let work = DispatchSemaphore(value: 0)
@@ -51,11 +59,40 @@ package final class HeldTransaction: Sendable {
         self.identity = identity
     }
 
+    /// The transactions that the task works in, the outermost first.
     @TaskLocal private static var held: [HeldTransaction] = []
 
-    /// The transaction of this client that the task works in, if any.
-    static func current(of identity: SQLiteClient.Identity) -> HeldTransaction? {
+    /// The task whose body waits for what an engine does in a task of its own.
+    @TaskLocal package static var caller: Int?
+}
+
+// MARK: Which one a task works in
+
+extension HeldTransaction {
+    /// The innermost transaction of this database that the task works in, if any.
+    package static func current(of identity: SQLiteClient.Identity) -> HeldTransaction? {
         held.last { $0.identity === identity }
+    }
+
+    /// Whether the task runs in a body that holds this database: its writer, or, if any counts, one that reads as well.
+    package static func isHolding(_ identity: SQLiteClient.Identity, countingReaders: Bool) -> Bool {
+        held.contains { $0.identity === identity && (countingReaders || $0.kind == .write) && $0.isOpen }
+    }
+
+    /// Starts what goes on when the body is over, and has no part in its transaction.
+    static func outside<Result>(_ body: () -> Result) -> Result {
+        guard let outermost = held.first else { return body() }
+        return $held.withValue([]) { DependencyValues.$current.withValue(outermost.values, operation: body) }
+    }
+
+    /// The body of this transaction that the task is in: those inside of it have the connection first.
+    private var innermost: HeldTransaction {
+        guard let place = Self.held.lastIndex(where: { $0 === self }) else { return self }
+        return Self.held[place...].last { $0.identity === identity } ?? self
+    }
+
+    var isOpen: Bool {
+        state.withLock { if case .closed = $0.stage { false } else { true } }
     }
 }
 
@@ -68,19 +105,22 @@ extension HeldTransaction {
         _ body: () async throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        // Inside of another one of the same client: its transaction is used.
-        if let outer = current(of: client.identity) {
+        let identity = client.identity()
+        let outer = current(of: identity)
+        if let outer {
             try outer.check(kind)
-            return try await body()
+            // What it reads is read in the transaction around it; there is nothing to undo.
+            if kind == .read { return try await body() }
         }
-        let transaction = HeldTransaction(kind, client.identity)
-        let engine = Task {
-            let perform = kind == .read ? client.reading : client.writing
-            do {
-                try await perform { try transaction.serve($0) }
-                transaction.report(.returned(.success(())))
-            } catch {
-                transaction.report(.returned(.failure(error)))
+        let transaction = HeldTransaction(kind, identity)
+        let engine = $caller.withValue(withUnsafeCurrentTask { $0?.hashValue }) {
+            Task {
+                do {
+                    try await transaction.open(client, inside: outer)
+                    transaction.report(.returned(.success(())))
+                } catch {
+                    transaction.report(.returned(.failure(error)))
+                }
             }
         }
         var result: Result?
@@ -94,49 +134,61 @@ extension HeldTransaction {
             case .opened:
                 // An engine that shares transactions may open another one, where the first was undone: the body runs again.
                 do {
-                    result = try await scoped(transaction, client, body)
+                    result = try await withTaskCancellationHandler {
+                        try await transaction.scoped(client, body)
+                    } onCancel: {
+                        engine.cancel()
+                    }
+                    // A body may have taken no notice of it, and not every engine looks.
+                    try Task.checkCancellation()
                     transaction.end(.commit)
                 } catch {
                     transaction.end(.rollback(error))
                 }
             case .returned(let outcome):
                 try outcome.get()
-                guard let result else {
-                    throw SQLiteClientError(
-                        .misuse, "The client's engine has returned without running the body.",
-                        remedy: "Let the closures of SQLiteClient call what they are given, or throw.")
-                }
+                guard let result else { throw SQLiteClientError.bodyDidNotRun }
                 return result
             }
         }
     }
 
-    private static func scoped<Result>(
-        isolation: isolated (any Actor)? = #isolation, _ transaction: HeldTransaction, _ client: SQLiteClient,
-        _ body: () async throws -> Result
+    private func scoped<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ client: SQLiteClient, _ body: () async throws -> Result
     ) async throws -> Result {
-        try await $held.withValue(held + [transaction]) {
+        let connection = lentConnection
+        return try await Self.$held.withValue(Self.held + [self]) {
             try await withDependencies {
                 $0.sqliteClient = client
                 #if SQLITE_ENGINE_GRDB
-                    $0.defaultDatabase = HeldDatabase(transaction)
+                    $0.defaultDatabase = HeldDatabase(self)
                 #endif
             } operation: {
-                try await body()
+                guard let connection else { return try await body() }
+                return try await connection.scoped(isolation: isolation, body)
             }
         }
     }
 
-    /// Runs a part of the body on the engine's thread.
+    /// Runs a part of the body on its connection. What a writing one did is undone by itself where it throws.
     package func run<Result: Sendable>(
         _ kind: Kind, _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
     ) async throws -> Result {
+        let innermost = innermost
+        guard innermost === self else { return try await innermost.run(kind, body) }
         try check(kind)
+        if let lentConnection { return try await lentConnection.run(body) }
         return try await withCheckedThrowingContinuation { continuation in
             let isOpen = state.withLock {
-                guard case .open(var jobs) = $0.stage else { return false }
-                jobs.append { db in continuation.resume(with: Swift.Result { try body(db) }) }
-                $0.stage = .open(jobs)
+                guard case .served(var jobs) = $0.stage else { return false }
+                jobs.append { db in
+                    continuation.resume(
+                        with: Swift.Result {
+                            guard kind == .write else { return try body(db) }
+                            return try db.savepoint { try body(db) }
+                        })
+                }
+                $0.stage = .served(jobs)
                 return true
             }
             guard isOpen else {
@@ -158,8 +210,21 @@ extension HeldTransaction {
     }
 
     private func end(_ ending: Ending) {
-        state.withLock { if case .open(let jobs) = $0.stage { $0.stage = .ending(jobs, ending) } }
-        work.signal()
+        let lender = state.withLock { state -> CheckedContinuation<Ending, Never>? in
+            switch state.stage {
+            case .served(let jobs): state.stage = .ending(jobs, ending)
+            case .lent(_, let lender):
+                state.stage = .closed
+                return lender
+            case .ending, .closed: break
+            }
+            return nil
+        }
+        if let lender { lender.resume(returning: ending) } else { work.signal() }
+    }
+
+    private var lentConnection: (any HeldConnection)? {
+        state.withLock { if case .lent(let connection, _) = $0.stage { connection } else { nil } }
     }
 
     private func nextEvent() async -> Event {
@@ -174,12 +239,37 @@ extension HeldTransaction {
     }
 }
 
-// MARK: The engine's thread
+// MARK: The engine
 
 extension HeldTransaction {
-    /// Runs what the body hands over until it ends.
+    /// Has the transaction opened, and returns when it has ended.
+    private func open(_ client: SQLiteClient, inside outer: HeldTransaction?) async throws {
+        if let outer {
+            if let connection = outer.lentConnection {
+                try await connection.nested { try await self.lend($0) }
+            } else {
+                try await outer.run(.write) { try self.serve($0) }
+            }
+        } else if let holding = client.holding {
+            try await holding(kind) { try await self.lend($0) }
+        } else {
+            let perform = kind == .read ? client.reading : client.writing
+            try await perform { try self.serve($0) }
+        }
+    }
+
+    /// Waits, without a thread, until the body ends.
+    private func lend(_ connection: any HeldConnection) async throws {
+        let ending = await withCheckedContinuation { lender in
+            state.withLock { $0.stage = .lent(connection, lender) }
+            report(.opened)
+        }
+        if case .rollback(let error) = ending { throw error }
+    }
+
+    /// Runs what the body hands over on the engine's thread until the body ends.
     private func serve(_ db: SQLiteTransaction) throws {
-        state.withLock { $0.stage = .open([]) }
+        state.withLock { $0.stage = .served([]) }
         report(.opened)
         while true {
             work.wait()
@@ -199,9 +289,9 @@ extension HeldTransaction {
     /// What the engine's thread was woken for: each job and the end wake it once.
     private func next(_ stage: inout Stage) -> Step {
         switch stage {
-        case .open(var jobs):
+        case .served(var jobs):
             let job = jobs.removeFirst()
-            stage = .open(jobs)
+            stage = .served(jobs)
             return .job(job)
         case .ending(var jobs, let ending):
             guard !jobs.isEmpty else {
@@ -211,7 +301,7 @@ extension HeldTransaction {
             let job = jobs.removeFirst()
             stage = .ending(jobs, ending)
             return .job(job)
-        case .closed: preconditionFailure("The engine's thread waits only while the transaction is open.")
+        case .closed, .lent: preconditionFailure("The engine's thread waits only while the transaction is open.")
         }
     }
 

@@ -25,10 +25,16 @@ extension SQLiteClient {
 extension DependencyValues {
     /// The database of the task, whichever engine runs it.
     ///
-    /// In tests it is that of `\.defaultDatabase` too, so that it suffices to give one of the two; where neither is given
-    /// it throws.
+    /// Where no client was given it is that of `\.defaultDatabase`, so that it suffices to give one of the two. Where neither
+    /// is given it throws, but for previews of Xcode, where it is a database in memory.
     public var sqliteClient: SQLiteClient {
-        get { self[SQLiteClientKey.self] }
+        get {
+            #if SQLITE_ENGINE_GRDB
+                // The database of these values, and not that of the task which uses the client: the two may differ.
+                if !holds(SQLiteClientKey.self), holds(DefaultDatabaseKey.self) { return .grdb(defaultDatabase) }
+            #endif
+            return self[SQLiteClientKey.self]
+        }
         set { self[SQLiteClientKey.self] = newValue }
     }
 }
@@ -37,6 +43,8 @@ extension DependencyValues {
 package enum SQLiteClientKey: DependencyKey {
     #if SQLITE_ENGINE_GRDB
         package static let liveValue = SQLiteClient.grdb
+        package static var previewValue: SQLiteClient { .preview }
+        package static var testValue: SQLiteClient { liveValue }
     #else
         package static let liveValue = SQLiteClient.unimplemented(
             "No engine of SQLiteClient was given.",

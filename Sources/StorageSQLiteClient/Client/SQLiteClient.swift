@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A database of SQLite, whichever engine runs it: a struct of closures, so that a test can put its own in their place.
 ///
 /// ```swift
@@ -20,17 +22,28 @@ public struct SQLiteClient: Sendable {
     public typealias Body = @Sendable (SQLiteTransaction) throws -> Void
 
     /// Runs a body in a reading transaction. A body may run more than once; what it did before is undone then.
-    public var reading: @Sendable (_ body: @escaping Body) async throws -> Void
+    public var reading: @Sendable (_ body: @escaping Body) async throws -> Void { didSet { holding = nil } }
     /// Runs a body in a transaction that is committed when it returns, and undone where it throws.
-    public var writing: @Sendable (_ body: @escaping Body) async throws -> Void
+    public var writing: @Sendable (_ body: @escaping Body) async throws -> Void { didSet { holding = nil } }
     /// Where a database belongs: see ``SQLiteClient/path(fileName:context:)``. Nil where it is in memory.
     public var contextSensitivePath: @Sendable () throws -> String?
     /// Begins to observe tables.
     public var observing: @Sendable (_ tables: Set<String>) async throws -> SQLiteTableChanges
-    /// Tells clients of one database from those of others.
-    let identity = Identity()
+    /// Which database this is: the same object for all clients of it. Asked at each call, as a client may be that of the
+    /// task's database.
+    package var identity: @Sendable () -> Identity
+    /// Opens a transaction for a body that may wait, without a thread of the engine's; nil where `reading` and `writing` hold
+    /// theirs. Closures that are put in their place count for such bodies, too.
+    package var holding:
+        (
+            @Sendable (
+                HeldTransaction.Kind, _ body: @escaping @Sendable (any HeldConnection) async throws -> Void
+            ) async throws -> Void
+        )?
 
     /// A client of an engine of your own.
+    ///
+    /// To others it is a database by itself: inside of its bodies only it and its copies work in their transaction.
     ///
     /// - Parameters:
     ///   - read: Runs a body in a reading transaction.
@@ -48,9 +61,15 @@ public struct SQLiteClient: Sendable {
         writing = write
         self.contextSensitivePath = contextSensitivePath
         observing = observeTables
+        let own = Own()
+        identity = { own }
     }
 
-    final class Identity: Sendable {}
+    /// Tells a database from others.
+    package typealias Identity = any AnyObject & Sendable
+
+    /// The identity of a client of which nothing else is known.
+    private final class Own: Sendable {}
 }
 
 // MARK: Bodies that are given the connection
@@ -71,7 +90,8 @@ extension SQLiteClient {
     /// The transaction is durable when the call returns, as the database is configured. A body may run more than once where
     /// the engine shares transactions between writers, as a store does: let it change nothing but the database.
     ///
-    /// - Throws: What the body throws; ``SQLiteClientError`` with `busy` where another connection holds the lock for too long.
+    /// - Throws: What the body throws; ``SQLiteClientError`` with `busy` where another connection holds the lock for too long,
+    ///   `cancelled` where the task is: then nothing is changed.
     @discardableResult
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
@@ -82,24 +102,34 @@ extension SQLiteClient {
     private func run<Result: Sendable>(
         _ kind: HeldTransaction.Kind, _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
     ) async throws -> Result {
-        try Task.checkCancellation()
-        if let held = HeldTransaction.current(of: identity) { return try await held.run(kind, body) }
-        let result = BodyResult<Result>()
-        let perform = kind == .read ? reading : writing
-        try await perform { result.value = try body($0) }
-        guard let value = result.value else {
-            throw SQLiteClientError(
-                .misuse, "The client's engine has returned without running the body.",
-                remedy: "Let the closures of SQLiteClient call what they are given, or throw.")
+        try await SQLiteClientError.namingCancellation {
+            try Task.checkCancellation()
+            if let held = HeldTransaction.current(of: identity()) { return try await held.run(kind, body) }
+            let result = BodyResult<Result>()
+            let perform = kind == .read ? reading : writing
+            try await withTaskCancellationHandler {
+                try await perform { db in
+                    result.value = try body(db)
+                    // Not every engine looks whether the task was cancelled meanwhile.
+                    if result.isCancelled { throw CancellationError() }
+                }
+            } onCancel: {
+                result.cancel()
+            }
+            guard let value = result.value else { throw SQLiteClientError.bodyDidNotRun }
+            return value
         }
-        return value
     }
 }
 
-/// Carries what a body returns past the engine's closure.
+/// Carries what a body returns past the engine's closure, and that its task was cancelled into it.
 private final class BodyResult<Value>: @unchecked Sendable {
     // Sound: written by the body, which has returned before the engine's closure does and anybody reads it.
     var value: Value?
+    private let cancelled = Atomic(false)
+
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
 }
 
 // MARK: Bodies that ask for the connection
@@ -114,23 +144,31 @@ extension SQLiteClient {
     /// }
     /// ```
     ///
-    /// What is read inside through `\.defaultDatabase`, `\.sqliteClient` or this client is read in the same transaction.
-    /// The body may await; it holds a reading connection until it returns. Prefer a body that is given its connection,
-    /// which holds it for no longer than needed.
+    /// What is read inside through `\.defaultDatabase`, `\.defaultSQLiteConnection`, `\.sqliteClient` or any client of the
+    /// same database is read in the same transaction. The body may await; it holds a reading connection until it returns.
+    /// Prefer a body that is given its connection, which holds it for no longer than needed.
+    ///
+    /// - Throws: What the body throws; ``SQLiteClientError`` with `cancelled` where the task is.
     public func read<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
-        try await HeldTransaction.run(.read, of: self, body)
+        try await SQLiteClientError.namingCancellation { try await HeldTransaction.run(.read, of: self, body) }
     }
 
     /// Changes the database with a body that asks for its connection; see ``read(isolation:_:)``.
     ///
     /// It holds the writer until the body returns, so that all other writers wait. Prefer a body that is given its connection.
+    ///
+    /// Inside of a writing body, those of the same database are parts of its transaction. One that throws is undone by itself,
+    /// whether or not the error leaves the body around it. Of several at the same time one waits for the other; so one must not
+    /// wait for a task that was started beside it and writes.
+    ///
+    /// - Throws: What the body throws; ``SQLiteClientError`` with `cancelled` where the task is: then nothing is changed.
     @discardableResult
     public func write<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {
-        try await HeldTransaction.run(.write, of: self, body)
+        try await SQLiteClientError.namingCancellation { try await HeldTransaction.run(.write, of: self, body) }
     }
 }
 
@@ -140,21 +178,29 @@ extension SQLiteClient {
     /// Which of these tables commits change, from now on.
     ///
     /// Names are compared as SQLite does, without regard to the case of A to Z. Tables that aren't there yet may be named.
-    public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges { try await observing(tables) }
+    ///
+    /// - Throws: ``SQLiteClientError`` with `misuse` inside of a body without a parameter of the same database, `cancelled`
+    ///   where the task is.
+    public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
+        // An engine with one connection would wait for the body.
+        if HeldTransaction.current(of: identity())?.isOpen == true { throw SQLiteClientError.observesInside }
+        return try await SQLiteClientError.namingCancellation { try await observing(tables) }
+    }
 
     /// Calls a closure after commits that change one of these tables, from now on.
     ///
     /// Calls don't overlap; commits that come during one are followed by one more.
     ///
     /// - Returns: What ends it: `cancel()`, or the end of the last reference to it.
+    /// - Throws: As ``observeTables(_:)``.
     public func observeTables(
         _ tables: Set<String>, _ onChange: @escaping @Sendable () -> Void
     ) async throws -> any SQLiteCancellable {
-        let changes = try await observing(tables)
+        let changes = try await observeTables(tables)
         return ObservationTask(
             Task {
                 // An observation that fails calls nobody any more; the sequence has the error for those who want it.
-                do { for try await _ in changes { onChange() } } catch {}
+                do { for try await _ in changes where !Task.isCancelled { onChange() } } catch {}
             })
     }
 }

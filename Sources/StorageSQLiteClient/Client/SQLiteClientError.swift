@@ -106,3 +106,45 @@ extension SQLiteClientError {
             remedy: "Give as many arguments as the statement has placeholders; statements in a row take none.")
     }
 }
+
+extension SQLiteClientError {
+    package static var cancelled: SQLiteClientError { cancellation(cause: nil) }
+
+    private static func cancellation(cause: (any Error)?) -> SQLiteClientError {
+        SQLiteClientError(
+            .cancelled, "The task was cancelled.", remedy: "Run it again in a task that isn't cancelled.", cause: cause)
+    }
+
+    /// Says `cancelled` where a cancelled task ends with a `CancellationError`, as some engines and bodies throw it.
+    static func namingCancellation<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async throws -> Result {
+        do { return try await body() } catch let error as CancellationError where Task.isCancelled {
+            throw cancellation(cause: error)
+        }
+    }
+
+    static var bodyDidNotRun: SQLiteClientError {
+        SQLiteClientError(
+            .misuse, "The client's engine has returned without running the body.",
+            remedy: "Let the closures of SQLiteClient call what they are given, or throw.")
+    }
+
+    static var observesInside: SQLiteClientError {
+        SQLiteClientError(
+            .misuse, "Tables can't be observed from inside of a transaction.", remedy: "Observe them before it begins.")
+    }
+
+    /// - Parameters:
+    ///   - path: Of the store's file.
+    ///   - message: What was tried.
+    package static func store(_ path: String, _ resultCode: Int32?, _ message: String) -> SQLiteClientError {
+        SQLiteClientError(
+            .readOnly, "\(path) is a StorageKit store, which this engine only reads: \(message).",
+            remedy: "Write through the store (`storage.sqliteClient`), so that the change gets into its log.",
+            resultCode: resultCode)
+    }
+
+    /// What the header of a store's file has as its `PRAGMA application_id`.
+    package static let storeApplicationID: Int64 = 0x5354_4B54
+}

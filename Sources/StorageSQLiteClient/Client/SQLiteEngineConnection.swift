@@ -10,12 +10,12 @@ public protocol SQLiteEngineConnection {
     ///   - sql: One statement; several are run one after another where there are no arguments.
     ///   - arguments: As many as the statement has placeholders.
     ///   - body: Answers false to be given no more rows.
-    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws
+    /// - Returns: How many rows the last statement has inserted, updated or deleted by itself; 0 where it is none that does.
+    @discardableResult
+    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int
     /// The tables that statements read.
     ///
     /// - Parameter sql: The statements; nil for every table that there is.
     func tables(readBy sql: String?) throws -> Set<String>
-    /// Rows that the last statement has inserted, updated or deleted.
-    var changes: Int { get }
     var lastInsertedRowID: Int64 { get }
 }

@@ -24,7 +24,6 @@ public struct SQLiteTransaction {
     @discardableResult
     public func execute(_ sql: String, _ arguments: [any StorageColumnValue] = []) throws -> Int {
         try connection.run(sql, arguments.map(\.storageValue)) { _ in true }
-        return connection.changes
     }
 
     /// Hands the rows that a query finds to a closure, one after another. No more than one of them is in memory.

@@ -10,6 +10,10 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
         var value: Value
         var error: (any Error)?
         var isLoading = true
+        /// Reads are numbered as they begin. What a read finds may be older than what one that began later has found.
+        var lastRead = 0
+        /// The read that was taken last.
+        var taken = 0
         var task: Task<Void, Never>?
     }
 
@@ -32,8 +36,13 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
     private func start() {
         state.withLock { state in
             guard state.task == nil else { return }
-            state.task = Task { [weak self, client, body] in
-                await client.follow(body) { [weak self] in self?.take($0) }
+            state.task = HeldTransaction.outside {
+                Task { [weak self, client, body] in
+                    await client.follow(body) { [weak self] in
+                        let number = self?.beginRead() ?? 0
+                        return { [weak self] in self?.take($0, ofRead: number) }
+                    }
+                }
             }
         }
     }
@@ -61,22 +70,32 @@ public final class FetchState<Value: Sendable>: Sendable, Observable {
         return state.withLock { $0.isLoading }
     }
 
-    /// Reads now, and returns when the value is there.
+    /// Reads now, and returns when the value is there, or a newer one.
     ///
     /// - Throws: What the fetch throws; the value stays as it was.
     public func load() async throws {
         start()
-        do { take(.success(try await client.read(body))) } catch {
-            take(.failure(error))
+        let number = beginRead()
+        do { take(.success(try await client.read(body)), ofRead: number) } catch {
+            take(.failure(error), ofRead: number)
             throw error
         }
     }
 
-    private func take(_ result: Result<Value, any Error>) {
+    private func beginRead() -> Int {
+        state.withLock {
+            $0.lastRead += 1
+            return $0.lastRead
+        }
+    }
+
+    private func take(_ result: Result<Value, any Error>, ofRead number: Int) {
         registrar.willSet(self, keyPath: \.value)
         registrar.willSet(self, keyPath: \.loadError)
         registrar.willSet(self, keyPath: \.isLoading)
         state.withLock {
+            guard number > $0.taken else { return }
+            $0.taken = number
             switch result {
             case .success(let value): ($0.value, $0.error) = (value, nil)
             case .failure(let error): $0.error = error

@@ -19,30 +19,48 @@ extension SQLiteClient {
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) -> AsyncStream<Value> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let task = Task {
-                await follow(body) { result in
-                    switch result {
-                    case .success(let value): continuation.yield(value)
-                    case .failure(let error): onError(error)
+            let task = HeldTransaction.outside {
+                Task {
+                    await follow(body) {
+                        { result in
+                            switch result {
+                            case .success(let value): continuation.yield(value)
+                            case .failure(let error): onError(error)
+                            }
+                        }
                     }
+                    continuation.finish()
                 }
-                continuation.finish()
             }
             continuation.onTermination = { _ in task.cancel() }
         }
     }
 
     /// Runs a reading body now and after each change of what it reads, until the task is cancelled or the database is closed.
+    ///
+    /// - Parameter reading: Called before each read; what it answers is told what comes of it.
     func follow<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value,
-        _ tell: @Sendable (Result<Value, any Error>) -> Void
+        _ reading: @Sendable () -> @Sendable (Result<Value, any Error>) -> Void
     ) async {
         var delay = RetryDelay()
         while !Task.isCancelled {
+            var tell = reading()
             do {
-                let changes = try await following(body, tell) { delay = RetryDelay() }
-                // The database was closed, or a body needs other tables than it did.
-                if changes == .ended { return }
+                // Which tables it reads is known when it has run; what is committed before they are observed shows in the
+                // second run.
+                let (_, tables) = try await tracked(body)
+                var changes = try await observing(tables).makeAsyncIterator()
+                while true {
+                    tell = reading()
+                    let (value, read) = try await tracked(body)
+                    tell(.success(value))
+                    delay = RetryDelay()
+                    // Else it needs other tables than it did.
+                    guard read.isSubset(of: tables) else { break }
+                    // At the end the database was closed, or the task is cancelled.
+                    guard try await changes.next() != nil else { return }
+                }
             } catch is CancellationError {
                 return
             } catch {
@@ -54,31 +72,6 @@ extension SQLiteClient {
                 try? await Task.sleep(for: .seconds(min(delay.next(), 1)))
             }
         }
-    }
-
-    private enum FollowingEnd {
-        case ended
-        case otherTables
-    }
-
-    /// Follows the tables that the body reads at first.
-    private func following<Value: Sendable>(
-        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value,
-        _ tell: @Sendable (Result<Value, any Error>) -> Void, _ succeeded: () -> Void
-    ) async throws -> FollowingEnd {
-        // Which tables it reads is known when it has run; what is committed before they are observed shows in the second run.
-        let (_, tables) = try await tracked(body)
-        let changes = try await observing(tables)
-        let (value, read) = try await tracked(body)
-        tell(.success(value))
-        succeeded()
-        guard read.isSubset(of: tables) else { return .otherTables }
-        for try await _ in changes {
-            let (value, read) = try await tracked(body)
-            tell(.success(value))
-            guard read.isSubset(of: tables) else { return .otherTables }
-        }
-        return .ended
     }
 
     private func tracked<Value: Sendable>(
@@ -105,12 +98,11 @@ final class TrackingConnection: SQLiteEngineConnection {
 
     init(_ connection: any SQLiteEngineConnection) { self.connection = connection }
 
-    var changes: Int { connection.changes }
     var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
 
-    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws {
+    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
         statements.insert(sql)
-        try connection.run(sql, arguments, body)
+        return try connection.run(sql, arguments, body)
     }
 
     func tables(readBy sql: String?) throws -> Set<String> { try connection.tables(readBy: sql) }

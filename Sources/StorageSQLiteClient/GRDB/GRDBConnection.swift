@@ -8,27 +8,40 @@
     struct GRDBConnection: SQLiteEngineConnection {
         let database: Database
 
-        var changes: Int { database.changesCount }
         var lastInsertedRowID: Int64 { database.lastInsertedRowID }
 
-        func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws {
+        func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
             do {
-                if arguments.isEmpty {
-                    let statements = try database.allStatements(sql: sql)
-                    while let statement = try statements.next() { try run(statement, arguments, body) }
-                } else {
-                    try run(try database.cachedStatement(sql: sql), arguments, body)
-                }
+                guard arguments.isEmpty else { return try run(try statement(sql), arguments, body) }
+                let statements = try database.allStatements(sql: sql)
+                var changes = 0
+                while let statement = try statements.next() { changes = try run(statement, arguments, body) }
+                return changes
             } catch let error as DatabaseError {
                 throw SQLiteClientError(error, sql: sql)
             }
         }
 
+        /// The statement of a text that runs again and again. Not one that is under way, whose rows are being handed over.
+        private func statement(_ sql: String) throws -> GRDB.Statement {
+            let cached = try database.cachedStatement(sql: sql)
+            guard sqlite3_stmt_busy(cached.sqliteStatement) != 0 else { return cached }
+            return try database.makeStatement(sql: sql)
+        }
+
         private func run(
             _ statement: GRDB.Statement, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool
-        ) throws {
+        ) throws -> Int {
             try check(statement, arguments)
-            let arguments = try bound(arguments)
+            let changes = database.totalChangesCount
+            try step(statement, try bound(arguments), body)
+            // SQLite goes on counting the rows of an earlier statement.
+            return database.totalChangesCount == changes ? 0 : database.changesCount
+        }
+
+        private func step(
+            _ statement: GRDB.Statement, _ arguments: StatementArguments, _ body: (SQLiteRow) throws -> Bool
+        ) throws {
             guard statement.columnCount > 0 else { return try statement.execute(arguments: arguments) }
             let layout = SQLiteRowLayout(names: statement.columnNames)
             let rows = try Row.fetchCursor(statement, arguments: arguments)

@@ -12,8 +12,12 @@
 
         /// The client of a queue or pool of GRDB, or of a store.
         ///
-        /// A queue or pool keeps its own settings; see its configuration for durability and busy handling.
-        public static func grdb(_ database: any SQLiteDatabase) -> SQLiteClient { .grdb { database } }
+        /// A queue or pool keeps its own settings; see its configuration for durability and busy handling. One of a store's
+        /// file only reads: its writes would go around the log, and throw `read-only`.
+        public static func grdb(_ database: any SQLiteDatabase) -> SQLiteClient {
+            let database = GRDBDatabase.wrapping(database)
+            return .grdb { database }
+        }
 
         /// The client of a database in memory of its own, which lives as long as the client.
         public static func inMemory() -> SQLiteClient {
@@ -24,7 +28,7 @@
         }
 
         private static func grdb(_ database: @escaping @Sendable () -> any SQLiteDatabase) -> SQLiteClient {
-            SQLiteClient(
+            var client = SQLiteClient(
                 read: { body in
                     try await typed { try await database().read { try body(SQLiteTransaction($0)) } }
                 },
@@ -32,6 +36,9 @@
                     try await typed { try await database().write { try body(SQLiteTransaction($0)) } }
                 },
                 observeTables: { tables in try await typed { try await database().observeTables(tables) } })
+            let own = client.identity
+            client.identity = { (database() as? any IdentifiedDatabase)?.identity ?? own() }
+            return client
         }
 
         /// Errors of GRDB's own, such as a lock that wasn't given, as those of the client.

@@ -31,15 +31,21 @@
         /// let items = try await database.read { db in try Item.fetchAll(db) }
         /// ```
         ///
-        /// Inside of `client.read { … }` and `client.write { … }` without a parameter it is their open transaction.
+        /// Inside of `client.read { … }` and `client.write { … }` without a parameter it is their open transaction. A queue or
+        /// pool of a store's file only reads: its writes would go around the log, and throw `read-only`.
         public var defaultDatabase: any SQLiteDatabase {
             get { self[DefaultDatabaseKey.self] }
-            set { self[DefaultDatabaseKey.self] = newValue }
+            set { self[DefaultDatabaseKey.self] = GRDBDatabase.wrapping(newValue) }
         }
+    }
 
-        private enum DefaultDatabaseKey: DependencyKey {
-            static let liveValue: any SQLiteDatabase = MissingDatabase()
-        }
+    enum DefaultDatabaseKey: DependencyKey {
+        static let liveValue: any SQLiteDatabase = MissingDatabase()
+    }
+
+    /// A database that can tell whether another one is the same.
+    package protocol IdentifiedDatabase {
+        var identity: SQLiteClient.Identity { get }
     }
 
     /// Stands where no database was given.
@@ -57,10 +63,12 @@
     }
 
     /// The open transaction of an asynchronous body as a database.
-    struct HeldDatabase: SQLiteDatabase {
+    struct HeldDatabase: SQLiteDatabase, IdentifiedDatabase {
         private let transaction: HeldTransaction
 
         init(_ transaction: HeldTransaction) { self.transaction = transaction }
+
+        var identity: SQLiteClient.Identity { transaction.identity }
 
         func read<Result: Sendable>(
             _ body: @escaping @Sendable (Database) throws -> Result
@@ -71,14 +79,11 @@
         func write<Result: Sendable>(
             _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result {
-            // Undone by itself where it throws, as a transaction of its own would be.
-            try await transaction.run(.write) { db in try db.savepoint { try body(db.database) } }
+            try await transaction.run(.write) { try body($0.database) }
         }
 
         func observeTables(_ tables: Set<String>) throws -> SQLiteTableChanges {
-            throw SQLiteClientError(
-                .misuse, "Tables can't be observed from inside of a transaction.",
-                remedy: "Observe them before it begins.")
+            throw SQLiteClientError.observesInside
         }
     }
 #endif

@@ -1,37 +1,73 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import NIOPosix
     public import StorageSQLiteClient
+    internal import Synchronization
 
     extension SQLiteClient {
         /// The client of a pool of the SwiftNIO engine.
         ///
-        /// Bodies run on a thread of the pool's. For asynchronous ones, which don't hold a thread while they wait, use the
-        /// pool itself.
+        /// A body without a parameter holds a connection, but no thread while it waits. `\.defaultSQLiteConnection` is that
+        /// connection inside, and the pool itself throws `misuse`, as it would wait for the body.
         public static func nio(_ pool: SQLiteConnectionPool) -> SQLiteClient {
-            SQLiteClient(
+            var client = SQLiteClient(
                 read: { body in try await pool.read(body) }, write: { body in try await pool.write(body) },
-                observeTables: { try await pool.tableChanges($0) })
+                observeTables: { try await pool.writer.tableChanges($0) })
+            client.identity = { pool }
+            client.holding = { kind, body in
+                switch kind {
+                case .read: try await pool.read { try await body(LentConnection(connection: $0)) }
+                case .write: try await pool.write { try await body(LentConnection(connection: $0)) }
+                }
+            }
+            return client
         }
 
         /// The client of one connection of the SwiftNIO engine, which reads and writes in turn.
+        ///
+        /// In a body without a parameter `\.defaultSQLiteConnection` is this connection inside of the transaction, and the one
+        /// outside throws `misuse`, as it would wait for the body.
         public static func nio(_ connection: SQLiteConnection) -> SQLiteClient {
-            SQLiteClient(
-                read: { body in try await connection.withTransaction(.read, body) },
-                write: { body in try await connection.withTransaction(.write, body) },
-                observeTables: { try await connection.tableChanges($0) })
+            .nio(identity: { connection.engine }) { connection }
         }
 
         /// The client of `\.defaultSQLiteConnection`, whatever that is at each call.
         public static var nio: SQLiteClient {
-            SQLiteClient(
-                read: { body in try await DependencyValues.connection.withTransaction(.read, body) },
-                write: { body in try await DependencyValues.connection.withTransaction(.write, body) },
-                observeTables: { try await DependencyValues.connection.tableChanges($0) })
+            .nio(identity: { DependencyValues.connection.engine }) { DependencyValues.connection }
+        }
+
+        /// The client of a database in memory of its own, which is opened by the first call and lives as long as the client.
+        static func nioInMemory() -> SQLiteClient {
+            let memory = MemoryConnection()
+            return .nio(identity: { memory }) { try await memory.connection }
+        }
+
+        private static func nio(
+            identity: @escaping @Sendable () -> Identity,
+            _ connection: @escaping @Sendable () async throws -> SQLiteConnection
+        ) -> SQLiteClient {
+            var client = SQLiteClient(
+                read: { body in try await connection().withTransaction(.read, body) },
+                write: { body in try await connection().withTransaction(.write, body) },
+                observeTables: { try await connection().tableChanges($0) })
+            client.identity = identity
+            client.holding = { kind, body in
+                try await connection().transaction(kind == .read ? .read : .write) {
+                    try await body(LentConnection(connection: $0))
+                }
+            }
+            return client
         }
 
         #if !SQLITE_ENGINE_GRDB
             /// The engine that the package's traits choose.
             public static var live: SQLiteClient { .nio }
+            /// A database in memory of its own, made when this is read.
+            public static var test: SQLiteClient { .inMemory() }
+            /// A database in memory of its own, made when this is read.
+            public static var preview: SQLiteClient { .inMemory() }
+            /// The client of a database in memory of its own, which is opened by the first call and lives as long as the
+            /// client.
+            public static func inMemory() -> SQLiteClient { nioInMemory() }
         #endif
     }
 
@@ -43,24 +79,76 @@
         /// prepareDependencies { $0.defaultSQLiteConnection = connection }
         /// ```
         ///
-        /// Where the SwiftNIO engine is the only one, `\.sqliteClient` works on it too, unless another client was given.
+        /// Inside of `client.read { … }` and `client.write { … }` without a parameter it is the connection of their open
+        /// transaction. Where the SwiftNIO engine is the only one, `\.sqliteClient` works on it too, unless another client was
+        /// given.
         public var defaultSQLiteConnection: SQLiteConnection {
             get { self[DefaultConnectionKey.self] }
             set {
-                self[DefaultConnectionKey.self] = newValue
                 #if !SQLITE_ENGINE_GRDB
-                    if !holds(SQLiteClientKey.self) { self[SQLiteClientKey.self] = .nio }
+                    // Of this connection, and not of that of the task which uses the client: the two may differ.
+                    let known = self[DefaultConnectionKey.self].engine
+                    if !holds(SQLiteClientKey.self) || self[SQLiteClientKey.self].identity() === known {
+                        self[SQLiteClientKey.self] = .nio(newValue)
+                    }
                 #endif
+                self[DefaultConnectionKey.self] = newValue
             }
         }
 
-        private enum DefaultConnectionKey: DependencyKey {
+        fileprivate enum DefaultConnectionKey: DependencyKey {
             static let liveValue = SQLiteConnection.missing
         }
 
         fileprivate static var connection: SQLiteConnection {
             @Dependency(\.defaultSQLiteConnection) var connection
             return connection
+        }
+    }
+
+    /// The connection of a transaction's body as it is lent to the body of a client.
+    private struct LentConnection: HeldConnection {
+        let connection: SQLiteConnection
+
+        func run<Result: Sendable>(
+            _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
+        ) async throws -> Result { try await connection.withTransaction(.write, body) }
+
+        func nested(_ body: @escaping @Sendable (any HeldConnection) async throws -> Void) async throws {
+            try await connection.transaction { try await body(LentConnection(connection: $0)) }
+        }
+
+        func scoped<Result>(
+            isolation: isolated (any Actor)?, _ body: () async throws -> Result
+        ) async throws -> Result {
+            // The body's task is another than the transaction's, and waits for it all the same.
+            try await Scope.$entered.withValue(Scope.entered + [connection.scope]) {
+                try await withDependencies {
+                    $0[DependencyValues.DefaultConnectionKey.self] = connection
+                } operation: {
+                    try await body()
+                }
+            }
+        }
+    }
+
+    /// A database in memory that the first call opens.
+    ///
+    /// Isolation: `Sendable`, its state behind a mutex.
+    private final class MemoryConnection: Sendable {
+        private let opening = Mutex<Task<SQLiteConnection, any Error>?>(nil)
+
+        var connection: SQLiteConnection {
+            get async throws {
+                let task = opening.withLock { opening in
+                    if let opening { return opening }
+                    // A task of its own: whoever came first may be cancelled, and others wait for it, too.
+                    let task = Task { try await SQLiteConnection.open() }
+                    opening = task
+                    return task
+                }
+                return try await task.value
+            }
         }
     }
 
@@ -89,12 +177,6 @@
                 sink.finish()
             }
             return SQLiteTableChanges(sink) { task.cancel() }
-        }
-    }
-
-    extension SQLiteConnectionPool {
-        fileprivate func tableChanges(_ tables: Set<String>) async throws -> SQLiteTableChanges {
-            try await writer.tableChanges(tables)
         }
     }
 #endif

@@ -11,7 +11,6 @@
 
         private var state: State
         private let policy: Database.Policy
-        private(set) var changes = 0
 
         init(_ database: Database, _ policy: Database.Policy) {
             state = .open(database)
@@ -34,8 +33,8 @@
             }
         }
 
-        func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws {
-            changes = try database.execute(sql, .values(arguments), policy, body)
+        func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
+            try database.execute(sql, .values(arguments), policy, body)
         }
 
         func tables(readBy sql: String?) throws -> Set<String> {

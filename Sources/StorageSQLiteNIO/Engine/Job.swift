@@ -66,11 +66,4 @@
             }
         }
     }
-
-    extension SQLiteClientError {
-        static var cancelled: SQLiteClientError {
-            SQLiteClientError(
-                .cancelled, "The task was cancelled.", remedy: "Run it again in a task that isn't cancelled.")
-        }
-    }
 #endif

@@ -77,13 +77,6 @@
             )
         }
 
-        static func store(_ path: String, _ resultCode: Int32?, _ message: String) -> SQLiteClientError {
-            SQLiteClientError(
-                .readOnly, "\(path) is a StorageKit store, which this engine only reads: \(message).",
-                remedy: "Write through the store (`storage.sqliteClient`), so that the change gets into its log.",
-                resultCode: resultCode)
-        }
-
         static func disturbed(resultCode: Int32?) -> SQLiteClientError {
             SQLiteClientError(
                 .busy, "A writer opened the store while it was read.", remedy: "Read again.", resultCode: resultCode)

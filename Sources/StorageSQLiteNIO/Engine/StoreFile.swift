@@ -1,6 +1,7 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import CSQLite
     internal import Foundation
+    internal import StorageSQLiteClient
 
     /// How the file of a StorageKit store is read without touching it or what lies beside it.
     ///
@@ -30,7 +31,7 @@
             access = usesLog ? (Self.hasLog(path) ? .writeAheadLog : .resting) : .journal
         }
 
-        static let applicationID: Int64 = 0x5354_4B54
+        static let applicationID = SQLiteClientError.storeApplicationID
 
         /// Whether the header of a file says that it is a store.
         static func isStore(_ path: String) -> Bool { Header(of: path)?.applicationID == applicationID }

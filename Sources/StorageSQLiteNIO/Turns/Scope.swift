@@ -76,11 +76,12 @@
         /// - Throws: `misuse` where this would wait for the task that calls.
         private func checkNotInTheWay() throws(SQLiteClientError) {
             if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
-            guard let current = Self.currentTask else { return }
+            // A client that opens a transaction for a body calls on behalf of the body's task.
+            let tasks = [Self.currentTask, HeldTransaction.caller].compactMap(\.self)
             let isOwnStream = stream.withLock { stream in
                 switch stream {
-                case .idle(_, let task), .fetching(_, let task): task == current
-                case .none, .ending: false
+                case .idle(_, let task?), .fetching(_, let task?): tasks.contains(task)
+                case .idle, .fetching, .none, .ending: false
                 }
             }
             if isOwnStream { throw .streamInTheWay }

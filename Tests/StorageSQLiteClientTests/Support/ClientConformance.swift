@@ -14,6 +14,8 @@ enum ClientConformance: String, CaseIterable, Sendable {
     case readsChangeNothing
     case savepointsAreUndoneAlone
     case statementsInARow
+    case countsAreThoseOfTheLastStatement
+    case statementsRunInsideTheirOwnRows
     case errorsSayWhatTheyAre
     case argumentsAreCounted
     case notANumberIsRefused
@@ -27,9 +29,13 @@ enum ClientConformance: String, CaseIterable, Sendable {
     case aSlowReaderIsToldOnce
     case callbacksAreCalled
     case cancelledTasksDoNothing
+    case cancellingStopsReading
+    case cancelledWritesChangeNothing
     case bodiesThatAskForTheConnectionShareIt
     case bodiesThatAskAndThrowChangeNothing
     case bodiesThatAskMayWait
+    case bodiesInsideAreUndoneAlone
+    case bodiesBesideEachOtherAreUndoneAlone
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -57,6 +63,8 @@ enum ClientConformance: String, CaseIterable, Sendable {
         case .readsChangeNothing: try await readOnly(client)
         case .savepointsAreUndoneAlone: try await savepoints(client)
         case .statementsInARow: try await script(client)
+        case .countsAreThoseOfTheLastStatement: try await oldCounts(client)
+        case .statementsRunInsideTheirOwnRows: try await recursion(client)
         case .errorsSayWhatTheyAre: try await errors(client)
         case .argumentsAreCounted: try await counts(client)
         case .notANumberIsRefused: try await notANumber(client)
@@ -70,9 +78,13 @@ enum ClientConformance: String, CaseIterable, Sendable {
         case .aSlowReaderIsToldOnce: try await slowReader(client)
         case .callbacksAreCalled: try await callbacks(client)
         case .cancelledTasksDoNothing: try await cancellation(client)
+        case .cancellingStopsReading: try await cancelledReading(client)
+        case .cancelledWritesChangeNothing: try await cancelledWriting(client)
         case .bodiesThatAskForTheConnectionShareIt: try await asking(client)
         case .bodiesThatAskAndThrowChangeNothing: try await askingAndThrowing(client)
         case .bodiesThatAskMayWait: try await askingAndWaiting(client)
+        case .bodiesInsideAreUndoneAlone: try await nested(client)
+        case .bodiesBesideEachOtherAreUndoneAlone: try await nestedAtOnce(client)
         }
     }
 }
@@ -80,7 +92,7 @@ enum ClientConformance: String, CaseIterable, Sendable {
 // MARK: Values
 
 extension ClientConformance {
-    private func values(_ client: SQLiteClient) async throws {
+    func values(_ client: SQLiteClient) async throws {
         // Text with a NUL is left out: a store refuses it, with an error.
         let values: [StorageValue] = [
             .null, .integer(0), .integer(.max), .integer(.min), .real(-0.0), .real(1.0), .real(.infinity),
@@ -126,15 +138,19 @@ extension ClientConformance {
         var made: Date
     }
 
-    private func decoding(_ client: SQLiteClient) async throws {
+    func decoding(_ client: SQLiteClient) async throws {
         let made = Date(timeIntervalSinceReferenceDate: 5)
         try await client.write { db in
             try db.execute(
                 "INSERT INTO cards (id, name, kind, tags, made) VALUES (?, ?, ?, ?, ?)",
                 [1, String?.none, "fancy", #"["a","b"]"#, made])
         }
-        let items = try await client.read { db in try db.fetchAll(Item.self, "SELECT * FROM cards") }
-        try expect(items == [Item(id: 1, name: nil, kind: .fancy, tags: ["a", "b"], made: made)], "\(items)")
+        do {
+            let items = try await client.read { db in try db.fetchAll(Item.self, "SELECT * FROM cards") }
+            try expect(items == [Item(id: 1, name: nil, kind: .fancy, tags: ["a", "b"], made: made)], "\(items)")
+        } catch let error as DecodingError {
+            throw Failure(description: "a row wasn't decoded: \(error)")
+        }
         do {
             _ = try await client.read { db in try db.fetchAll(Item.self, "SELECT id, name FROM cards") }
             throw Failure(description: "a missing column was ignored")
@@ -142,110 +158,10 @@ extension ClientConformance {
     }
 }
 
-// MARK: Transactions
-
-extension ClientConformance {
-    private struct Stop: Error {}
-
-    private func throwing(_ client: SQLiteClient) async throws {
-        do {
-            try await client.write { db in
-                try db.execute("INSERT INTO items (id) VALUES (1)")
-                throw Stop()
-            }
-            throw Failure(description: "the body's error is lost")
-        } catch is Stop {}
-        try expect(try await count(client) == 0, "a body that threw left a row")
-    }
-
-    private func snapshots(_ client: SQLiteClient) async throws {
-        try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
-        // How far both are: the reader has counted, the writer has committed.
-        let (counted, committed) = (Counter(), Counter())
-        async let reading = client.read { db in
-            let before = try db.fetchOne(Int.self, "SELECT count(*) FROM items")
-            counted.add()
-            // Where both have one connection, the writer waits for the reader.
-            let deadline = ContinuousClock.now + .seconds(2)
-            while committed.value == 0, ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.001) }
-            return (before, try db.fetchOne(Int.self, "SELECT count(*) FROM items"))
-        }
-        // An engine that fails never counts; then the error is thrown behind the write.
-        let deadline = ContinuousClock.now + .seconds(30)
-        while counted.value == 0, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
-        try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (2)") }
-        committed.add()
-        let (before, after) = try await reading
-        try expect(before == after, "a reading body saw \(before ?? -1), then \(after ?? -1) rows")
-    }
-
-    private func readOnly(_ client: SQLiteClient) async throws {
-        do {
-            try await client.read { db in _ = try db.execute("INSERT INTO items (id) VALUES (1)") }
-            throw Failure(description: "a reading body could change the database")
-        } catch let error as SQLiteClientError {
-            try expect(error.code == .readOnly, "\(error)")
-        }
-        try expect(try await count(client) == 0, "a reading body left a row")
-    }
-
-    private func savepoints(_ client: SQLiteClient) async throws {
-        try await client.write { db in
-            try db.execute("INSERT INTO items (id) VALUES (1)")
-            do {
-                try db.savepoint {
-                    try db.execute("INSERT INTO items (id) VALUES (2)")
-                    throw Stop()
-                }
-            } catch is Stop {}
-            try db.savepoint { _ = try db.execute("INSERT INTO items (id) VALUES (3)") }
-        }
-        let ids = try await client.read { db in try db.fetchAll(Int.self, "SELECT id FROM items ORDER BY id") }
-        try expect(ids == [1, 3], "\(ids)")
-    }
-
-    private func script(_ client: SQLiteClient) async throws {
-        let changed = try await client.write { db in
-            try db.execute(
-                """
-                INSERT INTO items (id) VALUES (1), (2), (3); -- three
-                UPDATE items SET name = 'x' WHERE id < 3;
-                """)
-        }
-        try expect(changed == 2, "the last statement changed \(changed) rows")
-        let names = try await client.read { db in try db.fetchAll(String?.self, "SELECT name FROM items ORDER BY id") }
-        try expect(names == ["x", "x", nil], "\(names)")
-        let last = try await client.write { db in
-            try db.execute("INSERT INTO items (id) VALUES (?)", [77])
-            return db.lastInsertedRowID
-        }
-        try expect(last == 77, "\(last)")
-    }
-
-    private func serialWrites(_ client: SQLiteClient) async throws {
-        try await client.write { db in
-            try db.execute("INSERT INTO counters (id, value) VALUES (1, 0)")
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<100 {
-                group.addTask {
-                    try await client.write { db in
-                        let value = try db.fetchOne(Int.self, "SELECT value FROM counters") ?? 0
-                        try db.execute("UPDATE counters SET value = ?", [value + 1])
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        let value = try await client.read { db in try db.fetchOne(Int.self, "SELECT value FROM counters") }
-        try expect(value == 100, "100 increments made \(value ?? -1)")
-    }
-}
-
 // MARK: Errors
 
 extension ClientConformance {
-    private func errors(_ client: SQLiteClient) async throws {
+    func errors(_ client: SQLiteClient) async throws {
         try await client.write { db in
             try db.execute("INSERT INTO labels (id, name) VALUES (1, 'a')")
         }
@@ -263,13 +179,13 @@ extension ClientConformance {
         }
     }
 
-    private func counts(_ client: SQLiteClient) async throws {
+    func counts(_ client: SQLiteClient) async throws {
         try await expectError(.sql) { try await client.read { db in try db.execute("SELECT ?, ?", [1]) } }
         try await expectError(.sql) { try await client.read { db in try db.execute("SELECT ?", [1, 2]) } }
         try await expectError(.sql) { try await client.read { db in try db.execute("SELECT ?") } }
     }
 
-    private func notANumber(_ client: SQLiteClient) async throws {
+    func notANumber(_ client: SQLiteClient) async throws {
         do {
             try await client.write { db in
                 _ = try db.execute("INSERT INTO items (id, amount) VALUES (1, ?)", [Double.nan])
@@ -280,7 +196,10 @@ extension ClientConformance {
         }
     }
 
-    private func expectError(_ code: SQLiteClientError.Code, _ body: () async throws -> Int) async throws {
+    /// Expects an error of the client.
+    func expectError<Result>(
+        _ code: SQLiteClientError.Code, _ body: () async throws -> Result
+    ) async throws {
         do {
             _ = try await body()
             throw Failure(description: "no error where \(code) was expected")
@@ -288,227 +207,6 @@ extension ClientConformance {
             try expect(error.code == code, "\(error) where \(code) was expected")
             try expect(!error.message.isEmpty && !error.remedy.isEmpty, "\(error)")
         }
-    }
-}
-
-// MARK: Size and concurrency
-
-extension ClientConformance {
-    private func fill(_ client: SQLiteClient, rows: Int) async throws {
-        try await client.write { db in
-            try db.execute(
-                """
-                INSERT INTO items (id, name)
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-                SELECT i, 'name ' || i FROM n
-                """, [rows])
-        }
-    }
-
-    private func largeResults(_ client: SQLiteClient) async throws {
-        try await fill(client, rows: 100_000)
-        let (sum, seen) = try await client.read { db in
-            var (sum, seen) = (0, 0)
-            try db.forEachRow("SELECT id, name FROM items") { row in
-                sum += try row.value(Int.self, at: 0)
-                return true
-            }
-            try db.forEachRow("SELECT id FROM items ORDER BY id") { row in
-                seen = try row.value(Int.self, at: 0)
-                return seen < 10
-            }
-            return (sum, seen)
-        }
-        try expect(sum == 100_000 * 100_001 / 2 && seen == 10, "\(sum), \(seen)")
-    }
-
-    private func concurrency(_ client: SQLiteClient) async throws {
-        try await fill(client, rows: 1_000)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for task in 0..<64 {
-                group.addTask {
-                    for round in 0..<20 {
-                        let id = (task * 31 + round * 17) % 1_000 + 1
-                        if round % 5 == 4 {
-                            try await client.write { db in
-                                _ = try db.execute("UPDATE items SET amount = ? WHERE id = ?", [Double(round), id])
-                            }
-                        } else {
-                            let name = try await client.read { db in
-                                try db.fetchOne(String.self, "SELECT name FROM items WHERE id = ?", [id])
-                            }
-                            try expect(name == "name \(id)", "\(name ?? "nothing") for \(id)")
-                        }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    private func count(_ client: SQLiteClient) async throws -> Int {
-        try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM items") } ?? -1
-    }
-}
-
-// MARK: Observation
-
-extension ClientConformance {
-    private func observation(_ client: SQLiteClient) async throws {
-        let changes = try await client.observeTables(["USERS", "posts"])
-        var reader = changes.makeAsyncIterator()
-        try await client.write { db in try db.execute("INSERT INTO other (id) VALUES (1)") }
-        try await client.write { db in try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')") }
-        try expect(try await reader.next() == ["USERS"], "the first commit that concerns it")
-        try await client.write { db in
-            try db.execute("INSERT INTO posts (id, user) VALUES (1, 1)")
-            try db.execute("UPDATE users SET name = 'b'")
-        }
-        try expect(try await reader.next() == ["USERS", "posts"], "both tables of a commit")
-        try await client.write { db in try db.execute("DELETE FROM posts WHERE id = 1") }
-        try expect(try await reader.next() == ["posts"], "a delete")
-    }
-
-    private func undone(_ client: SQLiteClient) async throws {
-        let changes = try await client.observeTables(["users", "posts", "other"])
-        var reader = changes.makeAsyncIterator()
-        _ = try? await client.write { db in
-            try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')")
-            throw Stop()
-        }
-        try await client.write { db in
-            try? db.savepoint {
-                try db.execute("INSERT INTO posts (id, user) VALUES (1, 1)")
-                throw Stop()
-            }
-            try db.execute("INSERT INTO other (id) VALUES (1)")
-        }
-        let first = try await reader.next()
-        try expect(first == ["other"], "\(first ?? []) where only other was changed")
-    }
-
-    private func truncation(_ client: SQLiteClient) async throws {
-        try await client.write { db in try db.execute("INSERT INTO users (id, name) VALUES (1, 'a'), (2, 'b')") }
-        let changes = try await client.observeTables(["users"])
-        var reader = changes.makeAsyncIterator()
-        try await client.write { db in try db.execute("DELETE FROM users") }
-        try expect(try await reader.next() == ["users"], "a DELETE without WHERE")
-    }
-
-    private func ending(_ client: SQLiteClient) async throws {
-        let changes = try await client.observeTables(["users"])
-        let reader = Task {
-            for try await _ in changes {}
-        }
-        try await Task.sleep(for: .milliseconds(5))
-        reader.cancel()
-        try await reader.value
-        let others = try await client.observeTables(["users"])
-        others.cancel()
-        for try await _ in others { throw Failure(description: "an element behind the end") }
-        try await client.write { db in try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')") }
-    }
-
-    private func slowReader(_ client: SQLiteClient) async throws {
-        let changes = try await client.observeTables(["users", "posts", "other"])
-        for id in 0..<50 {
-            try await client.write { db in
-                _ = try db.execute(
-                    id % 2 == 0
-                        ? "INSERT INTO users (id, name) VALUES (?, NULL)"
-                        : "INSERT INTO posts (id, user) VALUES (?, 1)", [id])
-            }
-        }
-        try await client.write { db in try db.execute("INSERT INTO other (id) VALUES (1)") }
-        // Engines may report the last commits only now.
-        try await Task.sleep(for: .milliseconds(100))
-        var reader = changes.makeAsyncIterator()
-        var (tables, elements): (Set<String>, Int) = ([], 0)
-        while !tables.contains("other"), let changed = try await reader.next() {
-            tables.formUnion(changed)
-            elements += 1
-        }
-        try expect(tables == ["users", "posts", "other"], "all that was changed")
-        try expect(elements < 50, "\(elements) elements for 51 commits")
-        try await client.write { db in try db.execute("INSERT INTO users (id, name) VALUES (1000, NULL)") }
-        try expect(try await reader.next() == ["users"], "and nothing of it again")
-    }
-
-    private func callbacks(_ client: SQLiteClient) async throws {
-        let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
-        let observation = try await client.observeTables(["users", "posts"]) { continuation.yield() }
-        try await client.write { db in try db.execute("INSERT INTO users (id, name) VALUES (1, 'a')") }
-        var reader = calls.makeAsyncIterator()
-        try expect(await reader.next() != nil, "the call")
-        observation.cancel()
-        observation.cancel()
-    }
-}
-
-// MARK: Cancellation
-
-extension ClientConformance {
-    private func cancellation(_ client: SQLiteClient) async throws {
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            try await client.write { db in _ = try db.execute("INSERT INTO items (id) VALUES (1)") }
-        }
-        do {
-            try await task.value
-            throw Failure(description: "a cancelled task wrote")
-        } catch is CancellationError {
-        } catch let error as SQLiteClientError where error.code == .cancelled {}
-        try expect(try await count(client) == 0, "a cancelled task left a row")
-    }
-}
-
-// MARK: Bodies without a parameter
-
-extension ClientConformance {
-    private func asking(_ client: SQLiteClient) async throws {
-        let inside = try await client.write {
-            try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
-            @Dependency(\.sqliteClient) var same
-            try await same.write { db in try db.execute("INSERT INTO items (id) VALUES (2)") }
-            return try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM items") }
-        }
-        try expect(inside == 2, "\(inside ?? -1) rows inside")
-        try expect(try await count(client) == 2, "rows behind it")
-        let read = try await client.read {
-            do {
-                try await client.write { db in try db.execute("DELETE FROM items") }
-                throw Failure(description: "a write inside of a read")
-            } catch let error as SQLiteClientError {
-                try expect(error.code == .readOnly, "\(error)")
-            }
-            return try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM items") }
-        }
-        try expect(read == 2, "\(read ?? -1)")
-    }
-
-    private func askingAndThrowing(_ client: SQLiteClient) async throws {
-        do {
-            try await client.write {
-                try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
-                throw Stop()
-            }
-            throw Failure(description: "the body's error is lost")
-        } catch is Stop {}
-        try expect(try await count(client) == 0, "a body that threw left a row")
-    }
-
-    private func askingAndWaiting(_ client: SQLiteClient) async throws {
-        async let slow: Void = client.write {
-            try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (1)") }
-            try await Task.sleep(for: .milliseconds(30))
-            try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (2)") }
-        }
-        try await Task.sleep(for: .milliseconds(10))
-        let during = try await count(client)
-        try await client.write { db in try db.execute("INSERT INTO items (id) VALUES (3)") }
-        try await slow
-        try expect(during == 0 || during == 2, "half of a transaction was seen: \(during)")
-        try expect(try await count(client) == 3, "rows at the end")
     }
 }
 

@@ -13,4 +13,6 @@ final class Counter: Sendable {
             return $0
         }
     }
+
+    func subtract() { count.withLock { $0 -= 1 } }
 }

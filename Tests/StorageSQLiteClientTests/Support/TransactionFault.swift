@@ -6,13 +6,27 @@ enum TransactionFault: CaseIterable, Sendable {
     case readsWithTheWriter
     case losesChanges
     case runsTwice
+    case undoesEverything
+    case commitsWhatWasCancelled
+    case readsWhenItIsCancelled
+    case losesDeletions
+    /// Tells a change that there wasn't.
+    case tellsAtOnce
+    /// Tells with each change all that came before.
+    case tellsAgain
 
     var checks: [ClientConformance] {
         switch self {
         case .commitsWhatThrew: [.aThrowingWriteChangesNothing, .bodiesThatAskAndThrowChangeNothing]
         case .readsWithTheWriter: [.readsChangeNothing]
-        case .losesChanges: [.commitsAreObserved]
+        case .losesChanges: [.commitsAreObserved, .callbacksAreCalled]
         case .runsTwice: [.writesAreSerial]
+        case .undoesEverything: [.bodiesThatAskForTheConnectionShareIt, .bodiesThatAskMayWait]
+        case .commitsWhatWasCancelled: [.cancelledTasksDoNothing, .cancelledWritesChangeNothing]
+        case .readsWhenItIsCancelled: [.cancellingStopsReading]
+        case .losesDeletions: [.deletingAllRowsIsObserved]
+        case .tellsAtOnce: [.observationsEnd]
+        case .tellsAgain: [.aSlowReaderIsToldOnce]
         }
     }
 
@@ -34,7 +48,46 @@ enum TransactionFault: CaseIterable, Sendable {
                 try await client.writing(body)
                 try await client.writing(body)
             }
+        case .undoesEverything:
+            struct Undone: Error {}
+            faulty.writing = { body in
+                do {
+                    try await client.writing {
+                        try body($0)
+                        throw Undone()
+                    }
+                } catch is Undone {}
+            }
+        case .commitsWhatWasCancelled:
+            faulty.writing = { body in
+                let writing = Task {
+                    try await client.writing { do { try body($0) } catch is CancellationError {} }
+                }
+                try await writing.value
+                try Task.checkCancellation()
+            }
+        case .readsWhenItIsCancelled:
+            faulty.reading = { body in try await Task { try await client.reading(body) }.value }
+        case .losesDeletions: faulty.observing = { try await client.observeTables($0.subtracting(["users"])) }
+        case .tellsAtOnce: faulty.observing = { try await Self.retelling($0, of: client, atOnce: true) }
+        case .tellsAgain: faulty.observing = { try await Self.retelling($0, of: client, atOnce: false) }
         }
         return faulty
+    }
+
+    private static func retelling(
+        _ tables: Set<String>, of client: SQLiteClient, atOnce: Bool
+    ) async throws -> SQLiteTableChanges {
+        let sink = SQLiteTableChanges.Sink()
+        if atOnce { sink.send(tables) }
+        let changes = try await client.observeTables(tables)
+        let task = Task {
+            var told: Set<String> = []
+            for try await tables in changes {
+                if !atOnce { told.formUnion(tables) }
+                sink.send(told.union(tables))
+            }
+        }
+        return SQLiteTableChanges(sink) { task.cancel() }
     }
 }

@@ -1,0 +1,61 @@
+#if SQLITE_ENGINE_GRDB
+    internal import GRDB
+
+    /// A queue or pool of GRDB as clients use it.
+    ///
+    /// - In a body that holds its transaction it is that transaction, which its own connection would wait for.
+    /// - Of a store's file it only reads. Whether it is one is looked at before each write: a file may become a store.
+    struct GRDBDatabase: SQLiteDatabase, IdentifiedDatabase {
+        private let writer: any DatabaseWriter
+
+        /// A queue or pool in this form; any other database as it is.
+        static func wrapping(_ database: any SQLiteDatabase) -> any SQLiteDatabase {
+            switch database {
+            case let queue as DatabaseQueue: GRDBDatabase(writer: queue)
+            case let pool as DatabasePool: GRDBDatabase(writer: pool)
+            default: database
+            }
+        }
+
+        var identity: SQLiteClient.Identity { writer }
+
+        private var held: HeldDatabase? { HeldTransaction.current(of: writer).map(HeldDatabase.init) }
+
+        func read<Result: Sendable>(
+            _ body: @escaping @Sendable (Database) throws -> Result
+        ) async throws -> Result {
+            if let held { return try await held.read(body) }
+            return try await writer.read(body)
+        }
+
+        func write<Result: Sendable>(
+            _ body: @escaping @Sendable (Database) throws -> Result
+        ) async throws -> Result {
+            if let held { return try await held.write(body) }
+            return try await writer.writeWithoutTransaction { db in
+                // Before the transaction, which would wait for the store's own.
+                try Self.checkIsNoStore(db)
+                var result: Result?
+                try db.inTransaction {
+                    result = try body(db)
+                    return .commit
+                }
+                // Sound to force: the transaction's body has returned.
+                return result!
+            }
+        }
+
+        func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
+            if let held { return try held.observeTables(tables) }
+            return try await writer.observeTables(tables)
+        }
+
+        private static func checkIsNoStore(_ db: Database) throws {
+            let identity = try Int64.fetchOne(try db.cachedStatement(sql: "PRAGMA application_id"))
+            if identity == SQLiteClientError.storeApplicationID {
+                let path = try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
+                throw SQLiteClientError.store(path ?? "The database", nil, "a writing transaction")
+            }
+        }
+    }
+#endif
