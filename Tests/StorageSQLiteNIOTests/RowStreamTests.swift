@@ -1,4 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
+    import NIOPosix
     import StorageCore
     import StorageSQLiteClient
     import Synchronization
@@ -175,6 +176,28 @@
             await expect(.closed) { while try await iterator.next() != nil {} }
             var late = connection.rows(numbers, [10_000]).makeAsyncIterator()
             await expect(.closed) { try await late.next() }
+        }
+
+        /// Whose last holder goes with it: the connection closes when the stream's statement has been given back.
+        @Test func aStreamIsClosedBeforeItsConnection() async throws {
+            let (isHeld, works) = (Shared(false), Shared<[EngineThread.Work]>([]))
+            let thread = EngineThread { work in
+                if isHeld.value { works.update { $0.append(work) } } else { NIOThreadPool.singleton.submit(work) }
+            }
+            var connection: SQLiteConnection? = try await .open(.memory, .init(maximumRowsPerBatch: 1), thread)
+            var rows = connection?.rows("SELECT 1 UNION ALL SELECT 2").makeAsyncIterator()
+            #expect(try await rows?.next() != nil)
+            isHeld.update { $0 = true }
+            (rows, connection) = (nil, nil)
+            for step in ["the statement", "the connection"] {
+                let next = works.update { works in
+                    defer { works = [] }
+                    return works
+                }
+                #expect(next.count == 1, "\(step)")
+                for work in next { work(.active) }
+            }
+            #expect(works.value.isEmpty)
         }
     }
 #endif

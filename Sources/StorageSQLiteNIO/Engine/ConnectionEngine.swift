@@ -112,9 +112,9 @@
 
         /// Ends a stream of rows without waiting, then calls back.
         func closeCursorSoon(_ number: Int, _ then: @escaping @Sendable () -> Void) {
-            let database = database
             thread.runInAnyCase {
-                database.closeCursor(number)
+                // Holds the engine, which closes the database when nobody does.
+                self.database.closeCursor(number)
                 then()
             }
         }
