@@ -8,7 +8,19 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_000_000)
 
     enum Age: CaseIterable { case never, young, old, ahead }
-    enum Remote: CaseIterable { case fine, failedLately, failedLongAgo, failedAhead }
+    /// `wantsPeace` has asked to be left alone for longer than young rows stay young.
+    enum Remote: CaseIterable {
+        case fine, failedLately, wantsPeace, failedLongAgo, failedAhead
+
+        /// The seconds until it may be asked.
+        var wait: Double {
+            switch self {
+            case .failedLately: 10
+            case .wantsPeace: 60
+            case .fine, .failedLongAgo, .failedAhead: 0
+            }
+        }
+    }
 
     private static func status(_ age: Age, _ remote: Remote) -> QuerySourceStatus {
         var status = QuerySourceStatus(source: "chores", parameter: "")
@@ -20,7 +32,7 @@ import Testing
         }
         switch remote {
         case .fine: break
-        case .failedLately: (status.failures, status.retryTime) = (1, now + 10)
+        case .failedLately, .wantsPeace: (status.failures, status.retryTime) = (1, now + remote.wait)
         case .failedLongAgo: (status.failures, status.retryTime) = (1, now - 10)
         case .failedAhead: (status.failures, status.retryTime) = (1, now + 1e6)
         }
@@ -42,33 +54,33 @@ import Testing
     @Test(arguments: Age.allCases, Remote.allCases)
     func agesDecideWhenIsAsked(age: Age, remote: Remote) {
         let isFresh = age == .young
-        let wait = remote == .failedLately ? 10.0 : 0
+        // Young rows are asked for when they are old, or when the remote may be asked again.
+        let asks = isFresh ? max(30, remote.wait) : remote.wait
         for isOpening in [true, false] {
             let status = Self.status(age, remote)
             let lenient = QueryCachePolicy.staleWhileRevalidate(staleAfter: .minutes(1))
             #expect(
                 lenient.plan(status, now: Self.now, isOpening: isOpening)
-                    == Self.plan(true, stale: !isFresh, asks: isFresh ? 30 : wait))
+                    == Self.plan(true, stale: !isFresh, asks: asks))
             let strict = QueryCachePolicy.cacheFirst(ttl: .minutes(1))
             #expect(
                 strict.plan(status, now: Self.now, isOpening: isOpening)
-                    == Self.plan(isFresh || remote == .failedLately, stale: !isFresh, asks: isFresh ? 30 : wait))
+                    == Self.plan(isFresh || remote.wait > 0, stale: !isFresh, asks: asks))
         }
     }
 
     @Test(arguments: Age.allCases, Remote.allCases)
     func networkPoliciesAskAtEachOpening(age: Age, remote: Remote) {
         let isStale = age == .never || age == .ahead || remote != .fine
-        let waits = remote == .failedLately
         let status = Self.status(age, remote)
         for policy in [QueryCachePolicy.networkFirst, .networkOnly] {
-            let shows = policy == .networkFirst && waits
+            let shows = policy == .networkFirst && remote.wait > 0
             #expect(
                 policy.plan(status, now: Self.now, isOpening: true)
-                    == Self.plan(shows, stale: isStale, asks: waits ? 10 : 0))
+                    == Self.plan(shows, stale: isStale, asks: remote.wait))
             #expect(
                 policy.plan(status, now: Self.now, isOpening: false)
-                    == Self.plan(shows, stale: isStale, asks: isStale ? (waits ? 10 : 0) : nil))
+                    == Self.plan(shows, stale: isStale, asks: isStale ? remote.wait : nil))
         }
     }
 

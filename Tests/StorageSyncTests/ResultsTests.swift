@@ -89,6 +89,32 @@ import Testing
         }
     }
 
+    /// Also where its rows were still young when it said so: they become too old meanwhile.
+    @Test func aRemoteThatWantsToBeLeftAloneIsLeftAlone() async throws {
+        let home = try Household()
+        home.remote.rows = [chore(1, "old")]
+        let source = home.source(.staleWhileRevalidate(staleAfter: .minutes(5)))
+        try await home.container.refresh(source)
+        home.clock.advance(seconds: 299)
+        let results = home.container.results(of: source)
+        home.remote.failure = FakeRemote.Failure(retryAfter: .hours(1))
+        await results.refresh()
+        #expect(results.error?.code == .remoteFailed && !results.isStale && home.remote.count == 2)
+        let next = try #require(results.status?.nextRefresh)
+        #expect(next >= home.clock.now + 3_600)
+        home.remote.failure = nil
+        try await eventually { home.clock.sleeperCount == 1 }
+        home.clock.advance(seconds: 1)
+        try await eventually { results.isStale }
+        #expect(!results.isLoading && home.remote.count == 2)
+        try await eventually { home.clock.sleeperCount == 1 }
+        home.clock.advance(seconds: 3_598)
+        #expect(home.clock.sleeperCount == 1 && home.remote.count == 2)
+        home.clock.advance(seconds: next.timeIntervalSince(home.clock.now) + 1)
+        try await eventually { results.error == nil }
+        #expect(!results.isStale && home.remote.count == 3)
+    }
+
     /// All whom a remote has asked for the same would come back at once.
     @Test func sourcesThatAreToldTheSameComeBackOneAfterAnother() async throws {
         let home = try Household()

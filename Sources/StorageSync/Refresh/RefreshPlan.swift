@@ -26,11 +26,10 @@ extension QueryCachePolicy {
         _ status: QuerySourceStatus, now: Date, isOpening: Bool, mayAskRefused: Bool = false
     ) -> RefreshPlan {
         guard self != .localOnly else { return RefreshPlan(showsStored: true, isStale: false, asksAt: nil) }
-        // Times that lie ahead are those of a clock that was set back since: they say nothing.
-        let lastRefresh = status.lastRefresh.flatMap { $0 > now ? nil : $0 }
+        let lastRefresh = status.lastRefresh(before: now)
         let latest = now + Self.longestWait + Double(RemoteDelay.longestRandomMicroseconds) / 1_000_000
         let retryTime = status.retryTime.flatMap { $0 > now && $0 <= latest ? $0 : nil }
-        let expiry = lastRefresh.flatMap { last in maximumAge.map { last + $0.seconds } }
+        let expiry = expiry(of: status, now: now)
         // `failures` begins at zero again with each success. Rows that are young enough need none.
         let isStale = maximumAge == nil ? lastRefresh == nil || status.failures > 0 : expiry.map { $0 <= now } ?? true
         let isHeldBack = status.isRefused && !mayAskRefused
@@ -42,8 +41,10 @@ extension QueryCachePolicy {
                 if isStale, isOpening || lastRefresh == nil || status.failures > 0 {
                     retryTime ?? now
                 } else {
-                    // Rows that are too old as soon as they come are asked for at openings only.
-                    maximumAge == .zero ? nil : expiry.map { max($0, (lastRefresh ?? now) + Self.shortestPause, now) }
+                    // Rows that are too old as soon as they come are asked for at openings only. A remote that wants to be left alone
+                    // is, though its rows were still young when it was asked.
+                    maximumAge == .zero
+                        ? nil : expiry.map { max($0, (lastRefresh ?? now) + Self.shortestPause, retryTime ?? now) }
                 }
             case .networkFirst, .networkOnly: isOpening || isStale ? retryTime ?? now : nil
             }
@@ -57,4 +58,14 @@ extension QueryCachePolicy {
             }
         return RefreshPlan(showsStored: showsStored, isStale: isStale, asksAt: asksAt)
     }
+
+    /// When the rows become too old; nil where they were never fetched, or where the policy doesn't go by their age.
+    func expiry(of status: QuerySourceStatus, now: Date) -> Date? {
+        status.lastRefresh(before: now).flatMap { last in maximumAge.map { last + $0.seconds } }
+    }
+}
+
+extension QuerySourceStatus {
+    /// When the rows were fetched. A time that lies ahead is that of a clock that was set back since: it says nothing.
+    fileprivate func lastRefresh(before now: Date) -> Date? { lastRefresh.flatMap { $0 > now ? nil : $0 } }
 }

@@ -9,6 +9,9 @@ internal import Synchronization
 /// later and later, after a refusal when something may have changed. When nobody holds it any more, it ends, and the request under way
 /// is cancelled.
 ///
+/// Who begins to show the source, or asks for a refresh, has their own remote asked, unless a request is under way. By itself it asks
+/// that of whoever began last of those who still show it.
+///
 /// Isolation: the main actor, for what views show; requests and merges run elsewhere.
 @MainActor @Observable
 final class SourceRefresher {
@@ -34,25 +37,23 @@ final class SourceRefresher {
     private(set) var opening: RefreshPlan?
 
     @ObservationIgnored private var phase = Phase.idle
-    @ObservationIgnored private let policy: QueryCachePolicy
+    /// Of those who show the source, in the order in which they began.
+    @ObservationIgnored private var uses: [WeakReference]
     @ObservationIgnored private let container: PersistenceContainer
     @ObservationIgnored private let key: AnyHashable
-    @ObservationIgnored private let run: (@Sendable () async throws -> QuerySourceStatus)?
     @ObservationIgnored private let task = OwnedTask()
 
-    /// - Parameter key: What the container knows the source by.
+    /// - Parameters:
+    ///   - use: Of who shows it first, and keeps it.
+    ///   - key: What the container knows the source by.
     init<Element>(
-        _ source: QuerySource<Element>, key: AnyHashable, in container: PersistenceContainer, start: SubscriptionStart
+        _ source: QuerySource<Element>, for use: SourceUse, key: AnyHashable, in container: PersistenceContainer,
+        start: SubscriptionStart
     ) {
-        policy = source.policy
+        uses = [WeakReference(use)]
         self.container = container
         self.key = key
         let storage = container.storage
-        if let action = source.refreshAction {
-            run = { try await SourceRefresh(storage: storage, source: source, action: action).run() }
-        } else {
-            run = nil
-        }
         switch start {
         case .immediate: open(Result { try storage.statusNow(of: source) })
         case .background:
@@ -63,14 +64,22 @@ final class SourceRefresher {
         }
     }
 
+    /// What counts for requests that nobody asks for; nil where nobody shows the source.
+    private var current: SourceUse? {
+        let uses = uses.compactMap { $0.object as? SourceUse }
+        return uses.last { $0.policy != .localOnly } ?? uses.last
+    }
+
     /// Somebody else begins to show the source.
     ///
     /// - Returns: What is decided for them; nil while the source's state is still being read.
-    func reopen() -> RefreshPlan? {
+    func reopen(for use: SourceUse) -> RefreshPlan? {
+        uses = uses.filter { $0.object != nil } + [WeakReference(use)]
         guard let status, opening != nil else { return nil }
-        let plan = plan(status, isOpening: true)
+        let plan = plan(status, for: use, isOpening: true)
         if case .refreshing = phase { return plan }
-        schedule(plan)
+        // Who asks nobody leaves what the others wait for.
+        if use === current { schedule(plan) }
         return plan
     }
 
@@ -97,37 +106,40 @@ final class SourceRefresher {
 
     /// What is to be done. A remote that has refused the source is asked once more with other credentials, and once where nobody has
     /// asked it since the container was made.
-    private func plan(_ status: QuerySourceStatus, isOpening: Bool) -> RefreshPlan {
-        policy.plan(
+    private func plan(_ status: QuerySourceStatus, for use: SourceUse? = nil, isOpening: Bool) -> RefreshPlan {
+        ((use ?? current)?.policy ?? .localOnly).plan(
             status, now: container.storage.config.clock.now, isOpening: isOpening,
             mayAskRefused: container.refusals[key] != container.credentials)
     }
 
     /// Asks a remote that has refused the source, with other credentials.
     func credentialsChanged() {
-        guard policy != .localOnly, let status, status.isRefused else { return }
+        guard let use = current, use.policy != .localOnly, let status, status.isRefused else { return }
         // One that is under way may have the old ones; if it is refused, it is made again.
         if case .refreshing = phase { return }
-        begin()
+        begin(use)
     }
 
-    /// Waits for the time of the next request.
+    /// Waits for the time of the next request, or until the rows become too old, and plans again then.
     private func schedule(_ plan: RefreshPlan) {
-        guard run != nil, let time = plan.asksAt else {
+        guard let use = current, use.run != nil, let status, let time = plan.asksAt else {
             phase = .idle
             return
         }
         let clock = container.storage.config.clock
-        guard time > clock.now else {
-            begin()
+        let now = clock.now
+        guard time > now else {
+            begin(use)
             return
         }
         phase = .waiting
+        let expiry = use.policy.expiry(of: status, now: now).flatMap { $0 > now ? $0 : nil }
+        let end = min(expiry ?? time, time)
         task.task = Task { [weak self] in
             // Cancelled with whoever waits.
-            guard (try? await clock.sleep(until: time)) != nil, let self, case .waiting = self.phase else { return }
-            self.isStale = true
-            self.begin()
+            guard (try? await clock.sleep(until: end)) != nil, let self, case .waiting = self.phase else { return }
+            self.take(status)
+            self.schedule(self.plan(status, isOpening: false))
         }
     }
 
@@ -141,15 +153,16 @@ final class SourceRefresher {
     }
 
     /// Fetches now, or waits for the request that is under way.
-    func refresh() async {
+    ///
+    /// - Parameter use: Of who asks.
+    func refresh(for use: SourceUse) async {
         if case .refreshing(let task) = phase { return await task.value }
-        guard run != nil else { return }
-        await begin()?.value
+        await begin(use)?.value
     }
 
     @discardableResult
-    private func begin() -> Task<Void, Never>? {
-        guard let run else { return nil }
+    private func begin(_ use: SourceUse?) -> Task<Void, Never>? {
+        guard let run = use?.run else { return nil }
         isRefreshing = true
         let subscriptions = container.storage.subscriptions
         let credentials = container.credentials
@@ -187,7 +200,7 @@ final class SourceRefresher {
         if opening == nil { opening = RefreshPlan(showsStored: false, isStale: isStale, asksAt: nil) }
         guard let status, error == nil || status.failures > 0 else { return }
         if status.isRefused, credentials != container.credentials {
-            begin()
+            begin(current)
         } else {
             schedule(plan(status, isOpening: false))
         }

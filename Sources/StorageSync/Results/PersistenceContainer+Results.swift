@@ -4,7 +4,7 @@ public import StorageSubscriptions
 
 extension PersistenceContainer {
     /// The rows of a source, live, and kept as fresh as its policy says for as long as somebody holds the result. All results of the
-    /// same source and parameter share one state, and one request at a time.
+    /// same source and parameter share one state, and one request at a time, which is made with the remote of whoever asks.
     ///
     /// - Parameter start: Whether the first value is there when this returns, which reads on the main actor.
     @MainActor
@@ -31,8 +31,9 @@ extension PersistenceContainer {
     /// - Throws: ``StorageError`` where the remote failed or the rows couldn't be stored.
     @MainActor
     public func refresh<Element>(_ source: QuerySource<Element>) async throws {
-        let refresher = refresher(of: source, start: .background).refresher
-        await refresher.refresh()
+        let use = SourceUse(source, in: storage)
+        let refresher = refresher(of: source, for: use, start: .background).refresher
+        await refresher.refresh(for: use)
         if let error = refresher.error { throw error }
     }
 
@@ -54,12 +55,12 @@ extension PersistenceContainer {
     /// The one that refreshes a source for all who show it, and whether nobody did before.
     @MainActor
     func refresher<Element>(
-        of source: QuerySource<Element>, start: SubscriptionStart
+        of source: QuerySource<Element>, for use: SourceUse, start: SubscriptionStart
     ) -> (refresher: SourceRefresher, isNew: Bool) {
         let key = SourceKey(entity: ObjectIdentifier(Element.self), name: source.name, parameter: source.parameter)
         if let refresher = refreshers[key]?.object as? SourceRefresher { return (refresher, false) }
         refreshers = refreshers.filter { $0.value.object != nil }
-        let refresher = SourceRefresher(source, key: key, in: self, start: start)
+        let refresher = SourceRefresher(source, for: use, key: key, in: self, start: start)
         refreshers[key] = WeakReference(refresher)
         return (refresher, true)
     }

@@ -23,7 +23,8 @@ public final class QueryResults<Element: RegisteredEntity> {
     fileprivate struct Live {
         let rows: QuerySubscription<Element>
         let refresher: SourceRefresher
-        let policy: QueryCachePolicy
+        /// The policy and the remote of this one.
+        let use: SourceUse
         /// What was decided for this one; nil where the source was opened with it, and ``SourceRefresher/opening`` says it.
         let plan: RefreshPlan?
         /// How many requests had ended before, and how many of them with rows.
@@ -35,10 +36,11 @@ public final class QueryResults<Element: RegisteredEntity> {
         var query = container.storage.query(Element.self)
         query.request = source.request
         let rows = QuerySubscription(query, start: start)
-        let (refresher, isNew) = container.refresher(of: source, start: start)
+        let use = SourceUse(source, in: container.storage)
+        let (refresher, isNew) = container.refresher(of: source, for: use, start: start)
         let (answers, fetches) = (refresher.answerCount, refresher.fetchCount)
         live = Live(
-            rows: rows, refresher: refresher, policy: source.policy, plan: isNew ? nil : refresher.reopen(),
+            rows: rows, refresher: refresher, use: use, plan: isNew ? nil : refresher.reopen(for: use),
             earlierAnswers: answers, earlierFetches: fetches)
         failure = nil
     }
@@ -79,7 +81,7 @@ public final class QueryResults<Element: RegisteredEntity> {
     /// that one. What goes wrong is in ``error``.
     public func refresh() async {
         guard let live else { return }
-        await live.refresher.refresh()
+        await live.refresher.refresh(for: live.use)
         if live.rows.error != nil { await live.rows.refresh() }
     }
 
@@ -106,7 +108,7 @@ extension QueryResults.Live {
     @MainActor var isShown: Bool {
         guard let plan = plan ?? refresher.opening else { return false }
         if plan.showsStored { return true }
-        guard policy == .networkOnly else { return refresher.answerCount > earlierAnswers }
+        guard use.policy == .networkOnly else { return refresher.answerCount > earlierAnswers }
         return refresher.fetchCount > earlierFetches
     }
 }
