@@ -5,8 +5,13 @@ internal import StorageProjections
 /// Providers are registered by type in a ``QuerySourceRegistry``, and their sources named by key paths: `\TaskSources.all`.
 public protocol QuerySourceProvider: Sendable {
     /// The names of the properties that are sources, by their key paths. A source's state is stored under the type's name and this
-    /// one, so that it is found again after a restart.
+    /// one, so that it is found again after a restart: `TaskSources.all`. Empty unless given; a source that isn't among them is stored
+    /// under its query.
     static var querySourceNames: [PartialKeyPath<Self>: String] { get }
+}
+
+extension QuerySourceProvider {
+    public static var querySourceNames: [PartialKeyPath<Self>: String] { [:] }
 }
 
 /// Makes a struct a provider of query sources.
@@ -33,7 +38,9 @@ public protocol QuerySourceProvider: Sendable {
 /// ```
 ///
 /// Each property whose written type is `QuerySource`, or a function of one parameter to it, is a source. The name under which a
-/// source's state is stored is that of the type and the property: renaming either makes it a new source, which is fetched again.
+/// source's state is stored is that of the property, behind that of the struct and the types around it, without modules: `Task.Sources.all`
+/// of a struct inside of `Task`. Renaming one of them makes it a new source, which is fetched again; two structs of one name are the
+/// same sources, whichever modules or functions they are declared in.
 @attached(extension, conformances: QuerySourceProvider, names: named(querySourceNames))
 public macro QuerySources() = #externalMacro(module: "StorageMacros", type: "QuerySourcesMacro")
 
@@ -61,7 +68,8 @@ extension QuerySourceProvider {
     /// The source of a property, under its name: `sources.source(\.all)`. The property alone has no name of its own, so its state is
     /// stored under its query.
     public func source<Element>(_ path: KeyPath<Self, QuerySource<Element>>) -> QuerySource<Element> {
-        self[keyPath: path].named(Self.name(of: path))
+        let source = self[keyPath: path]
+        return Self.name(of: path).map { source.named($0) } ?? source
     }
 
     /// The source that a property makes of a parameter, under its name: `sources.source(\.byPriority, 2)`.
@@ -70,11 +78,13 @@ extension QuerySourceProvider {
     public func source<Element, Parameter: Encodable>(
         _ path: KeyPath<Self, (Parameter) -> QuerySource<Element>>, _ parameter: Parameter
     ) throws -> QuerySource<Element> {
-        self[keyPath: path](parameter).named(Self.name(of: path), parameter: try SourceParameter.text(parameter))
+        let source = self[keyPath: path](parameter)
+        let text = try SourceParameter.text(parameter)
+        return Self.name(of: path).map { source.named($0, parameter: text) } ?? source
     }
 
-    private static func name(of path: PartialKeyPath<Self>) -> String {
-        // A provider written by hand may have left it out; then what Swift makes of the path has to do.
-        "\(Self.self).\(querySourceNames[path] ?? "\(path)")"
+    /// Nil where a provider that is written by hand has left it out: what Swift makes of a path is another text in each run.
+    private static func name(of path: PartialKeyPath<Self>) -> String? {
+        querySourceNames[path].map { "\(ProviderName.of(Self.self)).\($0)" }
     }
 }

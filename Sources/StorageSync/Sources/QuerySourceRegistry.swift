@@ -36,7 +36,7 @@ public final class QuerySourceRegistry: Sendable {
     func provider<Provider: QuerySourceProvider>(_ type: Provider.Type) throws -> Provider {
         guard let provider = resolve(type) else {
             throw StorageError(
-                .notFound, "No \(type) was registered.",
+                .notFound, "No \(ProviderName.of(type)) was registered.",
                 remedy: "Register one with QuerySourceRegistry, or with querySources(_:) around the view.")
         }
         return provider
