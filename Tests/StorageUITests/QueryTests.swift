@@ -5,7 +5,10 @@ import Testing
 /// shown by a property. This file imports `StorageUI` alone, so `@Query` is the property wrapper.
 @MainActor @Suite struct QueryTests {
     private func container() throws -> PersistenceContainer {
-        try .inMemory { $0.autoSchema(TaskRecord.self) }
+        try .inMemory {
+            $0.autoSchema(TaskRecord.self)
+            $0.autoSchema(UserRecord.self)
+        }
     }
 
     private static let tasks = [
@@ -32,6 +35,40 @@ import Testing
         }
         let sources = try await container.storage.querySourceStatuses().map { "\($0.source) \($0.parameter)" }
         #expect(sources == ["TaskSources.all ", "TaskSources.byPriority 2", "TaskSources.completed "])
+    }
+
+    /// Each is provided by itself, so a test gives only what it needs.
+    @Test func aViewMixesSourcesOfSeveralProviders() async throws {
+        let container = try container()
+        await withDatabaseContainer(container) {
+            let team = Team()
+            await withQuerySources(UserSources(users: [User(id: 7, isActive: true), User(id: 8, isActive: false)])) {
+                await team.$users.refresh()
+                #expect(team.users.map(\.id) == [7])
+                #expect(team.$tasks.error?.code == .notFound)
+                await withQuerySources(TaskSources(api: MockTasksAPI(tasks: Self.tasks))) {
+                    await team.$tasks.refresh()
+                    #expect(team.tasks.map(\.id) == [2, 1] && team.users.map(\.id) == [7])
+                }
+            }
+        }
+    }
+
+    /// Its views ask the feature's own remote, also inside of an app that provides the same sources with another one.
+    @Test func aFeatureBringsItsOwnSources() async throws {
+        let container = try container()
+        await withDatabaseContainer(container) {
+            await withQuerySources(TaskSources(api: MockTasksAPI(tasks: []))) {
+                let list = TaskList()
+                await list.$tasks.refresh()
+                #expect(list.tasks.isEmpty && list.$tasks.error == nil)
+                let feature = TasksFeature(api: MockTasksAPI(tasks: Self.tasks))
+                await feature.tasks.$tasks.refresh()
+                #expect(feature.tasks.tasks.map(\.id) == [2, 1] && list.tasks.map(\.id) == [2, 1])
+                await list.$tasks.refresh()
+                #expect(feature.tasks.tasks.isEmpty)
+            }
+        }
     }
 
     @Test func aQueryWithoutAProviderFetchesByItself() async throws {
@@ -118,6 +155,42 @@ private struct TaskSources {
     @Query(\TaskSources.completed) var completed: [Task]
     @Query(\TaskSources.byPriority, param: 2) var urgent: [Task]
     @Query(\TaskSources.recent) var recent: [Task]
+}
+
+@StorageEntity
+private struct User {
+    var id: Int
+    var isActive: Bool
+}
+
+@QuerySources
+private struct UserSources {
+    let users: [User]
+
+    var active: QuerySource<User> {
+        QuerySource(User.all().filter(User.Columns.isActive == true))
+            .remote { users.filter(\.isActive) }
+            .cache(.staleWhileRevalidate(staleAfter: .minutes(15)))
+    }
+}
+
+@MainActor private final class Team {
+    @Query(\UserSources.active) var users: [User]
+    @Query(\TaskSources.all) var tasks: [Task]
+}
+
+/// What a feature shows, with sources of its own around it.
+@MainActor private final class TasksFeature {
+    let tasks: TaskList
+
+    init(api: any TasksAPIProtocol) {
+        tasks = withQuerySources(TaskSources(api: api)) {
+            let list = TaskList()
+            // The first access finds the source.
+            _ = list.$tasks
+            return list
+        }
+    }
 }
 
 @MainActor private final class DirectList {

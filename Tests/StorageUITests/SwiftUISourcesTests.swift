@@ -18,7 +18,7 @@ import Testing
             }
             return folder
         }()
-        /// Where the compiler finds our modules, and the C libraries that they are built on.
+        /// Where the compiler finds our modules, the C libraries that they are built on, and the macros.
         private static let search: [String] = {
             let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
             let folders = [
@@ -26,7 +26,9 @@ import Testing
                 scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite"),
             ]
             let map = products.appendingPathComponent("CSQLite.build/module.modulemap")
-            return folders.flatMap { ["-I", $0.path] } + ["-Xcc", "-fmodule-map-file=\(map.path)"]
+            let macros = products.appendingPathComponent("StorageMacros-tool")
+            return folders.flatMap { ["-I", $0.path] }
+                + ["-Xcc", "-fmodule-map-file=\(map.path)", "-load-plugin-executable", "\(macros.path)#StorageMacros"]
         }()
 
         /// A folder for the modules that the tests make.
@@ -93,7 +95,7 @@ import Testing
 
         @Test func theyFitTheirTypes() throws {
             let modules = try make("StorageUI")
-            for name in ["Example.swift", "QueryExample.swift"] {
+            for name in ["Example.swift", "QueryExample.swift", "AppExample.swift"] {
                 let example = try modules.compile(["-typecheck", Self.standIn.appendingPathComponent(name).path])
                 #expect(example.isEmpty, "\(name): \(example)")
             }
