@@ -13,21 +13,27 @@ struct Parcel: DataSyncModelProtocol, Equatable {
     var priority: Int
 }
 
-/// Any order of refreshes, edits, writes that wait to be sent, and failures leaves what a plain model says, however the remote
-/// answers.
+/// Any order of refreshes, openings, edits, writes that wait to be sent, failures, and moves of the clock leaves what a plain model says,
+/// however the remote answers.
 @MainActor @Suite struct RefreshModelTests {
-    /// How the remote is asked.
-    enum Shape: CaseIterable { case whole, pages, validated, filtered }
-    enum Merge: CaseIterable { case replace, upsert, append }
+    /// How the remote is asked: for all rows at once, page by page, for what is new, for some of the rows, or for a window of them.
+    enum Shape: CaseIterable { case whole, pages, validated, filtered, window }
+    enum Merge: CaseIterable { case replace, upsert, append, closure }
+
+    private static let pageSize = 2
+    /// The window of ``Shape/window``, in the order of priorities.
+    nonisolated private static let (limit, offset) = (3, 1)
+    nonisolated private static let ageSeconds = 60.0
 
     private static var seeds: Range<UInt64> {
         let count = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return 0..<UInt64(max(6 * count, 2))
+        return 0..<UInt64(max(4 * count, 2))
     }
 
     /// A store whose parcels a sync engine sends. The engine does nothing by itself.
     private struct Depot {
         let container: PersistenceContainer
+        let clock = ManualClock()
         let remote = RemoteRows<Parcel>()
         let sync: SyncStore<Parcel>
         var state: SyncStore<Parcel>.State
@@ -37,7 +43,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         var storage: Storage { container.storage }
 
         @MainActor init() async throws {
-            container = try .inMemory(config: StorageConfig(clock: ManualClock())) { $0.autoSchema(ParcelRecord.self) }
+            container = try .inMemory(config: StorageConfig(clock: clock)) { $0.autoSchema(ParcelRecord.self) }
             sync = SyncStore(storage: container.storage, manager: "depot", path: "parcels")
             state = try await sync.activate()
         }
@@ -71,13 +77,14 @@ struct Parcel: DataSyncModelProtocol, Equatable {
     private func run(_ seed: UInt64, _ shape: Shape, _ merge: Merge) async throws {
         var random = PredicateGenerator(seed: seed)
         var depot = try await Depot()
-        let source = Self.source(depot.remote, shape, merge)
+        let (container, remote, clock) = (depot.container, depot.remote, depot.clock)
+        let source = Self.source(remote, shape, merge)
         var model = Model(shape: shape, merge: merge)
-        for step in 0..<60 {
+        for step in 0..<80 {
             let parcel = Parcel(
                 id: "\(Int.random(in: 0..<8, using: &random))", title: "\(step)",
                 priority: .random(in: 0..<3, using: &random))
-            switch Int.random(in: 0..<14, using: &random) {
+            switch Int.random(in: 0..<18, using: &random) {
             case 0, 1:
                 try await depot.storage.save(parcel)
                 model.save(parcel)
@@ -85,18 +92,19 @@ struct Parcel: DataSyncModelProtocol, Equatable {
                 try await depot.storage.delete(Parcel.self, id: parcel.id)
                 model.delete(parcel.id)
             case 3, 4, 5:
-                depot.remote.rows = depot.remote.rows.filter { $0.id != parcel.id } + [parcel]
+                remote.rows = remote.rows.filter { $0.id != parcel.id } + [parcel]
             case 6:
-                depot.remote.rows = depot.remote.rows.filter { $0.id != parcel.id }
+                remote.rows = remote.rows.filter { $0.id != parcel.id }
             case 7:
-                depot.remote.failure = RemoteRows<Parcel>.Failure()
-                await #expect(throws: StorageError.self) { try await depot.container.refresh(source) }
-                depot.remote.failure = nil
+                remote.failure = RemoteRows<Parcel>.Failure()
+                await #expect(throws: StorageError.self) { try await container.refresh(source) }
+                remote.failure = nil
+                model.failures += 1
             case 8:
                 // An edit while the request is on its way, and maybe what waited is sent meanwhile.
-                let (fetched, kept) = (depot.remote.rows, model.unsent)
-                depot.remote.hold()
-                let (remote, container, count) = (depot.remote, depot.container, depot.remote.count)
+                let (fetched, kept) = (remote.rows, model.unsent)
+                remote.hold()
+                let count = remote.count
                 async let refresh: Void = container.refresh(source)
                 try await eventually { remote.count > count }
                 if Bool.random(using: &random) {
@@ -111,24 +119,59 @@ struct Parcel: DataSyncModelProtocol, Equatable {
                     try await depot.storage.save(parcel)
                     model.save(parcel)
                 }
-                depot.remote.release()
+                remote.release()
                 try await refresh
-                model.take(fetched, except: kept.union(model.changed))
+                model.take(fetched, except: kept.union(model.changed), at: clock.now)
             case 9: try await depot.scan()
             case 10:
                 try await depot.send()
                 model.unsent = []
+            case 11:
+                // The first page comes, and no other.
+                remote.failsBetweenPages = true
+                let rest = shape == .pages ? remote.rows.dropFirst(Self.pageSize) : []
+                if rest.isEmpty {
+                    try await container.refresh(source)
+                    model.take(remote.rows, except: model.unsent, at: clock.now)
+                } else {
+                    await #expect(throws: StorageError.self) { try await container.refresh(source) }
+                    model.put(Array(remote.rows.dropLast(rest.count)), except: model.unsent)
+                    model.failures += 1
+                }
+                remote.failsBetweenPages = false
+            case 12, 13: clock.advance(seconds: .random(in: 1...40, using: &random))
+            case 14, 15:
+                // Somebody looks: the remote is asked if the rows are too old, and if it may be.
+                let status = try await depot.storage.querySourceStatuses().first
+                let asks = model.isOld(at: clock.now) && status?.retryTime.map { $0 <= clock.now } ?? true
+                let count = remote.count
+                _ = try await container.fetch(source)
+                #expect((remote.count > count) == asks, "seed \(seed), step \(step)")
+                if asks { model.take(remote.rows, except: model.unsent, at: clock.now) }
             default:
-                try await depot.container.refresh(source)
-                model.take(depot.remote.rows, except: model.unsent)
+                try await container.refresh(source)
+                model.take(remote.rows, except: model.unsent, at: clock.now)
             }
             let stored = try await depot.storage.query(Parcel.self).orderBy(\.id).fetch()
             #expect(stored == model.rows.values.sorted { $0.id < $1.id }, "seed \(seed), step \(step)")
+            let status = try await depot.storage.querySourceStatuses().first
+            #expect(status?.lastRefresh == model.lastRefresh, "seed \(seed), step \(step)")
+            #expect(status?.failures ?? 0 == model.failures, "seed \(seed), step \(step)")
         }
         // Fetched rows aren't sent anywhere.
         try await depot.scan()
         #expect(Set(depot.pending.map(\.document.id)) == model.unsent, "seed \(seed)")
         try await depot.storage.close()
+    }
+
+    /// What is saved where a stored row meets a fetched one. Doing it twice changes nothing, as an answer that nothing is new does.
+    nonisolated private static func merged(_ stored: Parcel?, _ fetched: Parcel) -> Parcel? {
+        guard let stored else { return fetched.priority == 2 ? nil : fetched }
+        return Parcel(id: fetched.id, title: fetched.title, priority: max(stored.priority, fetched.priority))
+    }
+
+    nonisolated private static func isBefore(_ one: Parcel, _ other: Parcel) -> Bool {
+        (one.priority, one.id) < (other.priority, other.id)
     }
 
     private static func source(
@@ -139,26 +182,36 @@ struct Parcel: DataSyncModelProtocol, Equatable {
             case .replace: .replace
             case .upsert: .upsert
             case .append: .append
+            case .closure: .custom { merged($0, $1) }
             }
         let action = QueryRefreshAction(merge: strategy) { fetch in
             switch shape {
-            case .whole: .rows(try await remote.all())
-            case .pages: try await remote.page(fetch, size: 2)
+            case .whole, .window: .rows(try await remote.all())
+            case .pages: try await remote.page(fetch, size: pageSize)
             case .validated, .filtered: try await remote.validated(fetch)
             }
         }
         let all: QueryRequest<Parcel> = Parcel.all()
-        let request = shape == .filtered ? all.filter(Parcel.Columns.priority > 0) : all
-        return QuerySource(request, name: "model").remote(action).cache(.networkFirst)
+        let request =
+            switch shape {
+            case .whole, .pages, .validated: all
+            case .filtered: all.filter(Parcel.Columns.priority > 0)
+            case .window: all.order(by: .priority).limit(limit).offset(offset)
+            }
+        return QuerySource(request, name: "model").remote(action).cache(.cacheFirst(ttl: .seconds(ageSeconds)))
     }
 
-    /// What is in the store, and what of it waits to be sent.
+    /// What is in the store, what of it waits to be sent, and how old it is.
     private struct Model {
         let shape: Shape
         let merge: Merge
         var rows: [String: Parcel] = [:]
         var unsent: Set<String> = []
         var changed: Set<String> = []
+        var lastRefresh: Date?
+        var failures = 0
+
+        func isOld(at now: Date) -> Bool { lastRefresh.map { $0 + ageSeconds <= now } ?? true }
 
         mutating func save(_ parcel: Parcel) {
             rows[parcel.id] = parcel
@@ -173,16 +226,34 @@ struct Parcel: DataSyncModelProtocol, Equatable {
             changed.insert(id)
         }
 
-        mutating func take(_ fetched: [Parcel], except kept: Set<String>) {
-            for row in fetched where !kept.contains(row.id) {
-                if merge == .append, rows[row.id] != nil { continue }
-                rows[row.id] = row
-            }
+        /// Takes an answer that is complete.
+        mutating func take(_ fetched: [Parcel], except kept: Set<String>, at now: Date) {
+            put(fetched, except: kept)
+            (lastRefresh, failures) = (now, 0)
             guard merge == .replace else { return }
             let ids = Set(fetched.map(\.id))
-            rows = rows.filter { id, row in
-                ids.contains(id) || kept.contains(id) || shape == .filtered && row.priority == 0
+            for id in window(around: ids) where !ids.contains(id) && !kept.contains(id) { rows[id] = nil }
+        }
+
+        /// Takes the rows of an answer.
+        mutating func put(_ fetched: [Parcel], except kept: Set<String>) {
+            for row in fetched where !kept.contains(row.id) {
+                switch merge {
+                case .replace, .upsert: rows[row.id] = row
+                case .append: rows[row.id] = rows[row.id] ?? row
+                case .closure: rows[row.id] = merged(rows[row.id], row) ?? rows[row.id]
+                }
             }
+        }
+
+        /// The rows that a complete answer speaks of.
+        private func window(around fetched: Set<String>) -> [String] {
+            let ids = rows.values.filter { shape != .filtered || $0.priority > 0 }.sorted(by: isBefore).map(\.id)
+            guard shape == .window else { return ids }
+            // Nothing is said of rows before the first of it, nor behind the last, unless there are fewer than were asked for.
+            guard let first = ids.firstIndex(where: fetched.contains), let last = ids.lastIndex(where: fetched.contains)
+            else { return [] }
+            return Array(ids[first...(fetched.count >= limit ? last : ids.count - 1)])
         }
     }
 }

@@ -24,6 +24,7 @@ final class RemoteRows<Row: Sendable>: Sendable {
     private struct State {
         var rows: [Row] = []
         var failure: Failure?
+        var failsBetweenPages = false
         var isHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
         var requests: [QueryFetch] = []
@@ -41,6 +42,11 @@ final class RemoteRows<Row: Sendable>: Sendable {
     var failure: Failure? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
+    }
+    /// Whether all requests fail that aren't for the first page.
+    var failsBetweenPages: Bool {
+        get { state.withLock { $0.failsBetweenPages } }
+        set { state.withLock { $0.failsBetweenPages = newValue } }
     }
     var requests: [QueryFetch] { state.withLock { $0.requests } }
     var count: Int { requests.count }
@@ -70,6 +76,7 @@ final class RemoteRows<Row: Sendable>: Sendable {
         if Task.isCancelled { state.withLock { $0.cancellations += 1 } }
         try Task.checkCancellation()
         if let failure { throw failure }
+        if failsBetweenPages, fetch.cursor != nil { throw Failure() }
     }
 
     /// All rows at once.
