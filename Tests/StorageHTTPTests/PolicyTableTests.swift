@@ -15,7 +15,12 @@
         }
         /// Rows that were never fetched, half a minute ago, or longer ago than the policies allow.
         enum Age: String, CaseIterable { case never, young, old }
-        enum Network: String, CaseIterable { case answers, notModified, fails, unreachable, cutsOff, tooManyRequests }
+        enum Network: String, CaseIterable {
+            case answers, delays, notModified, fails, unreachable, cutsOff, tooManyRequests, garbage
+
+            /// Whether the server answers other rows, or that there are none.
+            var isFine: Bool { [.answers, .delays, .notModified].contains(self) }
+        }
 
         struct Case: CustomTestStringConvertible, Sendable {
             let policy: Policy
@@ -37,12 +42,12 @@
         /// What is shown after the answer, by policy and what the network did. `same` are the stored rows, which the server
         /// confirms. It can confirm only what was fetched, so those that never were are answered in full.
         private static let ending = """
-            policy                | answers | notModified | fails   | unreachable | cutsOff | tooManyRequests
-            localOnly             | stored  | stored      | stored  | stored      | stored  | stored
-            cacheFirst            | new     | same        | stored  | stored      | stored  | stored
-            staleWhileRevalidate  | new     | same        | stored  | stored      | stored  | stored
-            networkFirst          | new     | same        | stored  | stored      | stored  | stored
-            networkOnly           | new     | same        | nothing | nothing     | nothing | nothing
+            policy                | answers | delays | notModified | fails   | unreachable | cutsOff | tooManyRequests | garbage
+            localOnly             | stored  | stored | stored      | stored  | stored      | stored  | stored          | stored
+            cacheFirst            | new     | new    | same        | stored  | stored      | stored  | stored          | stored
+            staleWhileRevalidate  | new     | new    | same        | stored  | stored      | stored  | stored          | stored
+            networkFirst          | new     | new    | same        | stored  | stored      | stored  | stored          | stored
+            networkOnly           | new     | new    | same        | nothing | nothing     | nothing | nothing         | nothing
             """
 
         nonisolated private static let cases = Policy.allCases.flatMap { policy in
@@ -62,11 +67,15 @@
         nonisolated private static let fetched = [Chore(id: 1, title: "old"), Chore(id: 2, title: "old")]
         nonisolated private static let new = [Chore(id: 2, title: "new"), Chore(id: 3, title: "new")]
 
-        nonisolated private static func reply(_ network: Network?, to request: TestServer.Request) -> Reply {
+        /// - Parameter gate: Behind which an answer waits that is delayed.
+        nonisolated private static func reply(
+            _ network: Network?, to request: TestServer.Request, behind gate: Gate = Gate()
+        ) -> Reply {
             switch network {
             // Before the case begins.
             case nil: .ok(fetched.json, ["ETag: \"1\""])
             case .answers: .ok(new.json, ["ETag: \"2\""])
+            case .delays: .ok(new.json, ["ETag: \"2\""]).behind(gate)
             case .notModified where request.headers.first(name: "If-None-Match") == "\"1\"":
                 .raw("304 Not Modified", [])
             case .notModified: .ok(fetched.json, ["ETag: \"1\""])
@@ -75,6 +84,8 @@
             case .tooManyRequests: .status("429 Too Many Requests", ["Retry-After: 60"])
             // Nobody is there to answer.
             case .unreachable: .silence
+            // Rows that can be read, and more that can't.
+            case .garbage: .ok("\(new.json.dropLast()),\u{0}{{{", ["ETag: \"3\""])
             }
         }
 
@@ -90,10 +101,10 @@
 
         @Test(arguments: cases)
         func eachPolicyDoesWhatItsTableSays(_ the: Case) async throws {
-            let begins = Switch()
+            let (begins, gate) = (Switch(), Gate())
             let unreachable = try LoopbackSocket()
             defer { withExtendedLifetime(unreachable) {} }
-            try await TestServer.run({ Self.reply(begins.isOn ? the.network : nil, to: $0) }) { server in
+            try await TestServer.run({ Self.reply(begins.isOn ? the.network : nil, to: $0, behind: gate) }) { server in
                 let home = try Household()
                 let client = HTTPRemoteClient()
                 func source(_ origin: String) -> QuerySource<Chore> {
@@ -115,15 +126,21 @@
                 let opening = try Self.cell(Self.opening, "\(the.policy)", "\(the.age)")
                 let asks = opening[1] == "asks"
                 let ending = try Self.cell(Self.ending, "\(the.policy)", "\(the.network)")[0]
-                let fails = asks && ![.answers, .notModified].contains(the.network)
+                let fails = asks && !the.network.isFine
 
                 let results = home.container.results(
                     of: source(the.network == .unreachable ? unreachable.origin : server.origin))
-                #expect(results.items == (opening[0] == "stored" ? stored : []) && results.isLoading == asks)
+                let shown = opening[0] == "stored" ? stored : []
+                #expect(results.items == shown && results.isLoading == asks)
+                if asks, the.network == .delays {
+                    try await eventually { server.requests.count > before }
+                    #expect(results.items == shown && results.isLoading)
+                    gate.open()
+                }
                 try await eventually { !results.isLoading }
 
                 #expect(server.requests.count - before == (asks && the.network != .unreachable ? 1 : 0))
-                let rows = asks && the.network == .answers ? Self.new : asks && ending == "same" ? Self.fetched : stored
+                let rows = asks && ending == "new" ? Self.new : asks && ending == "same" ? Self.fetched : stored
                 #expect(results.items == (asks && ending == "nothing" ? [] : rows))
                 #expect(try await home.stored() == rows)
                 #expect((results.error != nil) == fails)
@@ -149,10 +166,11 @@
 
         private static func code(_ network: Network) -> HTTPRemoteError.Code? {
             switch network {
-            case .answers, .notModified: nil
+            case .answers, .delays, .notModified: nil
             case .fails, .tooManyRequests: .status
             case .unreachable: .connectionFailed
             case .cutsOff: .cutOff
+            case .garbage: .undecodable
             }
         }
 
@@ -170,6 +188,33 @@
                 home.clock.advance(seconds: 3)
                 try await eventually { results.error == nil && !results.isLoading }
                 #expect(results.items == Self.new && server.requests.count == 2)
+            }
+        }
+
+        /// Its rows become too old while it wants to be left alone, and it is left alone even so.
+        @Test func aServerThatWantsToBeLeftAloneIsAlsoWhileItsRowsAreYoung() async throws {
+            let refuses = Switch()
+            let peace = Reply.status("429 Too Many Requests", ["Retry-After: 3600"])
+            try await TestServer.run({ _ in refuses.isOn ? peace : .ok(Self.new.json) }) { server in
+                let home = try Household()
+                let source = QuerySource(Household.all, name: "chores").remote(server.remote())
+                    .cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
+                let results = home.container.results(of: source)
+                try await eventually { !results.isLoading }
+                home.clock.advance(seconds: 299)
+                refuses.isOn = true
+                await results.refresh()
+                #expect(results.error != nil && !results.isStale && server.requests.count == 2)
+                let next = try #require(try await home.status().nextRefresh)
+                #expect(next >= home.clock.now + 3_600)
+                refuses.isOn = false
+                try await eventually { home.clock.sleeperCount == 1 }
+                home.clock.advance(seconds: 2)
+                try await eventually { results.isStale }
+                #expect(!results.isLoading && results.items == Self.new && server.requests.count == 2)
+                home.clock.advance(seconds: next.timeIntervalSince(home.clock.now) + 1)
+                try await eventually { results.error == nil && !results.isLoading }
+                #expect(server.requests.count == 3)
             }
         }
     }

@@ -123,9 +123,20 @@
                 hub.server?.note(request)
                 let reply = answer(request)
                 isAnswering = reply.end != .keep
-                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: reply.bytes)), promise: nil)
-                finish(reply, context)
+                guard let gate = reply.gate else { return send(reply, context) }
+                let (loop, this) = (context.eventLoop, NIOLoopBound((self, context), eventLoop: context.eventLoop))
+                gate.whenOpen {
+                    loop.execute {
+                        let (connection, context) = this.value
+                        connection.send(reply, context)
+                    }
+                }
             }
+        }
+
+        private func send(_ reply: Reply, _ context: ChannelHandlerContext) {
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: reply.bytes)), promise: nil)
+            finish(reply, context)
         }
 
         private func finish(_ reply: Reply, _ context: ChannelHandlerContext) {
@@ -163,6 +174,8 @@
 
         var bytes: String
         var end = End.keep
+        /// The answer begins when it is open; at once where there is none.
+        var gate: Gate?
 
         /// An answer with a body and its length.
         static func status(_ status: String, _ headers: [String] = [], body: String = "") -> Reply {
@@ -170,6 +183,12 @@
         }
 
         static func ok(_ body: String, _ headers: [String] = []) -> Reply { status("200 OK", headers, body: body) }
+
+        func behind(_ gate: Gate) -> Reply {
+            var reply = self
+            reply.gate = gate
+            return reply
+        }
 
         /// An answer whose header fields are just those that are given.
         static func raw(_ status: String, _ headers: [String], body: String = "", end: End = .keep) -> Reply {
