@@ -16,7 +16,7 @@ struct Mark {
 /// Writes to a store until it is killed, and prints the name of each write that has returned.
 ///
 /// `crash-worker STORE MODE PREFIX`: MODE is `single`, `batch`, `group`, `sealing`, `fast`, `projecting`, `remaking`,
-/// `refolding`, `refreshing` (fetches a query source), `rebuilding`, `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group
+/// `refolding`, `refreshing` and `paging` (fetch a query source, at once and in pages), `rebuilding`, `swapping`, `restoring` (PREFIX is the position to go back to), `serving` (in a service group
 /// that SIGTERM ends), `asked` (as many commits as the next byte of standard input says) or `hold`. Others don't write:
 /// `listening` prints the commits of another process, `asking` asks such a one for PREFIX commits and ends when it has seen
 /// them, `checkpoint` and `checkpoint-unasked` do what only a writer may, for PREFIX seconds.
@@ -36,7 +36,9 @@ struct CrashWorker {
             configuration.durability = .normal
             try saveWithoutPause(arguments[1], configuration)
         }
-        if arguments[2] == "refreshing" { return try await Refresher(store: arguments[1]).run() }
+        if ["refreshing", "paging"].contains(arguments[2]) {
+            return try await Refresher(store: arguments[1], isPaged: arguments[2] == "paging").run()
+        }
         let context = try StorageKit.start(at: URL(fileURLWithPath: arguments[1]), configuration: configuration) {
             $0.autoSchema(MarkRecord.self)
             if ["projecting", "remaking", "serving"].contains(arguments[2]) {

@@ -117,11 +117,17 @@ import Testing
     @Test func aKilledRefreshIsThereWhollyOrNotAtAll() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("refreshing.sqlite")
-        for round in 0..<max(4, Int(12 * testScale)) {
+        var (killedMerges, lostMerges) = (0, 0)
+        let rounds = max(4, Int(12 * testScale))
+        for round in 0..<rounds * 5 {
+            // Further rounds only until a merge was caught half-way.
+            if round >= rounds, lostMerges > 0 { break }
             let worker = try Worker(store: path, mode: "refreshing", prefix: "")
-            #expect(try await worker.waitForLines(2), "the store could not be opened in round \(round)")
-            try await Task.sleep(for: .milliseconds(Int.random(in: 1...60)))
-            let said = worker.killedLines()
+            // An answer, its merge, and the next answer: every other one is killed as soon as that is about to be merged.
+            #expect(try await worker.waitForLines(3), "the store could not be opened in round \(round)")
+            if round.isMultiple(of: 2) { try await Task.sleep(for: .milliseconds(Int.random(in: 1...60))) }
+            let lines = worker.killedLines()
+            let said = lines.filter { !$0.hasPrefix("answered ") }
             let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
             let report = try await storage.verify()
             #expect(report.isSound, "round \(round): \(report.findings)")
@@ -135,6 +141,37 @@ import Testing
             }
             // What was merged before it was said is there.
             #expect(said.last.flatMap { Int($0) } ?? 0 <= generation && status.failures == 0)
+            if let last = lines.last, last.hasPrefix("answered ") {
+                killedMerges += 1
+                if last != "answered \(generation)" { lostMerges += 1 }
+            }
+            try await storage.close()
+        }
+        #expect(lostMerges > 0, "no merge was caught half-way, of \(killedMerges)")
+    }
+
+    /// A source in pages keeps those that were committed, deletes nothing, and stays as old as it was.
+    @Test func aRefreshThatIsKilledBetweenPagesIsNone() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("paging.sqlite")
+        for round in 0..<2 {
+            let worker = try Worker(store: path, mode: "paging", prefix: "")
+            // The first one has the first generation before it.
+            #expect(try await worker.waitForLines(round == 0 ? 2 : 1))
+            #expect(worker.killedLines() == (round == 0 ? ["1", "between"] : ["between"]))
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: path)).facade
+            let report = try await storage.verify()
+            #expect(report.isSound, "\(report.findings)")
+            let statuses = try await storage.querySourceStatuses()
+            #expect(statuses.map(\.lastRefresh) == [Date(timeIntervalSince1970: 1)])
+            #expect(statuses.map(\.failures) == [0])
+            let (first, second) = ((0..<200).filter { $0 % 3 != 1 }, (0..<200).filter { $0 % 3 != 2 })
+            let page = second[..<(second.count / 2)]
+            try await storage.read { db in
+                let new = try Int.fetchAll(db, sql: "SELECT number FROM marks WHERE batch = '2' ORDER BY number")
+                let old = try Int.fetchAll(db, sql: "SELECT number FROM marks WHERE batch = '1' ORDER BY number")
+                #expect(new == Array(page) && old == first.filter { !page.contains($0) })
+            }
             try await storage.close()
         }
     }
