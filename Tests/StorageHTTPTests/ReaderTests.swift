@@ -1,5 +1,7 @@
 #if STORAGE_HTTP
     import Foundation
+    import StorageKit
+    import StorageSync
     import Testing
 
     /// The example of the guide, run as its users run it.
@@ -25,8 +27,26 @@
             #expect(second.hasPrefix("2 stories, fetched ") && second.hasSuffix("\n  12\tShoes\n  3\tShips\n"))
             let nobody = try LoopbackSocket()
             defer { withExtendedLifetime(nobody) {} }
+            // Later, without a network: the same rows, as stale, and why.
+            try await age(store)
+            let third = try await run(store, nobody.origin)
+            let parts = third.components(separatedBy: "\n\n")
+            let error = "\n! The remote of StorySources.best failed: "
+            #expect(parts.count == 2 && parts.last?.hasPrefix(parts[0] + error) == true)
+            #expect(parts[0].hasPrefix("2 stories, fetched ") && parts[0].hasSuffix(", stale\n  12\tShoes\n  3\tShips"))
             let alone = try await run(folder.appendingPathComponent("other.sqlite").path, nobody.origin)
             #expect(alone.contains("\n! The remote of StorySources.best failed: "))
+        }
+
+        /// Lets more time pass for the rows than their source allows.
+        private func age(_ store: String) async throws {
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: store)).facade
+            try await storage.write {
+                try $0.execute("UPDATE query_source_state SET refreshed_at = refreshed_at - 301000000")
+            }
+            let status = try #require(try await storage.querySourceStatuses().first)
+            #expect(status.lastRefresh.map { $0 <= Date(timeIntervalSinceNow: -301) } == true)
+            try await storage.close()
         }
 
         private func run(_ arguments: String...) async throws -> String {
