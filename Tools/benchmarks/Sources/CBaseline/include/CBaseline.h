@@ -66,12 +66,34 @@ bool cb_store_read_people(cb_store *store, size_t *count, int64_t *checksum);
 /// Reads the rows with these keys, a statement each, and touches every column. `found` receives how many there are.
 bool cb_store_look_up_people(cb_store *store, const char *const _Nonnull *_Nonnull keys, size_t count, size_t *found);
 
+/// Updates the rows with these keys, each in a transaction of its own, and waits each time until another thread was told of it by
+/// SQLite's hooks. `microseconds` receives for each how long after its commit has returned that thread has the report; 0 where
+/// before.
+bool cb_store_observe_updates(
+    cb_store *store, const char *const _Nonnull *_Nonnull keys, size_t count, double *microseconds);
+
 /// Creates the tables of a history, each with all the columns that appear anywhere in it.
 bool cb_store_create_history_tables(cb_store *store, const cb_history *history);
 
 /// Applies all operations as upserts of whole rows and deletes. A transaction ends at the first change of
 /// `tx` after `operations_per_transaction` operations.
 bool cb_store_apply_history(cb_store *store, const cb_history *history, size_t operations_per_transaction);
+
+// MARK: Clients
+
+/// Threads of which each has a connection of its own to one file.
+typedef struct cb_clients cb_clients;
+
+/// The result is never null; `cb_clients_error` says whether it is usable.
+cb_clients *cb_clients_open(const char *path, size_t count);
+void cb_clients_close(cb_clients *clients);
+
+/// The first error of one of them, or null.
+const char *_Nullable cb_clients_error(const cb_clients *clients);
+
+/// As `cb_store_look_up_people`, each client its part of the keys, all at once.
+bool cb_clients_look_up_people(
+    cb_clients *clients, const char *const _Nonnull *_Nonnull keys, size_t count, size_t *found);
 
 // MARK: Tables of a store
 

@@ -59,7 +59,8 @@ extension BenchmarkCatalog {
         Benchmark(
             id: "client-64-at-once",
             title: "`SQLiteClient`: \(Format.count(workload.lookUps)) look-ups by key by 64 tasks at once",
-            method: "Each task looks up its part, one `read` after another."
+            method:
+                "Each task looks up its part, one `read` after another. C has 64 threads, a connection each, which are open before the time begins."
         ) { _ in
             let (people, keys) = peopleAndKeys()
             return Contest(
@@ -73,7 +74,10 @@ extension BenchmarkCatalog {
             id: "client-observe",
             title: "`SQLiteClient`: \(Format.count(workload.consecutiveSaves)) commits, each followed by its report",
             method:
-                "An update of one row, durability full, then the wait for the observation of the table."
+                """
+                An update of one row, durability full, then the wait for the observation of the table. C has a thread that SQLite's \
+                hooks wake. From a commit to its report is the time from the return of the write until whoever waits has the report.
+                """
         ) { _ in
             let people = generator.people(workload.consecutiveSaves)
             return Contest(

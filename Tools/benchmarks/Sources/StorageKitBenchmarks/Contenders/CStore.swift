@@ -42,6 +42,18 @@ final class CStore {
         return found
     }
 
+    /// Updates rows one by one, each followed by its report to another thread.
+    ///
+    /// - Returns: How long after its commit each report was there.
+    func observeUpdates(_ keys: [UnsafePointer<CChar>]) throws -> [Duration] {
+        var microseconds = [Double](repeating: 0, count: keys.count)
+        try check(
+            keys.withUnsafeBufferPointer {
+                cb_store_observe_updates(pointer, $0.baseAddress!, keys.count, &microseconds)
+            })
+        return microseconds.map { .microseconds($0) }
+    }
+
     func createTables(of history: CHistory) throws {
         try check(cb_store_create_history_tables(pointer, history.pointer))
     }

@@ -30,22 +30,8 @@ enum ClientContenders {
     }
 
     static func lookUp(_ keys: [String], among people: [Person]) -> [Contender] {
-        let rows = CPeople(people)
-        return [
-            Contender(
-                "C look-up",
-                prepare: { workspace in
-                    let store = try CStore(workspace.path("c.sqlite"))
-                    try store.createPeople()
-                    try store.insert(rows)
-                    return (store, keys.map { UnsafePointer(strdup($0)!) })
-                },
-                run: { store, keys in
-                    let found = try store.lookUp(keys)
-                    guard found == keys.count else { throw BenchmarkError("C found \(found) of \(keys.count) rows.") }
-                    return []
-                })
-        ] + GRDBContenders.lookUp(keys, among: people).filter { $0.name == ContenderName.cachedStatement }
+        [CContenders.lookUp(keys, among: people)]
+            + GRDBContenders.lookUp(keys, among: people).filter { $0.name == ContenderName.cachedStatement }
             + engines(people) { client in
                 for key in keys { try await client.find(key) }
                 return []
@@ -69,6 +55,7 @@ enum ClientContenders {
     /// - Parameter tasks: How many look up at once, each its part of the keys.
     static func lookUpConcurrently(_ keys: [String], tasks: Int, among people: [Person]) -> [Contender] {
         [
+            CContenders.lookUpConcurrently(keys, clients: tasks, among: people),
             GRDBContenders.reader(ContenderName.cachedStatement, people, finding: keys.count) { pool in
                 try await withThrowingTaskGroup(of: Int.self) { group in
                     for task in 0..<tasks {
@@ -86,7 +73,7 @@ enum ClientContenders {
                     }
                     return try await group.reduce(0, +)
                 }
-            }
+            },
         ]
             + engines(people) { client in
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -103,6 +90,7 @@ enum ClientContenders {
     static func observe(_ count: Int, among people: [Person]) -> [Contender] {
         let changed = people.prefix(count)
         return [
+            CContenders.observe(count, among: people),
             Contender(
                 ContenderName.regionObservation,
                 prepare: { workspace in
@@ -117,26 +105,32 @@ enum ClientContenders {
                         .start(
                             in: pool, onError: { _ in continuation.finish() }, onChange: { _ in continuation.yield() })
                     var reader = reports.makeAsyncIterator()
+                    var delays: [Duration] = []
                     for person in changed {
                         try await pool.write { db in
                             try db.execute(
                                 sql: "UPDATE person SET age = age + 1 WHERE id = ?", arguments: [person.id])
                         }
+                        let committed = ContinuousClock.now
                         await reader.next()
+                        delays.append(ContinuousClock.now - committed)
                     }
                     observation.cancel()
-                    return []
-                }, cleanup: { try $0.close() })
+                    return ReportMetric.metrics(of: delays)
+                }, cleanup: { try $0.close() }),
         ]
             + engines(people) { client in
                 var reader = try await client.observeTables(["person"]).makeAsyncIterator()
+                var delays: [Duration] = []
                 for person in changed {
                     try await client.write { db in
                         _ = try db.execute("UPDATE person SET age = age + 1 WHERE id = ?", [person.id])
                     }
+                    let committed = ContinuousClock.now
                     _ = try await reader.next()
+                    delays.append(ContinuousClock.now - committed)
                 }
-                return []
+                return ReportMetric.metrics(of: delays)
             }
     }
 
@@ -168,6 +162,19 @@ enum ClientContenders {
                     }
                     return pool
                 }, run: { try await run(.nio($0)) }, cleanup: { try await $0.close() }),
+        ]
+    }
+}
+
+/// How long after a commit has returned its report is there; next to nothing where it was there before.
+enum ReportMetric {
+    static let median = "commit to report µs, p50"
+    static let late = "commit to report µs, p99"
+
+    static func metrics(of delays: [Duration]) -> [Metric] {
+        [
+            Metric(name: median, value: delays.microseconds(percentile: 50)),
+            Metric(name: late, value: delays.microseconds(percentile: 99)),
         ]
     }
 }
