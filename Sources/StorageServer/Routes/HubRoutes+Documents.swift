@@ -26,12 +26,16 @@
         }
 
         func query(_ entity: String, _ request: HubRequest) async throws -> Response {
+            // Before the body: who may not ask isn't to cost anything.
+            guard request.access.mayRead(entity) else { throw HubError.forbidden }
             let query = try await request.message(QueryBuilder.self)
             return Response(json: try await hub.documents(of: entity, matching: query, as: request.access).json)
         }
 
         func document(_ id: String, of entity: String, _ request: HubRequest) async throws -> Response {
-            switch request.request.method {
+            let isWrite = [.put, .patch, .delete].contains(request.request.method)
+            if isWrite, !request.access.mayWrite(entity) { throw HubError.forbidden }
+            return switch request.request.method {
             case .put: try await write(try await save(request), id, entity, request)
             case .patch: try await write(try await patch(request), id, entity, request)
             case .delete: try await write(.delete, id, entity, request)

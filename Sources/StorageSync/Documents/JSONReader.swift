@@ -2,7 +2,7 @@
 /// numbers keep their digits, texts their characters.
 ///
 /// Refused, beside what isn't JSON: bytes that aren't UTF-8, escapes of half a surrogate pair, a key that an object has twice,
-/// and values that are nested more than 512 deep. Two keys are the same where `String` says so.
+/// and values that are nested more than 510 deep. Two keys are the same where `String` says so.
 ///
 /// - Complexity: O(*n*) in the bytes.
 package struct JSONReader {
@@ -15,8 +15,8 @@ package struct JSONReader {
         package var description: String { "At byte \(offset) \(problem)." }
     }
 
-    /// As deep as `JSONDecoder` reads.
-    private static let maximumDepth = 512
+    /// `JSONDecoder` reads 512 levels. A field's value stands in its document, and that may stand in an array or object.
+    private static let maximumDepth = 510
     /// The largest integer that each reader of JSON takes as it is.
     package static let largestInteger: Int64 = 1 << 53
 
@@ -145,14 +145,16 @@ extension JSONReader {
 // MARK: Tokens
 
 extension JSONReader {
+    /// - Parameter depth: Of arrays and objects around it.
     private mutating func copyValue(to text: inout [UInt8], depth: Int) throws(Malformed) {
         skipSpace()
         guard index < bytes.count else { throw malformed("the text ends where a value is expected") }
-        guard depth <= Self.maximumDepth else {
+        let start = index
+        let sign = Unicode.Scalar(bytes[index])
+        guard depth < Self.maximumDepth || sign != "{" && sign != "[" else {
             throw malformed("a value is nested more than \(Self.maximumDepth) deep")
         }
-        let start = index
-        switch Unicode.Scalar(bytes[index]) {
+        switch sign {
         case "{": return try copyMembers(to: &text, depth: depth)
         case "[": return try copyElements(to: &text, depth: depth)
         case "\"": try skipString()

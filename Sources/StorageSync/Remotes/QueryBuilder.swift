@@ -18,9 +18,11 @@ public struct QueryBuilder: Sendable, Equatable {
     /// A query that finds all documents.
     public init() {}
 
-    func adding(_ operation: QueryOperation) -> QueryBuilder {
+    mutating func append(_ operation: QueryOperation) { operations.append(operation) }
+
+    private func adding(_ operation: QueryOperation) -> QueryBuilder {
         var copy = self
-        copy.operations.append(operation)
+        copy.append(operation)
         return copy
     }
 

@@ -87,6 +87,25 @@ struct HubMessageTests {
         }
     }
 
+    @Test(arguments: ["filters", "orders", "startAt", "startAfter", "endAt", "endBefore"])
+    func queriesHaveSoManyParts(name: String) throws {
+        let part =
+            switch name {
+            case "filters": #"{"field":"a","operator":"==","value":1}"#
+            case "orders": #"{"field":"a"}"#
+            default: "1"
+            }
+        func query(_ count: Int) -> String {
+            "{\"\(name)\":[\(Array(repeating: part, count: count).joined(separator: ","))]}"
+        }
+        #expect(try QueryBuilder(json: query(100).utf8).getOperations().count == (name.hasSuffix("s") ? 100 : 1))
+        #expect {
+            try QueryBuilder(json: query(101).utf8)
+        } throws: {
+            ($0 as? JSONReader.Malformed)?.problem.contains("more than 100") == true
+        }
+    }
+
     @Test func aMessageIsWrittenAsTheProtocolSays() {
         let write = HubWrite(
             origin: 17, document: DocumentID(entity: "products", id: "p1"), operation: .save(["price": .text("9.90")]),

@@ -68,8 +68,9 @@ struct JSONReaderTests {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
-        #expect(try text(nested(512)) == nested(512))
-        #expect(throws: JSONReader.Malformed.self) { try text(nested(514)) }
+        #expect(try text(nested(510)) == nested(510))
+        #expect(try text("[" + nested(509) + ",1]") == "[" + nested(509) + ",1]")
+        #expect(throws: JSONReader.Malformed.self) { try text(nested(511)) }
         #expect(throws: JSONReader.Malformed.self) { try text(String(repeating: "[", count: 1_000_000)) }
         #expect(throws: JSONReader.Malformed.self) { try text(String(repeating: "{\"a\":", count: 1_000_000)) }
     }

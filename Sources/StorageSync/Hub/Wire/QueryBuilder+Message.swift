@@ -1,58 +1,28 @@
 internal import StorageLog
 
 /// A query as it is sent. Of several limits the last one is written, and so it is with cursors, as they are what counts.
+///
+/// Each document is asked for each filter, and sorted by each order: so many of both are taken, and as many values of a cursor.
 extension QueryBuilder: HubMessage {
+    /// The most filters, orders, and values of a cursor that are read.
+    package static let maximumParts = 100
+
     package init(from json: inout JSONReader) throws {
         self.init()
-        var query = QueryBuilder()
+        // Appended one by one: a query that is changed as a value is copied each time.
         try json.object { key, json in
             switch key {
-            case "filters": try json.array { query = try query.adding(filter: &$0) }
-            case "orders": try json.array { query = try query.adding(order: &$0) }
-            case "limit": query = query.limit(to: Int(try json.integer()))
-            case "limitToLast": query = query.limit(toLast: Int(try json.integer()))
-            case "startAt": query = query.start(at: try json.values())
-            case "startAfter": query = query.start(after: try json.values())
-            case "endAt": query = query.end(at: try json.values())
-            case "endBefore": query = query.end(before: try json.values())
+            case "filters": try json.limitedArray("filters") { append(.filter(try QueryFilter(from: &$0))) }
+            case "orders": try json.limitedArray("orders") { append(.order(try QueryOrder(from: &$0))) }
+            case "limit": append(.limit(Int(try json.integer())))
+            case "limitToLast": append(.limitToLast(Int(try json.integer())))
+            case "startAt": append(.startAt(try json.cursor()))
+            case "startAfter": append(.startAfter(try json.cursor()))
+            case "endAt": append(.endAt(try json.cursor()))
+            case "endBefore": append(.endBefore(try json.cursor()))
             default: try json.ignore()
             }
         }
-        self = query
-    }
-
-    private func adding(filter json: inout JSONReader) throws -> QueryBuilder {
-        var (field, name): (String?, String?)
-        var value: JSONValue?
-        try json.object { key, json in
-            switch key {
-            case "field": field = try json.string()
-            case "operator": name = try json.string()
-            case "value": value = try json.value()
-            default: try json.ignore()
-            }
-        }
-        guard let comparison = QueryOperator(rawValue: try json.required(name, "operator")) else {
-            throw json.malformed("ends a filter with an operator that there isn't")
-        }
-        return adding(
-            .filter(
-                QueryFilter(
-                    field: try json.required(field, "field"), operator: comparison,
-                    value: try json.required(value, "value"))))
-    }
-
-    private func adding(order json: inout JSONReader) throws -> QueryBuilder {
-        var field: String?
-        var isDescending = false
-        try json.object { key, json in
-            switch key {
-            case "field": field = try json.string()
-            case "descending": isDescending = try json.bool()
-            default: try json.ignore()
-            }
-        }
-        return order(by: try json.required(field, "field"), descending: isDescending)
     }
 
     /// - Precondition: The query's values can be written as JSON; those that can't are written as null.
@@ -77,6 +47,24 @@ extension QueryBuilder: HubMessage {
 }
 
 extension QueryFilter {
+    fileprivate init(from json: inout JSONReader) throws {
+        var (field, name): (String?, String?)
+        var value: JSONValue?
+        try json.object { key, json in
+            switch key {
+            case "field": field = try json.string()
+            case "operator": name = try json.string()
+            case "value": value = try json.value()
+            default: try json.ignore()
+            }
+        }
+        guard let comparison = QueryOperator(rawValue: try json.required(name, "operator")) else {
+            throw json.malformed("ends a filter with an operator that there isn't")
+        }
+        self.init(
+            field: try json.required(field, "field"), operator: comparison, value: try json.required(value, "value"))
+    }
+
     fileprivate func write(to json: inout JSONWriter) {
         json.object { json in
             json.string(field, for: "field")
@@ -88,6 +76,19 @@ extension QueryFilter {
 }
 
 extension QueryOrder {
+    fileprivate init(from json: inout JSONReader) throws {
+        var field: String?
+        var isDescending = false
+        try json.object { key, json in
+            switch key {
+            case "field": field = try json.string()
+            case "descending": isDescending = try json.bool()
+            default: try json.ignore()
+            }
+        }
+        self.init(field: try json.required(field, "field"), descending: isDescending)
+    }
+
     fileprivate func write(to json: inout JSONWriter) {
         json.object { json in
             json.string(field, for: "field")
@@ -105,9 +106,20 @@ extension JSONReader {
         }
     }
 
-    fileprivate mutating func values() throws -> [JSONValue] {
+    fileprivate mutating func cursor() throws -> QueryCursor {
         var values: [JSONValue] = []
-        try array { values.append(try $0.value()) }
-        return values
+        try limitedArray("values of a cursor") { values.append(try $0.value()) }
+        return QueryCursor(values: values)
+    }
+
+    fileprivate mutating func limitedArray(_ name: String, _ element: (inout JSONReader) throws -> Void) throws {
+        var count = 0
+        try array { json in
+            count += 1
+            guard count <= QueryBuilder.maximumParts else {
+                throw json.malformed("a query has more than \(QueryBuilder.maximumParts) \(name)")
+            }
+            try element(&json)
+        }
     }
 }
