@@ -16,7 +16,7 @@
 
         /// Beside what a pull waits for.
         private static let timeout = Duration.seconds(30)
-        /// The most bytes of an answer. A hub's page ends behind 4 MiB, and the document that makes it longer than that.
+        /// The most bytes of an answer. A hub's page has about 4 MiB, or one document that is larger.
         private static let maximumBytes = 256 << 20
 
         package func hello(

@@ -15,10 +15,19 @@ struct HubChange: Sendable {
     let new: HubTable.Row?
     /// Who made the last event, and where it stands in the log of the store that did; nil for a write of the hub's own program.
     let source: HubSource?
-
     /// About how much memory it takes.
-    var byteCount: Int {
-        [old, new].reduce(256) { total, row in
+    let byteCount: Int
+
+    init(
+        table: HubTable, id: String, position: Int64, old: HubTable.Row?, new: HubTable.Row?, source: HubSource?
+    ) {
+        self.table = table
+        self.id = id
+        self.position = position
+        self.old = old
+        self.new = new
+        self.source = source
+        byteCount = [old, new].reduce(256) { total, row in
             (row?.values ?? []).reduce(total) { $0 + $1.byteCount }
         }
     }
@@ -45,7 +54,8 @@ extension HubTable.Row {
 }
 
 extension StorageValue {
-    fileprivate var byteCount: Int {
+    /// About how much memory it takes.
+    var byteCount: Int {
         switch self {
         case .null, .integer, .real: 16
         case .text(let text): 16 + text.utf8.count

@@ -29,43 +29,82 @@ final class HubHistory {
     private var positions: [Write: Int64] = [:]
     /// Of documents that conditional writes concern, and of those that were changed by the transaction.
     private var lastChanges: [DocumentID: LastChanges] = [:]
+    /// What would have taken too long to find out.
+    private var unknownWrites: Set<Write> = []
+    private var unknownDocuments: Set<DocumentID> = []
 
-    init(of batches: [HubBatch], _ writer: LogWriter, _ db: Database) throws {
+    /// - Parameter steps: How many versions of documents are looked at, those that lie together. Each document is gone through once,
+    ///   last version first, whatever is asked of it.
+    /// - Throws: `limit-exceeded` where that isn't enough for several writes: each by itself may have as many. Of one by itself it isn't
+    ///   known then what was asked.
+    init(of batches: [HubBatch], _ writer: LogWriter, _ db: Database, steps: Int) throws {
+        let questions = try Self.questions(of: batches, writer, db)
         let reader = LogReader(writer.database)
-        var bases: [DocumentID: Int64] = [:]
-        for write in batches.flatMap(\.writes) {
-            bases[write.document] = min(bases[write.document] ?? .max, write.base)
+        var steps = steps
+        for question in questions {
+            var question = question
+            try question.look(with: reader, &steps)
+            for (origin, position) in question.positions { positions[origin] = position }
+            lastChanges[question.document] = question.lastChanges
+            if let position = question.deletion {
+                deletions[question.document] = try Self.deletion(
+                    at: position, in: question.table, reader, writer.catalog)
+            }
+            guard question.isOpen else { continue }
+            guard batches.count == 1, batches[0].writes.count == 1 else { throw StorageError.longHistory() }
+            unknownWrites = question.writes
+            if question.seeksDeletion || question.seeksChanges { unknownDocuments.insert(question.document) }
         }
+    }
+
+    /// What is asked of each document, in the order of the writes.
+    private static func questions(of batches: [HubBatch], _ writer: LogWriter, _ db: Database) throws -> [Question] {
+        var questions: [Question] = []
+        var places: [DocumentID: Int] = [:]
+        var pushing: Set<ProducerID> = []
         for batch in batches {
-            let lastOrigin = try HubProducers.load(batch.producer, in: db)?.lastOrigin ?? 0
+            guard let producer = try HubProducers.load(batch.producer, in: db) else { continue }
+            // One that is refused, or has its answer already, asks for nothing. A later one may be new by its turn.
+            guard
+                pushing.contains(batch.producer)
+                    || producer.admits(epoch: batch.epoch, firstNumber: batch.firstNumber) == .new
+            else { continue }
+            pushing.insert(batch.producer)
             for write in batch.writes {
                 guard let entity = writer.catalog.entity(named: write.document.entity),
                     let table = HubTable(entity), let key = table.key(of: write.document.id)
                 else { continue }
-                if write.origin <= lastOrigin {
-                    let source = HubSource(producer: batch.producer, origin: write.origin)
-                    positions[Write(producer: batch.producer, origin: write.origin)] = try Self.position(
-                        of: source, key, in: table, reader)
+                let place = places[write.document] ?? questions.count
+                if place == questions.count {
+                    places[write.document] = place
+                    questions.append(
+                        Question(
+                            document: write.document, table: table, key: key,
+                            version: try table.row(key, in: writer.database)?.position))
                 }
-                if write.isConditional, lastChanges[write.document] == nil {
-                    lastChanges[write.document] = try Self.lastChanges(of: key, in: table, reader)
+                questions[place].base = min(questions[place].base, write.base)
+                if write.isConditional { questions[place].seeksChanges = true }
+                if write.origin <= producer.lastOrigin {
+                    questions[place].writes.insert(Write(producer: batch.producer, origin: write.origin))
                 }
-                // Looked up with the first write of the document.
-                guard let base = bases.removeValue(forKey: write.document) else { continue }
-                let version = try table.row(key, in: writer.database)?.position
-                // All that has happened to a document that is there was known.
-                if let version, version <= base { continue }
-                deletions[write.document] = try Self.deletion(
-                    of: key, in: table, behind: version == nil ? 0 : base, reader, writer.catalog)
             }
         }
+        return questions
     }
 
-    /// Where a write was applied before: by a hub that this one was restored from, while the producer followed another. One that
-    /// changed nothing isn't found.
+    /// Where a write was applied before: by a hub that this one was restored from, while the producer followed another, or by this
+    /// transaction. One that changed nothing isn't found.
     func position(of origin: Int64, by producer: ProducerID) -> Int64? {
         positions[Write(producer: producer, origin: origin)]
     }
+
+    /// Whether a write may have been applied before, and would have to be looked for for too long.
+    func isUnknown(_ origin: Int64, by producer: ProducerID) -> Bool {
+        unknownWrites.contains(Write(producer: producer, origin: origin))
+    }
+
+    /// Whether it would take too long to find out what has happened to a document.
+    func isUnknown(_ document: DocumentID) -> Bool { unknownDocuments.contains(document) }
 
     /// The last deletion of a document that isn't there, or was made again; of one that was made again before all writes were made, none.
     func deletion(of document: DocumentID) -> Deletion? { deletions[document] }
@@ -77,59 +116,109 @@ final class HubHistory {
 
     func note(_ deletion: Deletion, of document: DocumentID) { deletions[document] = deletion }
 
-    func noteChange(of document: DocumentID, at position: Int64, by producer: ProducerID) {
+    func noteChange(of document: DocumentID, at position: Int64, by producer: ProducerID, origin: Int64) {
+        positions[Write(producer: producer, origin: origin)] = position
         lastChanges[document] = LastChanges(position: position, producer: producer, before: lastChanges[document])
     }
 
-    /// - Complexity: O(*n*) in the versions of the document.
-    private static func position(
-        of source: HubSource, _ key: StorageValue, in table: HubTable, _ reader: LogReader
-    ) throws -> Int64? {
-        var position: Int64?
-        try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
-            guard HubSource(outline.commit(ofEvent: index).metadata) == source else { return true }
-            position = outline.header.first + Int64(index)
-            return false
-        }
-        return position
-    }
-
-    /// - Complexity: O(*n*) in the versions of the document behind the position.
     private static func deletion(
-        of key: StorageValue, in table: HubTable, behind position: Int64, _ reader: LogReader, _ catalog: Catalog
+        at position: Int64, in table: HubTable, _ reader: LogReader, _ catalog: Catalog
     ) throws -> Deletion? {
-        var deletion: Int64?
-        try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
-            let version = outline.header.first + Int64(index)
-            guard version > position else { return false }
-            guard outline.shape(ofEvent: index).operation == .delete else { return true }
-            deletion = version
-            return false
-        }
-        guard let deletion, let batch = try reader.batch(containing: deletion) else { return nil }
-        let event = batch.event(at: Int(deletion - batch.header.first), catalog: catalog)
+        guard let batch = try reader.batch(containing: position) else { return nil }
+        let event = batch.event(at: Int(position - batch.header.first), catalog: catalog)
         return Deletion(
-            position: deletion, producer: HubSource(event.commit.metadata)?.producer, row: table.row(before: event),
+            position: position, producer: HubSource(event.commit.metadata)?.producer, row: table.row(before: event),
             table: table)
     }
+}
 
-    /// - Complexity: O(*n*) in the versions of the document.
-    private static func lastChanges(
-        of key: StorageValue, in table: HubTable, _ reader: LogReader
-    ) throws -> LastChanges? {
-        var newest: (position: Int64, producer: ProducerID?)?
-        var changes: LastChanges?
-        try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
-            let position = outline.header.first + Int64(index)
-            let producer = HubSource(outline.commit(ofEvent: index).metadata)?.producer
-            guard let last = newest else {
-                newest = (position, producer)
-                return true
-            }
-            guard producer != last.producer else { return true }
-            changes = LastChanges(position: position, producer: producer, before: nil)
-            return false
+// MARK: One document
+
+extension HubHistory {
+    /// What is asked of a document's past, and what was found.
+    private struct Question {
+        let document: DocumentID
+        let table: HubTable
+        let key: StorageValue
+        /// The least base of its writes: what has happened up to it was known.
+        var base = Int64.max
+        /// Those that may have been applied before, and weren't found yet.
+        var writes: Set<Write> = []
+        var seeksDeletion: Bool
+        var seeksChanges = false
+        /// Nil where it isn't there.
+        private let version: Int64?
+        private(set) var positions: [Write: Int64] = [:]
+        private(set) var deletion: Int64?
+        private var newest: (position: Int64, producer: ProducerID?)?
+        private var older: LastChanges?
+
+        init(document: DocumentID, table: HubTable, key: StorageValue, version: Int64?) {
+            self.document = document
+            self.table = table
+            self.key = key
+            self.version = version
+            seeksDeletion = true
         }
-        return newest.map { LastChanges(position: $0.position, producer: $0.producer, before: changes) }
+
+        var isOpen: Bool { !writes.isEmpty || seeksDeletion || seeksChanges }
+
+        /// The last changes, as far as they lie behind the base.
+        var lastChanges: LastChanges? {
+            newest.map { LastChanges(position: $0.position, producer: $0.producer, before: older) }
+        }
+
+        /// - Complexity: O(*n*) in the versions of the document, as far as they have to be looked at.
+        mutating func look(with reader: LogReader, _ steps: inout Int) throws {
+            if let version, version <= base { (seeksDeletion, seeksChanges) = (false, false) }
+            guard isOpen else { return }
+            var row: Int64?
+            var isWhole = true
+            try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
+                // Another row of the log has to be read and unpacked.
+                steps -= row == outline.header.first ? 1 : HubHistory.stepsOfRow
+                row = outline.header.first
+                guard steps >= 0 else {
+                    isWhole = false
+                    return false
+                }
+                let needsSource = !writes.isEmpty || seeksChanges
+                look(
+                    at: outline.header.first + Int64(index), outline.shape(ofEvent: index).operation,
+                    needsSource ? HubSource(outline.commit(ofEvent: index).metadata) : nil)
+                return isOpen
+            }
+            if isWhole { (writes, seeksDeletion, seeksChanges) = ([], false, false) }
+        }
+
+        private mutating func look(at position: Int64, _ operation: StorageEvent.Operation, _ source: HubSource?) {
+            if let source {
+                let write = Write(producer: source.producer, origin: source.origin)
+                if writes.remove(write) != nil { positions[write] = position }
+            }
+            // Of a document that isn't there the last deletion counts, also where it was known.
+            if seeksDeletion, operation == .delete, position > base || version == nil { deletion = position }
+            if position <= base { (seeksDeletion, seeksChanges) = (false, false) }
+            if deletion != nil { seeksDeletion = false }
+            guard seeksChanges else { return }
+            guard let newest else {
+                newest = (position, source?.producer)
+                return
+            }
+            guard source?.producer != newest.producer else { return }
+            older = LastChanges(position: position, producer: source?.producer, before: nil)
+            seeksChanges = false
+        }
+    }
+
+    /// What reading a row of the log counts as, in versions.
+    private static let stepsOfRow = 50
+}
+
+extension StorageError {
+    fileprivate static func longHistory() -> StorageError {
+        StorageError(
+            .limitExceeded, "What has happened to the documents of these writes takes too long to look through.",
+            remedy: "Send fewer writes at once.")
     }
 }

@@ -39,44 +39,89 @@ struct HubLog {
     ///   - last: Where it ends at the latest.
     ///   - entities: By name; all where nil.
     ///   - limit: The most events that are read.
-    /// - Returns: The changes, and up to where they reach.
+    ///   - bytes: What the changes have at the most, but where there is one only: the part ends before the event that would make them more.
+    /// - Returns: The changes, and up to where they reach: beyond the position, where that isn't the last one.
     func changes(
-        behind position: Int64, through last: Int64, of entities: Set<String>? = nil, limit: Int
+        behind position: Int64, through last: Int64, of entities: Set<String>? = nil, limit: Int, bytes: Int
     ) throws -> (changes: [HubChange], end: Int64) {
-        var rows: [RowKey: [StorageEvent]] = [:]
-        var end = last
-        var count = 0
-        if position < last {
-            var query = LogQuery(tables: entities)
-            query.positions = (position + 1)...last
-            try reader.forEachEvent(query, catalog: catalog) { batch, index, commit in
-                guard count < limit else {
-                    // What stands here begins the next part.
-                    end = batch.header.first + Int64(index) - 1
-                    return false
-                }
-                count += 1
-                let event = batch.event(at: index, catalog: catalog, commit: commit)
-                guard event.key.count == 1, let key = event.key.first?.value else { return true }
-                rows[RowKey(entity: event.table, key: ExactValue(key)), default: []].append(event)
-                return true
-            }
+        var part = try part(behind: position, through: last, of: entities, limit: limit, bytes: bytes)
+        var isShortened = false
+        while true {
+            let (changes, cut) = try changes(of: part, bytes: bytes)
+            guard let cut else { return (changes.sorted { $0.position < $1.position }, part.end) }
+            // Rows may be larger where the part ends now than where it ended before. Half of it each time needs few more looks.
+            part.end(before: isShortened ? min(cut, part.events.count / 2) : cut)
+            isShortened = true
         }
-        var tables: [String: HubTable?] = [:]
-        var changes: [HubChange] = []
-        for (row, events) in rows {
-            let table = tables[row.entity] ?? table(row.entity)
-            tables[row.entity] = .some(table)
-            guard let table, let change = try change(of: row.key.value, in: table, events, end: end) else { continue }
-            changes.append(change)
+    }
+
+    /// Events of rows, in order, up to where a part of the log ends.
+    private struct Part {
+        var events: [(row: RowKey, event: StorageEvent)] = []
+        var end: Int64
+
+        /// What stands at an index begins the next part.
+        mutating func end(before index: Int) {
+            end = events[index].event.position - 1
+            events.removeSubrange(index...)
         }
-        changes.sort { $0.position < $1.position }
-        return (changes, end)
     }
 
     private struct RowKey: Hashable {
         let entity: String
         let key: ExactValue
+    }
+
+    /// - Parameter bytes: Of what the events say; one is read in any case.
+    private func part(
+        behind position: Int64, through last: Int64, of entities: Set<String>?, limit: Int, bytes: Int
+    ) throws -> Part {
+        var part = Part(end: last)
+        guard position < last else { return part }
+        var query = LogQuery(tables: entities)
+        query.positions = (position + 1)...last
+        var (count, total) = (0, 0)
+        try reader.forEachEvent(query, catalog: catalog) { batch, index, commit in
+            guard count < limit, total < bytes else {
+                part.end = batch.header.first + Int64(index) - 1
+                return false
+            }
+            let event = batch.event(at: index, catalog: catalog, commit: commit)
+            count += 1
+            total += event.byteCount
+            guard event.key.count == 1, let key = event.key.first?.value else { return true }
+            part.events.append((RowKey(entity: event.table, key: ExactValue(key)), event))
+            return true
+        }
+        return part
+    }
+
+    /// - Returns: The changes in any order, and the index of the event that makes them too many bytes; nil where none does.
+    private func changes(of part: Part, bytes: Int) throws -> (changes: [HubChange], cut: Int?) {
+        var rows: [(row: RowKey, first: Int, events: [StorageEvent])] = []
+        var places: [RowKey: Int] = [:]
+        for (index, (row, event)) in part.events.enumerated() {
+            if let place = places[row] {
+                rows[place].events.append(event)
+            } else {
+                places[row] = rows.count
+                rows.append((row, index, [event]))
+            }
+        }
+        var tables: [String: HubTable?] = [:]
+        var changes: [HubChange] = []
+        var total = 0
+        for (row, first, events) in rows {
+            let table = tables[row.entity] ?? table(row.entity)
+            tables[row.entity] = .some(table)
+            guard let table, let change = try change(of: row.key.value, in: table, events, end: part.end) else {
+                continue
+            }
+            total += change.byteCount
+            guard total <= bytes || changes.isEmpty else { return (changes, first) }
+            changes.append(change)
+        }
+        return (changes, nil)
     }
 
     /// - Parameter events: The row's own, in order; at least one.
@@ -109,5 +154,14 @@ struct HubLog {
 extension HubTable.Row {
     fileprivate mutating func set(_ field: StorageEvent.Field, in table: HubTable) {
         if let index = table.index(of: field.column) { values[index] = field.value }
+    }
+}
+
+extension StorageEvent {
+    /// About how much memory it takes.
+    fileprivate var byteCount: Int {
+        [old, new].reduce(256) { total, fields in
+            (fields ?? []).reduce(total) { $0 + $1.value.byteCount }
+        }
     }
 }

@@ -13,6 +13,19 @@ enum HubProducers {
                 """)
     }
 
+    /// Whether a namespace has as many producers as it may have. The hub's own program has no namespace, and no limit.
+    /// - Complexity: O(*n*) in the limit.
+    static func isFull(_ namespace: String, limit: Int, in db: Database) throws -> Bool {
+        guard !namespace.isEmpty else { return false }
+        // 0 is what comes behind the slash.
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT count(*) FROM (SELECT 1 FROM hub_producers WHERE producer >= ? AND producer < ? LIMIT ?)
+                """)
+        let count = try Int.fetchOne(statement, arguments: ["\(namespace)/", "\(namespace)0", limit])
+        return count ?? 0 >= limit
+    }
+
     static func load(_ producer: ProducerID, in db: Database) throws -> HubProducer? {
         let statement = try db.cachedStatement(sql: "SELECT state FROM hub_producers WHERE producer = ?")
         return try String.fetchOne(statement, arguments: [producer.value]).map {

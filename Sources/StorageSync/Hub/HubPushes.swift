@@ -9,11 +9,13 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`, its queue behind a mutex; what is applied is applied on the store's writer.
 final class HubPushes: Sendable {
-    /// A transaction takes no more batches once it has so many writes.
+    /// A transaction takes no more batches once it has so many writes, or bytes.
     private static let groupWrites = 1_000
+    private static let groupBytes = 16 << 20
 
     private struct Job: Sendable {
         let batch: HubBatch
+        let byteCount: Int
         let access: HubAccess
         let continuation: CheckedContinuation<[NumberedResult], any Error>
     }
@@ -24,14 +26,21 @@ final class HubPushes: Sendable {
     }
 
     private let storage: Storage
+    private let historySteps: Int
     private let state = Mutex(State())
 
-    init(_ storage: Storage) { self.storage = storage }
+    /// - Parameter historySteps: See ``HubHistory/init(of:_:_:steps:)``.
+    init(_ storage: Storage, historySteps: Int) {
+        self.storage = storage
+        self.historySteps = historySteps
+    }
 
     func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
-        try await withCheckedThrowingContinuation { continuation in
+        let bytes = batch.byteCount
+        return try await withCheckedThrowingContinuation { continuation in
             let starts = state.withLock { state in
-                state.waiting.append(Job(batch: batch, access: access, continuation: continuation))
+                state.waiting.append(
+                    Job(batch: batch, byteCount: bytes, access: access, continuation: continuation))
                 defer { state.isWorking = true }
                 return !state.isWorking
             }
@@ -54,15 +63,24 @@ final class HubPushes: Sendable {
 
     private func take() -> [Job]? {
         state.withLock { state in
-            var writes = 0
-            let jobs = state.waiting.prefix { job in
-                defer { writes += job.batch.writes.count }
-                return writes < Self.groupWrites
-            }
+            let count = Self.groupCount(of: state.waiting.lazy.map { ($0.batch.writes.count, $0.byteCount) })
+            let jobs = Array(state.waiting.prefix(count))
             state.waiting.removeFirst(jobs.count)
             state.isWorking = !jobs.isEmpty
-            return jobs.isEmpty ? nil : Array(jobs)
+            return jobs.isEmpty ? nil : jobs
         }
+    }
+
+    /// How many of the batches that wait are one transaction.
+    static func groupCount(of waiting: some Sequence<(writes: Int, bytes: Int)>) -> Int {
+        var (count, writes, bytes) = (0, 0, 0)
+        for batch in waiting {
+            guard writes < groupWrites, bytes < groupBytes else { break }
+            count += 1
+            writes += batch.writes
+            bytes += batch.bytes
+        }
+        return count
     }
 
     private func applyAlone(_ job: Job) async {
@@ -74,9 +92,10 @@ final class HubPushes: Sendable {
     }
 
     private func apply(_ jobs: [Job]) async throws -> [Result<[NumberedResult], any Error>] {
-        try await storage.engine.withWriter { writer, db in
+        let steps = historySteps
+        return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                let history = try HubHistory(of: jobs.map(\.batch), writer, db)
+                let history = try HubHistory(of: jobs.map(\.batch), writer, db, steps: steps)
                 return try jobs.map { job in
                     try HubWriter(writer, db, as: job.access, knowing: history).apply(job.batch).mapError { $0 }
                 }
@@ -88,6 +107,19 @@ final class HubPushes: Sendable {
     private static func failure(_ error: any Error) -> SyncFailure {
         guard let error = error as? StorageError, !error.isOfTheStore else { return .retryable(afterMicroseconds: nil) }
         return .refused(.invalid(error.message))
+    }
+}
+
+extension HubBatch {
+    /// About how much memory it takes.
+    fileprivate var byteCount: Int {
+        writes.reduce(0) { total, write in
+            switch write.operation {
+            case .save(let values), .patch(let values):
+                values.reduce(total + 128) { $0 + $1.key.utf8.count + $1.value.byteCount }
+            case .delete: total + 128
+            }
+        }
     }
 }
 

@@ -30,9 +30,17 @@ final class HubScope: Sendable {
     /// Of an entity, for single requests.
     convenience init(_ entity: String, _ access: HubAccess) { self.init(HubPull(behind: 0, of: [entity]), access) }
 
+    /// Whether a change is anything to the follower.
+    func concerns(_ change: HubChange) -> Bool {
+        guard entities.contains(change.table.name), document.map({ $0.utf8.elementsEqual(change.id.utf8) }) ?? true
+        else { return false }
+        return [change.new, change.old].contains { $0.map { sees($0, in: change.table) } ?? false }
+    }
+
     /// What a change is to the follower; nil where it is nothing.
     func visibleChange(of change: HubChange) -> RemoteChange? {
-        guard entities.contains(change.table.name), document.map({ $0 == change.id }) ?? true else { return nil }
+        guard entities.contains(change.table.name), document.map({ $0.utf8.elementsEqual(change.id.utf8) }) ?? true
+        else { return nil }
         let operation: WriteOperation
         if let new = change.new, sees(new, in: change.table) {
             operation = .save(change.table.fields(of: new).storageValues)

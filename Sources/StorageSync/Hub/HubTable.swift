@@ -206,6 +206,10 @@ extension HubTable {
         let known = writer.catalog.entity(named: name)
         let table = known.flatMap(HubTable.init)
         if known != nil, table == nil { throw HubError.notFound }
+        // Wherever collections are named, Swift takes two spellings of a letter for one.
+        if known == nil, writer.catalog.live.contains(where: { $0.name == name }) {
+            throw HubError.invalid("There is a collection of this name already, in another spelling of its letters.")
+        }
         let ownId = fields["id"]
         let repeatsId = ownId.map { (try? StorageJSON.value(String.self, of: .text($0))) == id } ?? true
         let keyName = table?.key.name ?? (repeatsId ? "id" : "_id")

@@ -33,8 +33,25 @@ final class HubTail: Sendable {
     private struct Waiter {
         let position: Int64
         let scope: HubScope
-        /// Resumed with the position up to which nothing concerns the follower.
-        let continuation: CheckedContinuation<Int64, Never>
+        private let continuation: CheckedContinuation<Int64, Never>
+        /// Wakes it when it has waited for as long as it wants to.
+        private let alarm: Task<Void, any Error>
+
+        init(
+            _ position: Int64, _ scope: HubScope, _ continuation: CheckedContinuation<Int64, Never>,
+            alarm: Task<Void, any Error>
+        ) {
+            self.position = position
+            self.scope = scope
+            self.continuation = continuation
+            self.alarm = alarm
+        }
+
+        /// - Parameter position: Up to it nothing concerns the follower.
+        func resume(at position: Int64) {
+            alarm.cancel()
+            continuation.resume(returning: position)
+        }
     }
 
     private let state: Mutex<State>
@@ -47,22 +64,28 @@ final class HubTail: Sendable {
 
     /// The changes behind a position that concern a follower, each document's once, and up to where they reach.
     ///
-    /// - Parameter limit: The most changes; a page has whole parts only, because a document's last change may lie in another part than
-    ///   the one with which it has left what the follower sees.
-    /// - Returns: nil where the position is no border of what is kept, or the next part is larger than the limit.
+    /// - Parameters:
+    ///   - limit: The most changes; a page has whole parts only, because a document's last change may lie in another part than
+    ///     the one with which it has left what the follower sees.
+    ///   - bytes: The most bytes, but where the first part has more.
+    /// - Returns: nil where the position is no border of what is kept, or the next part has more changes than the limit.
     func changes(
-        behind position: Int64, in scope: HubScope, limit: Int
+        behind position: Int64, in scope: HubScope, limit: Int, bytes: Int
     ) -> (changes: [RemoteChange], end: Int64, isWhole: Bool)? {
         let kept: (changes: ArraySlice<HubChange>, end: Int64, isWhole: Bool)? = state.withLock { state in
             guard let border = state.borders.index(ofBorder: position) else { return nil }
             let first = state.changes.sortedIndex { $0.position > position }
-            // The last border up to which there are no more changes than the limit.
-            let last = first + limit < state.changes.count ? state.changes[first + limit].position : .max
-            let end = state.borders.sortedIndex { $0 >= last } - 1
-            guard end > border || end == state.borders.count - 1 else { return nil }
-            let reached = state.borders[end]
-            let behind = state.changes.sortedIndex { $0.position > reached }
-            return (state.changes[first..<behind], reached, end == state.borders.count - 1)
+            var (end, behind, total) = (border, first, 0)
+            while end < state.borders.count - 1 {
+                let reached = state.borders[end + 1]
+                let next = state.changes.sortedIndex { $0.position > reached }
+                guard next - first <= limit else { break }
+                total += state.changes[behind..<next].reduce(0) { $0 + $1.byteCount }
+                guard total <= bytes || end == border else { break }
+                (end, behind) = (end + 1, next)
+            }
+            guard end > border || border == state.borders.count - 1 else { return nil }
+            return (state.changes[first..<behind], state.borders[end], end == state.borders.count - 1)
         }
         guard let kept else { return nil }
         return (Self.composed(kept.changes, in: scope), kept.end, kept.isWhole)
@@ -94,18 +117,23 @@ extension HubTail {
             Self.trim(&state)
             let concerned = state.waiters.filter { _, waiter in
                 // One that has read the log beyond the tail's end knows documents that may have come and gone since then.
-                waiter.position > before || changes.contains { waiter.scope.visibleChange(of: $0) != nil }
+                waiter.position > before || changes.contains { waiter.scope.concerns($0) }
             }
             for id in concerned.keys { state.waiters[id] = nil }
             return concerned.values.map { ($0, before) }
         }
-        for (waiter, position) in woken { waiter.continuation.resume(returning: position) }
+        for (waiter, position) in woken { waiter.resume(at: position) }
     }
 
     private static func trim(_ state: inout State) {
-        guard state.bytes > maximumBytes || state.changes.count > maximumChanges else { return }
+        // A part may have no change, and be a border all the same.
+        guard state.bytes > maximumBytes || max(state.changes.count, state.borders.count) > maximumChanges else {
+            return
+        }
         // Whole parts, and half of it, so that it isn't done again at once.
-        while state.borders.count > 1, state.bytes > maximumBytes / 2 || state.changes.count > maximumChanges / 2 {
+        while state.borders.count > 1,
+            state.bytes > maximumBytes / 2 || max(state.changes.count, state.borders.count) > maximumChanges / 2
+        {
             let border = state.borders[1]
             let removed = state.changes.sortedIndex { $0.position > border }
             for change in state.changes[..<removed] { state.bytes -= change.byteCount }
@@ -126,16 +154,16 @@ extension HubTail {
             state.lastWaiter += 1
             return state.lastWaiter
         }
-        let alarm = Task {
-            try await Task.sleep(for: duration)
-            wake(id)
-        }
-        defer { alarm.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isAtEnd = state.withLock { state in
                     guard !state.isStopped, !Task.isCancelled, state.end <= position else { return false }
-                    state.waiters[id] = Waiter(position: position, scope: scope, continuation: continuation)
+                    // Begun under the lock: however early it goes off, it finds whom to wake.
+                    let alarm = Task {
+                        try await Task.sleep(for: duration)
+                        wake(id)
+                    }
+                    state.waiters[id] = Waiter(position, scope, continuation, alarm: alarm)
                     return true
                 }
                 if !isAtEnd { continuation.resume(returning: position) }
@@ -147,7 +175,7 @@ extension HubTail {
 
     private func wake(_ id: Int) {
         let (waiter, end) = state.withLock { ($0.waiters.removeValue(forKey: id), $0.end) }
-        waiter?.continuation.resume(returning: end)
+        waiter?.resume(at: end)
     }
 
     /// Wakes everybody; nobody waits any more.
@@ -157,7 +185,7 @@ extension HubTail {
             defer { state.waiters = [:] }
             return (state.waiters, state.end)
         }
-        for waiter in waiters.values { waiter.continuation.resume(returning: end) }
+        for waiter in waiters.values { waiter.resume(at: end) }
     }
 }
 

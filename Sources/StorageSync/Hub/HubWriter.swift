@@ -52,6 +52,7 @@ struct HubWriter {
         _ write: HubWrite, from producer: ProducerID, _ known: inout HubProducer
     ) throws -> WriteResult {
         if let position = history?.position(of: write.origin, by: producer) { return .applied(at: position) }
+        if history?.isUnknown(write.origin, by: producer) ?? false { return .rejected(.unknown) }
         let source = HubSource(producer: producer, origin: write.origin)
         let metadata = CommitMetadata(actor: access.actor, reason: "sync", attributes: source.attributes)
         do {
@@ -62,7 +63,7 @@ struct HubWriter {
             }
             known.applied(origin: write.origin)
             guard receipt.commit != nil, let position else { return .applied(at: receipt.last) }
-            history?.noteChange(of: write.document, at: position, by: producer)
+            history?.noteChange(of: write.document, at: position, by: producer, origin: write.origin)
             return .applied(at: position)
         } catch let error as Rejected {
             return .rejected(error.rejection)
@@ -118,6 +119,12 @@ extension HubWriter {
             deletion.producer != producer || producer == nil
         {
             throw Rejected(rejection: .deleted)
+        }
+        // Made on what is there now, it is no question any more.
+        if write.operation != .delete || write.isConditional, found.isVisible, let version = found.row?.position,
+            version > write.base, history?.isUnknown(write.document) ?? false
+        {
+            throw Rejected(rejection: .conflict(at: version))
         }
         if write.isConditional, let producer, found.isVisible || found.deletion != nil,
             let position = history?.lastChange(of: write.document, byOthersThan: producer), position > write.base

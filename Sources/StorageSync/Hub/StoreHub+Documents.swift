@@ -123,7 +123,8 @@ extension StoreHub {
     private func write(
         _ write: HubWrite, expecting expectation: RowExpectation?, key: HubRequestKey, as access: HubAccess
     ) async throws -> HubOutcome {
-        try await storage.engine.withWriter { writer, db in
+        let limit = limits.keys
+        return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
                 if let known = try HubRequests.outcome(of: key, by: access.namespace, in: db) { return known }
                 let hub = HubWriter(writer, db, as: access)
@@ -133,7 +134,7 @@ extension StoreHub {
                 }
                 let version = write.operation == .delete ? nil : try hub.version(of: write.document)
                 let outcome = HubOutcome(version: version, position: receipt.last, isCreated: isCreated)
-                try HubRequests.save(outcome, of: key, by: access.namespace, in: db)
+                try HubRequests.save(outcome, of: key, by: access.namespace, keeping: limit, in: db)
                 return outcome
             }
         }

@@ -19,6 +19,7 @@ package final class StoreHub: SyncHub {
     package let storage: Storage
     let lines: [RemoteLine]
     let tail: HubTail
+    let limits: Limits
     private let pushes: HubPushes
     private let following: Task<Void, Never>
 
@@ -27,27 +28,53 @@ package final class StoreHub: SyncHub {
     /// The longest time that a pull waits.
     package static let longestWait = Duration.seconds(25)
 
+    /// What a hub keeps of its clients, and does for them at once.
+    package struct Limits: Sendable {
+        /// Bytes of a page's changes. The first document of a page may have more.
+        package var pageBytes = 4 << 20
+        /// Producers of one namespace, which are kept for ever.
+        package var producers = 10_000
+        /// Requests with keys of one namespace whose outcomes are kept: the last ones.
+        package var keys = 10_000
+        /// How far a batch has the log looked back through, in versions of documents.
+        package var historySteps = 100_000
+
+        package init() {}
+    }
+
     /// - Throws: `read-only` where the store can't be written to.
-    package init(_ storage: Storage) async throws {
+    package init(_ storage: Storage, limits: Limits = Limits()) async throws {
         self.storage = storage
+        self.limits = limits
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
                 try HubProducers.create(in: db)
                 try HubRequests.create(in: db)
             }
         }
-        let (lines, head) = try await storage.engine.read { db in
+        // Before the head is read: what is committed behind that rings.
+        let engine = storage.engine
+        let bell = engine.commitBell()
+        let (lines, head) = try await engine.read { db in
             let log = try HubLog(db)
             return (try StoreLineage.load(log.database).lines.map { RemoteLine(id: $0.id, fork: $0.fork) }, log.head)
         }
         self.lines = lines
         let tail = HubTail(head: head)
         self.tail = tail
-        pushes = HubPushes(storage)
-        let engine = storage.engine
-        let bell = engine.commitBell()
+        pushes = HubPushes(storage, historySteps: limits.historySteps)
+        let bytes = limits.pageBytes
         following = Task {
-            for await _ in bell { await Self.follow(engine, tail) }
+            for await _ in bell {
+                await Self.follow(tail) { position in
+                    try await engine.read { db in
+                        let log = try HubLog(db)
+                        let (changes, end) = try log.changes(
+                            behind: position, through: log.head, limit: Self.eventsPerRead, bytes: bytes)
+                        return (changes, end, log.head)
+                    }
+                }
+            }
             tail.stop()
         }
     }
@@ -75,19 +102,30 @@ package final class StoreHub: SyncHub {
     package func head() async throws -> Int64 { try await storage.engine.read { try HubLog($0).head } }
 
     /// Reads what was committed since the last time.
-    private static func follow(_ engine: StorageEngine, _ tail: HubTail) async {
+    ///
+    /// - Parameters:
+    ///   - delay: Before what couldn't be read is tried again: the bell may not ring for a long time.
+    ///   - read: Gives the changes behind a position, up to where they reach, and the head.
+    static func follow(
+        _ tail: HubTail, retryingAfter delay: Duration = .milliseconds(200),
+        _ read: (Int64) async throws -> (changes: [HubChange], end: Int64, head: Int64)
+    ) async {
         var isBehind = true
+        var pause = delay
         while isBehind, !Task.isCancelled {
-            let position = tail.end
-            let read = try? await engine.read { db in
-                let log = try HubLog(db)
-                let (changes, end) = try log.changes(behind: position, through: log.head, limit: eventsPerRead)
-                return (changes, end, log.head)
+            do {
+                let (changes, end, head) = try await read(tail.end)
+                tail.append(changes, end: end)
+                isBehind = end < head
+                pause = delay
+            } catch let error as StorageError where error.isStoreFailure || [.closed, .failed].contains(error.code) {
+                // A store that can't be read any more ends its bell, and those who pull get its error.
+                return
+            } catch {
+                // It ends early where the hub has gone, and so does the loop.
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(10))
             }
-            // A store that can't be read ends its bell, and those who pull get its error.
-            guard let (changes, end, head) = read else { return }
-            tail.append(changes, end: end)
-            isBehind = end < head
         }
     }
 }
@@ -96,10 +134,15 @@ package final class StoreHub: SyncHub {
 
 extension StoreHub {
     package func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome {
-        let lines = lines
+        let (lines, limit) = (lines, limits.producers)
         return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                var known = try HubProducers.load(producer, in: db) ?? HubProducer()
+                let loaded = try HubProducers.load(producer, in: db)
+                if loaded == nil, try HubProducers.isFull(access.namespace, limit: limit, in: db) {
+                    throw SyncFailure.refused(
+                        .invalid("The token's name has \(limit) devices already. Use a token of another name."))
+                }
+                var known = loaded ?? HubProducer()
                 guard known.begin(epoch: epoch) else { throw SyncFailure.sessionEnded(epoch: known.epoch) }
                 try HubProducers.save(known, of: producer, in: db)
                 return SyncWelcome(
@@ -155,28 +198,30 @@ extension StoreHub {
         let end = tail.end
         let passesTail = isLast && position >= end
         if !isFirst, !passesTail,
-            let (changes, end, isWhole) = tail.changes(behind: position, in: scope, limit: limit)
+            let (changes, end, isWhole) = tail.changes(
+                behind: position, in: scope, limit: limit, bytes: limits.pageBytes)
         {
             return Page(changes: changes, end: end, isWhole: isWhole)
         }
+        let bytes = limits.pageBytes
         return try await storage.engine.read { db in
             let log = try HubLog(db)
             guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
-            if isFirst { return try Self.documents(in: scope, log, db, limit: limit) }
+            if isFirst { return try Self.documents(in: scope, log, db, limit: limit, bytes: bytes) }
             // To where the tail goes on: those who wait get what lies behind it.
             let end = passesTail ? log.head : end
             guard position < end else { return Page(changes: [], end: position) }
             // No more events than a page has room for changes: in a page that was cut between two events of a document, the
             // change with which the document has left what the follower sees would be missing.
             let (changes, reached) = try log.changes(
-                behind: position, through: end, of: scope.entities, limit: min(Self.eventsPerRead, limit))
+                behind: position, through: end, of: scope.entities, limit: min(Self.eventsPerRead, limit), bytes: bytes)
             return Page(changes: HubTail.composed(changes, in: scope), end: reached, isWhole: reached == end)
         }
     }
 
     /// The documents as they are, by the positions of their last events: what a follower begins with.
     private static func documents(
-        in scope: HubScope, _ log: HubLog, _ db: Database, limit: Int
+        in scope: HubScope, _ log: HubLog, _ db: Database, limit: Int, bytes: Int
     ) throws -> Page {
         var found: [(position: Int64, table: HubTable, key: StorageValue)] = []
         for name in scope.entities {
@@ -200,21 +245,21 @@ extension StoreHub {
         let isWhole = found.count <= limit
         found = Array(found.prefix(limit))
         var changes: [HubChange] = []
-        var bytes = 0
+        var total = 0
         for (position, table, key) in found {
             guard let id = table.id(of: key), let row = try table.row(key, in: log.database)?.row else { continue }
             let source = hasWritten ? try log.source(at: position) : nil
             let change = HubChange(table: table, id: id, position: position, old: nil, new: row, source: source)
-            changes.append(change)
-            bytes += change.byteCount
-            guard bytes <= maximumPageBytes else {
-                return Page(changes: HubTail.composed(changes, in: scope), end: position, isWhole: false)
+            total += change.byteCount
+            if total > bytes, let last = changes.last {
+                return Page(changes: HubTail.composed(changes, in: scope), end: last.position, isWhole: false)
             }
+            changes.append(change)
         }
         let end = isWhole ? log.head : found.last?.position ?? log.head
         return Page(changes: HubTail.composed(changes, in: scope), end: end, isWhole: isWhole)
     }
 
-    /// A page ends behind the document that makes it longer than this.
-    static var maximumPageBytes: Int { 4 << 20 }
+    /// A list of documents ends behind the one that makes it longer than this.
+    static var maximumPageBytes: Int { Limits().pageBytes }
 }

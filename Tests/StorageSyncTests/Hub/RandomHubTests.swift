@@ -21,9 +21,15 @@ struct RandomHubTests {
         var sent: [(memory: HubWrite, store: HubWrite)] = []
     }
 
+    /// Two of them are equal to Swift.
+    private static let ids = ["0", "1", "\u{e9}", "e\u{301}", "4"]
+    private static let pageBytes = 3_000
+
     @Test(arguments: seeds) func bothHubsAgree(seed: Int) async throws {
         var random = PredicateGenerator(seed: UInt64(seed))
-        let (memoryHub, storeHub) = (try await TestedHub(.memory), try await TestedHub(.store))
+        var limits = StoreHub.Limits()
+        limits.pageBytes = Self.pageBytes
+        let (memoryHub, storeHub) = (try await TestedHub(.memory), try await TestedHub(.store, limits: limits))
         let (memory, store) = (memoryHub.hub, storeHub.hub)
         var pairs: [Pair] = []
         for name in ["a", "b", "c"] {
@@ -33,7 +39,7 @@ struct RandomHubTests {
         var heads: [(memory: Int64, store: Int64)] = [(0, 0)]
         for step in 0..<50 {
             let index = Int.random(in: 0..<pairs.count, using: &random)
-            var known = Set(try await Self.documents(memory).keys.map(\.id))
+            var known = Set(try await Self.documents(memory).keys)
             var writes: [(memory: HubWrite, store: HubWrite)] = []
             for offset in 0..<Int.random(in: 1...4, using: &random) {
                 if Int.random(in: 0..<10, using: &random) == 0,
@@ -42,18 +48,20 @@ struct RandomHubTests {
                     writes.append(old)
                     continue
                 }
-                let id = "\(Int.random(in: 0..<5, using: &random))"
-                let value = StorageValue.text("\(step * 10 + offset)")
+                let id = Self.ids[Int.random(in: 0..<5, using: &random)]
+                let document = DocumentID(entity: "notes", id: id)
+                let filler = String(repeating: "x", count: Bool.random(using: &random) ? 0 : 1_200)
+                let value = StorageValue.text("\"\(step * 10 + offset)\(filler)\"")
                 // A deletion of nothing is an event of the hub in memory, and none of a store.
                 let operation: WriteOperation
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0, 1: operation = .save(["a": value])
                 case 2, 3: operation = .patch(["b": value])
-                default: operation = known.contains(id) ? .delete : .save(["a": value, "b": value])
+                default: operation = known.contains(document) ? .delete : .save(["a": value, "b": value])
                 }
                 // What the batch does to it isn't known here: one write of each document that is deleted.
-                if operation == .delete, writes.contains(where: { $0.memory.document.id == id }) { continue }
-                if operation == .delete { known.remove(id) }
+                if operation == .delete, writes.contains(where: { $0.memory.document == document }) { continue }
+                if operation == .delete { known.remove(document) }
                 let base = heads[Int.random(in: max(0, heads.count - 6)..<heads.count, using: &random)]
                 let isConditional = Int.random(in: 0..<4, using: &random) == 0
                 pairs[index].lastOrigin += 1
@@ -78,6 +86,9 @@ struct RandomHubTests {
             heads.append((try await memory.head(), try await store.head()))
             let reader = Int.random(in: 0..<pairs.count, using: &random)
             try await pairs[reader].store.pull(limit: Int.random(in: 1...5, using: &random))
+            if let page = pairs[reader].store.lastPage {
+                #expect(page.changes.count <= 1 || page.byteCount <= Self.pageBytes, "seed \(seed), step \(step)")
+            }
         }
         let expected = try await Self.documents(memory)
         for index in pairs.indices {

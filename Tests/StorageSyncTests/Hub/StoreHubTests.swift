@@ -32,10 +32,10 @@ struct StoreHubTests {
     /// A follower's copy of what it may see.
     private struct Replica {
         let access: HubAccess
-        var documents: [String: [String: String]] = [:]
+        var documents: [DocumentID: [String: String]] = [:]
         var position: Int64 = 0
         /// What it was ever allowed to see.
-        var seen: Set<String> = []
+        var seen: Set<DocumentID> = []
 
         mutating func pull(_ hub: StoreHub, limit: Int, wait: Duration) async throws {
             var pull = HubPull(behind: position, of: ["notes"])
@@ -44,22 +44,27 @@ struct StoreHubTests {
             pull.wait = wait
             let page = try await hub.pull(pull, as: access)
             #expect(page.start == position && page.end >= position && page.isInOrder && page.changes.count <= limit)
+            #expect(page.changes.count <= 1 || page.byteCount <= hub.limits.pageBytes)
             for change in page.changes {
-                #expect(seen.contains(change.document.id), "told of a document that it could never see")
+                #expect(seen.contains(change.document), "told of a document that it could never see")
                 switch change.operation {
-                case .save(let fields): documents[change.document.id] = fields.texts
+                case .save(let fields): documents[change.document] = fields.texts
                 case .patch: Issue.record("a hub tells whole documents")
-                case .delete: documents[change.document.id] = nil
+                case .delete: documents[change.document] = nil
                 }
             }
             position = page.end
         }
 
-        func visible(in hub: StoreHub) async throws -> [String: [String: String]] {
+        func visible(in hub: StoreHub) async throws -> [DocumentID: [String: String]] {
             let all = try await hub.documents(of: "notes", limit: 1_000, as: access).documents
-            return Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0.fields) })
+            return Dictionary(
+                uniqueKeysWithValues: all.map { (DocumentID(entity: "notes", id: $0.id), $0.fields) })
         }
     }
+
+    /// Two of them are equal to Swift.
+    private static let ids = ["0", "1", "\u{e9}", "e\u{301}", "4", "5"]
 
     private static var seeds: ClosedRange<Int> {
         let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
@@ -70,7 +75,9 @@ struct StoreHubTests {
         var random = PredicateGenerator(seed: UInt64(seed))
         let store = try TemporaryStore()
         let storage = store.storage
-        let hub = try await StoreHub(storage)
+        var limits = StoreHub.Limits()
+        limits.pageBytes = 3_000
+        let hub = try await StoreHub(storage, limits: limits)
         let conditions: [RowPredicate?] = [
             nil, Self.owns("a"), Self.owns("b"), .comparison(column: "n", .less, .value(.integer(5))),
         ]
@@ -79,7 +86,7 @@ struct StoreHubTests {
         let welcome = try await hub.hello(from: writer, epoch: 1, as: .full)
         var number = welcome.lastNumber
         for step in 0..<60 {
-            let id = "\(Int.random(in: 0..<6, using: &random))"
+            let id = Self.ids[Int.random(in: 0..<6, using: &random)]
             let owner = Bool.random(using: &random) ? "a" : "b"
             let value = Int.random(in: 0..<10, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
@@ -89,7 +96,12 @@ struct StoreHubTests {
                         switch Int.random(in: 0..<4, using: &random) {
                         case 0: .delete
                         case 1: .patch(["owner": try Self.text(owner)])
-                        default: .save(try fields(owner, value))
+                        default:
+                            .save(
+                                try fields(owner, value).merging([
+                                    "text": try Self.text(
+                                        String(repeating: "x", count: Int.random(in: 0...1_500, using: &random)))
+                                ]) { $1 })
                         }
                     return HubWrite(
                         origin: Int64(step * 10 + offset + 1), document: notes(id), operation: operation, base: .max)
@@ -105,7 +117,8 @@ struct StoreHubTests {
                     try tx.database.execute(
                         sql: "UPDATE notes SET owner = ?, n = ? WHERE id = ?", arguments: [owner, value, id])
                     try tx.database.execute(sql: "UPDATE notes SET n = n + 1 WHERE n < 3")
-                    try tx.database.execute(sql: "DELETE FROM notes WHERE id = ?", arguments: ["\((value + 1) % 6)"])
+                    try tx.database.execute(
+                        sql: "DELETE FROM notes WHERE id = ?", arguments: [Self.ids[(value + 1) % 6]])
                 }
             default: break
             }
@@ -249,6 +262,29 @@ struct StoreHubTests {
         }
         await #expect(throws: HubError.self, "NUL") {
             try await hub.write(.save(["v0": .text("\"a\\u0000b\"")]), to: "x", of: "samples", as: .full)
+        }
+    }
+
+    /// As deep as a field may be, a document is read by all who read it.
+    @Test func deepValuesAreReadByAll() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let deep = { (depth: Int) in
+                let (start, end) = (String(repeating: open, count: depth), String(repeating: close, count: depth))
+                return start + (open == "[" ? "" : "1") + end
+            }
+            let body = try HubFields(json: "{\"v\":\(deep(510))}".utf8)
+            #expect(throws: JSONReader.Malformed.self) { try HubFields(json: "{\"v\":\(deep(511))}".utf8) }
+            _ = try await hub.write(.save(body.columns), to: "1", of: "notes", as: .full)
+            let query = QueryBuilder().where("v", isNotEqualTo: 1)
+            let found = try await hub.documents(of: "notes", matching: query, as: .full)
+            let sent = try #require(try HubDocuments(json: found.json).documents.first)
+            #expect(sent.fields["v"] == deep(510))
+            // As an engine makes a model of it, and writes that again.
+            let model = try DocumentFields(sent.fields).document([String: JSONValue].self)
+            #expect(try DocumentFields(encoding: model).values["v"] == deep(510))
+            #expect(try JSONValue(encoding: model) == .object(model))
         }
     }
 

@@ -56,6 +56,35 @@ import Testing
         #expect(try await hub.head() == head)
     }
 
+    @Test(arguments: HubKind.allCases) func aWriteThatStandsTwiceInABatchIsAppliedOnce(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        let write = HubWrite(7, .save(["a": .text("1")]))
+        let results = try await one.push(write, HubWrite(8, .save(["a": .text("2")])), write)
+        #expect(results[2] == results[0])
+        try await one.catchUp()
+        #expect(one.documents.values.map { $0["a"] } == ["2"])
+    }
+
+    /// Two spellings of a letter are equal to Swift, and two to everybody else.
+    @Test(arguments: HubKind.allCases) func idsAreWhatTheirBytesAre(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        let results = try await one.push(
+            HubWrite(1, patch, of: composed), HubWrite(2, save, of: decomposed), HubWrite(3, save, of: composed))
+        #expect(results[0] == .rejected(.missing) && results[2] == .blocked)
+        #expect(results[1].position != nil, "another document's")
+        _ = try await one.push(HubWrite(4, save, of: composed))
+        try await one.catchUp()
+        #expect(Set(one.documents.keys.map { Array($0.id.utf8) }) == [Array(composed.utf8), Array(decomposed.utf8)])
+        let head = try await hub.head()
+        _ = try await one.push(HubWrite(5, .delete, of: decomposed, base: head))
+        _ = try await one.push(HubWrite(6, patch, of: composed, base: 0))
+        try await one.catchUp()
+        #expect(one.documents.keys.map { Array($0.id.utf8) } == [Array(composed.utf8)])
+    }
+
     @Test(arguments: HubKind.allCases) func aRejectedWriteHoldsBackItsDocumentOnly(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)

@@ -15,12 +15,13 @@ enum HubKind: CaseIterable, Sendable {
 struct TestedHub {
     let hub: any SyncHub
 
-    init(_ kind: HubKind) async throws {
+    /// - Parameter limits: Of a hub on a store.
+    init(_ kind: HubKind, limits: StoreHub.Limits = StoreHub.Limits()) async throws {
         switch kind {
         case .memory: hub = MemorySyncHub(MemoryHub(line: Array(repeating: 1, count: 16)))
         case .store:
             let store = try TemporaryStore()
-            hub = KeptHub(hub: try await StoreHub(store.storage), store: store)
+            hub = KeptHub(hub: try await StoreHub(store.storage, limits: limits), store: store)
         }
     }
 }
@@ -75,6 +76,7 @@ struct HubClient {
     private(set) var line: [UInt8] = []
     private(set) var lastNumber: Int64 = 0
     private(set) var position: Int64 = 0
+    private(set) var lastPage: SyncPage?
     private(set) var documents: [DocumentID: [String: String]] = [:]
     /// The origins that pages said were its own.
     private(set) var origins: Set<Int64> = []
@@ -121,6 +123,7 @@ struct HubClient {
             }
         }
         position = page.end
+        lastPage = page
     }
 
     mutating func catchUp(limit: Int = 1_000) async throws {

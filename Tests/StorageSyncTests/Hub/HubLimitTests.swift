@@ -1,0 +1,171 @@
+import GRDB
+import StorageCore
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSync
+
+/// What a hub keeps of its clients, and how far it looks back for them.
+@Suite(.timeLimit(.minutes(1))) struct HubLimitTests {
+    private static func text(_ value: some Encodable) throws -> StorageValue { .text(try JSONText.of(value)) }
+
+    private static func access(_ name: String) -> HubAccess {
+        HubAccess(actor: name, namespace: name, grants: [.init(entity: nil, reads: true, writes: true)])
+    }
+
+    // MARK: The past
+
+    /// A hub on a store where one document has been changed many times.
+    private func hub(_ store: TemporaryStore, versions: Int, steps: Int) async throws -> StoreHub {
+        var limits = StoreHub.Limits()
+        limits.historySteps = steps
+        let hub = try await StoreHub(store.storage, limits: limits)
+        for id in ["hot", "cold"] {
+            _ = try await hub.write(.save(["n": Self.text(0)]), to: id, of: "notes", as: .full)
+        }
+        try await store.storage.write { tx in
+            for _ in 0..<versions { try tx.database.execute(sql: "UPDATE notes SET n = n + 1 WHERE id = 'hot'") }
+        }
+        return hub
+    }
+
+    /// One that has said that it is ahead of all has each of its writes looked for, but not for ever.
+    @Test func writesAreNotLookedForWithoutEnd() async throws {
+        let store = try TemporaryStore()
+        let hub = try await hub(store, versions: 1_000, steps: 500)
+        var one = try await HubClient("one", hub)
+        let head = try await hub.head()
+        let patch = WriteOperation.patch(["n": try Self.text(-1)])
+        _ = try await one.push(HubWrite(1 << 53, patch, of: "cold", base: head))
+        let results = try await one.push(HubWrite(1, patch, of: "hot", base: head))
+        #expect(results == [.rejected(.unknown)], "it may have been applied before")
+        let both = one.batch([
+            HubWrite(2, patch, of: "cold", base: head), HubWrite(3, patch, of: "hot", base: head),
+        ])
+        // Each by itself may be looked for as long.
+        await #expect { try await hub.push(both, as: .full) } throws: {
+            if case .refused(.invalid) = $0 as? SyncFailure { true } else { false }
+        }
+        #expect(try await one.push(HubWrite(2, patch, of: "cold", base: head)).first?.position != nil)
+        // Those who are ahead of themselves have nothing to be looked for.
+        var other = try await HubClient("other", hub)
+        #expect(try await other.push(HubWrite(1, patch, of: "hot", base: head)).first?.position != nil)
+    }
+
+    @Test func aLongPastIsAConflictForThoseWhoDoNotKnowIt() async throws {
+        let store = try TemporaryStore()
+        let hub = try await hub(store, versions: 1_000, steps: 500)
+        let head = try await hub.head()
+        for isConditional in [false, true] {
+            var one = try await HubClient("\(isConditional)", hub)
+            let save = WriteOperation.save(["n": try Self.text(-1)])
+            let late = try await one.push(HubWrite(1, save, of: "hot", base: 1, isConditional: isConditional))
+            guard case .rejected(.conflict(let position)) = late.first else {
+                Issue.record("\(late)")
+                continue
+            }
+            #expect(position >= head)
+            let now = HubWrite(1, save, of: "hot", base: position, isConditional: isConditional)
+            #expect(try await one.push(now).first?.position != nil)
+        }
+    }
+
+    /// A batch that asks for much costs those their turn alone who share its transaction.
+    @Test func othersOfATransactionAreTaken() async throws {
+        let store = try TemporaryStore()
+        let hub = try await hub(store, versions: 1_000, steps: 500)
+        let head = try await hub.head()
+        let patch = WriteOperation.patch(["n": try Self.text(-1)])
+        var clients: [HubClient] = []
+        for number in 0..<8 { clients.append(try await HubClient("\(number)", hub)) }
+        _ = try await clients[0].push(HubWrite(1 << 53, patch, of: "cold", base: head))
+        let results = try await withThrowingTaskGroup(of: (Int, [WriteResult]).self) { group in
+            for (number, client) in clients.enumerated() {
+                let batch = client.batch([HubWrite(1, patch, of: "hot", base: head)])
+                group.addTask { (number, try await hub.push(batch, as: .full).map(\.result)) }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(results[0] == [.rejected(.unknown)])
+        #expect((1..<8).allSatisfy { results[$0]?.first?.position != nil })
+    }
+
+    /// Whatever is asked of it, and by whom.
+    @Test func aDocumentIsLookedThroughOnce() async throws {
+        let store = try TemporaryStore()
+        let hub = try await hub(store, versions: 1_000, steps: 1_500)
+        var one = try await HubClient("one", hub)
+        let head = try await hub.head()
+        let patch = WriteOperation.patch(["n": try Self.text(-1)])
+        _ = try await one.push(HubWrite(1 << 53, patch, of: "cold", base: head))
+        let writes = (1...20).map { HubWrite($0, patch, of: "hot", base: 1, isConditional: true) }
+        let first = try #require(try await one.push(all: writes).first)
+        if case .rejected(.conflict) = first {} else { Issue.record("\(first)") }
+    }
+
+    // MARK: Transactions
+
+    @Test func aTransactionHasSoManyWritesAndBytes() {
+        func count(_ sizes: (writes: Int, bytes: Int)...) -> Int { HubPushes.groupCount(of: sizes) }
+        #expect(count() == 0)
+        #expect(count((5_000, 1 << 30)) == 1, "one in any case")
+        #expect(count((999, 1), (1, 1), (1, 1)) == 2)
+        #expect(count((1, 15 << 20), (1, 15 << 20), (1, 1)) == 2)
+    }
+
+    // MARK: Rows of clients
+
+    @Test func theLastKeysAreRemembered() async throws {
+        let store = try TemporaryStore()
+        // As a hub made it that remembered all.
+        try await store.storage.engine.withWriter { writer, db in
+            try writer.group(db) {
+                try db.execute(
+                    sql: """
+                        CREATE TABLE hub_requests (
+                          client TEXT, key TEXT, fingerprint BLOB NOT NULL, version INTEGER, position INTEGER NOT NULL,
+                          is_created INTEGER NOT NULL, PRIMARY KEY (client, key)
+                        ) WITHOUT ROWID
+                        """)
+                try db.execute(sql: "INSERT INTO hub_requests VALUES ('anna', 'old', x'01', 7, 7, 1)")
+            }
+        }
+        var limits = StoreHub.Limits()
+        limits.keys = 3
+        let hub = try await StoreHub(store.storage, limits: limits)
+        func write(_ key: String, _ client: String = "anna") async throws -> HubOutcome {
+            try await hub.write(
+                .save(["n": Self.text(key)]), to: "1", of: "notes", key: HubRequestKey(value: key, fingerprint: [1]),
+                as: Self.access(client))
+        }
+        #expect(try await write("old").position == 7)
+        var outcomes: [String: HubOutcome] = [:]
+        for key in ["a", "b", "c", "d"] { outcomes[key] = try await write(key) }
+        #expect(try await write("old").position > 7, "forgotten")
+        for key in ["c", "d"] { #expect(try await write(key) == outcomes[key]) }
+        #expect(try await write("a") != outcomes["a"])
+        _ = try await write("c", "bob")
+        for key in ["d", "old", "a"] { _ = try await write(key) }
+        let rows = try await store.storage.engine.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM hub_requests WHERE client = 'anna'")
+        }
+        #expect(rows == 3)
+    }
+
+    @Test func aNamespaceHasSoManyProducers() async throws {
+        let store = try TemporaryStore()
+        var limits = StoreHub.Limits()
+        limits.producers = 2
+        let hub = try await StoreHub(store.storage, limits: limits)
+        func hello(_ name: String, _ client: String, epoch: Int64 = 1) async throws {
+            let access = client.isEmpty ? HubAccess.full : Self.access(client)
+            _ = try await hub.hello(from: access.producer(name), epoch: epoch, as: access)
+        }
+        for name in ["1", "2"] { try await hello(name, "anna") }
+        await #expect(throws: SyncFailure.self) { try await hello("3", "anna") }
+        try await hello("2", "anna", epoch: 2)
+        for client in ["ann", "anna0", "bob"] { try await hello("3", client) }
+        for name in ["1", "2", "3"] { try await hello(name, "") }
+    }
+}

@@ -1,0 +1,192 @@
+import StorageCore
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSync
+
+/// How much a page of a hub has, and when it comes.
+@Suite(.timeLimit(.minutes(1))) struct HubPageTests {
+    private static func text(_ value: some Encodable) throws -> StorageValue { .text(try JSONText.of(value)) }
+
+    private static func limits(_ bytes: Int) -> StoreHub.Limits {
+        var limits = StoreHub.Limits()
+        limits.pageBytes = bytes
+        return limits
+    }
+
+    // MARK: Bytes
+
+    /// Events are small here, and rows are large.
+    @Test(arguments: [false, true]) func aPageHasSoManyBytes(ofTail: Bool) async throws {
+        let store = try TemporaryStore()
+        let storage = store.storage
+        var hub = try await StoreHub(storage, limits: Self.limits(20_000))
+        for number in 0..<40 {
+            _ = try await hub.write(
+                .save(["t": Self.text(String(repeating: "x", count: 3_000)), "n": Self.text(0)]), to: "\(number)",
+                of: "notes", as: .full)
+        }
+        let start = try await hub.head()
+        try await storage.write { tx in
+            try tx.database.execute(sql: "UPDATE notes SET n = 1")
+            try tx.database.execute(sql: "DELETE FROM notes WHERE id = '7'")
+        }
+        // The tail of another one begins behind all that.
+        if !ofTail { hub = try await StoreHub(storage, limits: Self.limits(20_000)) }
+        for first in [0, start] {
+            let pages = try await Self.pages(of: hub, behind: first, waitsForTail: ofTail)
+            #expect(pages.count > 1 && pages.allSatisfy { $0.changes.count <= 1 || $0.byteCount <= 20_000 })
+            let last = Dictionary(pages.flatMap(\.changes).map { ($0.document.id, $0.operation) }) { $1 }
+            #expect(last.values.count { $0 == .delete } == (first == 0 ? 0 : 1))
+            #expect(last.values.count { $0 != .delete } == 39)
+        }
+    }
+
+    /// Rows that are small now were large at the end of the part of the log that is read.
+    @Test func rowsCountAsWhatTheyWereThen() async throws {
+        let store = try TemporaryStore()
+        let storage = store.storage
+        let hub = try await StoreHub(storage, limits: Self.limits(20_000))
+        for number in 0..<12 {
+            _ = try await hub.write(
+                .save(["t": Self.text(String(repeating: "x", count: 3_000)), "n": Self.text(0)]), to: "\(number)",
+                of: "notes", as: .full)
+        }
+        let start = try await hub.head()
+        try await storage.write { tx in
+            try tx.database.execute(sql: "UPDATE notes SET n = 1")
+            try tx.database.execute(sql: "UPDATE notes SET t = 'y' WHERE n = 1")
+        }
+        let behind = try await StoreHub(storage, limits: Self.limits(20_000))
+        // Few enough events that the large rows are seen.
+        let pages = try await Self.pages(of: behind, behind: start, limit: 12)
+        #expect(pages.allSatisfy { $0.changes.count <= 1 || $0.byteCount <= 20_000 })
+        #expect(pages.count > 1)
+        let last = Dictionary(pages.flatMap(\.changes).map { ($0.document.id, $0.operation) }) { $1 }
+        #expect(last.count == 12)
+        for operation in last.values {
+            guard case .save(let values) = operation else { continue }
+            #expect(values.texts["t"] == #""y""#)
+        }
+    }
+
+    /// One document that is larger than a page is a page.
+    @Test func aLargeDocumentIsAPageByItself() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage, limits: Self.limits(1_000))
+        let large = try Self.text(String(repeating: "x", count: 5_000))
+        for id in ["1", "2"] { _ = try await hub.write(.save(["t": large]), to: id, of: "notes", as: .full) }
+        let start = try await hub.head()
+        for id in ["1", "2"] {
+            _ = try await hub.write(.save(["t": large, "u": large]), to: id, of: "notes", as: .full)
+        }
+        for first in [0, start] {
+            let pages = try await Self.pages(of: hub, behind: first, waitsForTail: true)
+            #expect(pages.flatMap(\.changes).map(\.document.id) == ["1", "2"])
+            #expect(pages.allSatisfy { $0.changes.count <= 1 })
+        }
+    }
+
+    /// The pages of notes up to the head.
+    private static func pages(
+        of hub: StoreHub, behind start: Int64, limit: Int = 1_000, waitsForTail: Bool = false
+    ) async throws -> [SyncPage] {
+        let head = try await hub.head()
+        while waitsForTail, hub.tail.end < head { await Task.yield() }
+        var pull = HubPull(behind: start, of: ["notes"])
+        (pull.line, pull.limit) = (hub.line, limit)
+        var pages: [SyncPage] = []
+        while pull.position < head {
+            let page = try await hub.pull(pull, as: .full)
+            #expect(page.start == pull.position && page.end > page.start)
+            pages.append(page)
+            pull.position = page.end
+        }
+        return pages
+    }
+
+    // MARK: Spellings
+
+    /// To Swift they are equal; to SQLite, to JavaScript and on the way they are two.
+    private static let spellings = ["\u{e9}", "e\u{301}"]
+
+    @Test func twoSpellingsOfAnIdAreTwoDocuments() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        for (number, id) in Self.spellings.enumerated() {
+            _ = try await hub.write(.save(["n": Self.text(number)]), to: id, of: "notes", as: .full)
+        }
+        let start = try await hub.head()
+        try await store.storage.write { try $0.database.execute(sql: "UPDATE notes SET n = n + 10") }
+        var pull = HubPull(behind: start, of: ["notes"])
+        pull.line = hub.line
+        let both = try await hub.pull(pull, as: .full).changes
+        #expect(both.map { Array($0.document.id.utf8) } == Self.spellings.map { Array($0.utf8) })
+        for (number, id) in Self.spellings.enumerated() {
+            pull.document = id
+            let change = try #require(try await hub.pull(pull, as: .full).changes.first)
+            guard case .save(let values) = change.operation else { continue }
+            #expect(values.texts["n"] == "\(number + 10)")
+        }
+        await #expect(throws: HubError.self, "another spelling of a collection's name") {
+            for name in Self.spellings {
+                _ = try await hub.write(.save([:]), to: "1", of: name, as: .full)
+            }
+        }
+    }
+
+    // MARK: Waiting
+
+    @Test func anAlarmThatGoesOffAtOnceWakes() async throws {
+        let tail = HubTail(head: 0)
+        let scope = HubScope("notes", .full)
+        await withTaskGroup(of: Int64.self) { group in
+            for _ in 0..<2_000 {
+                group.addTask { await tail.wait(behind: 0, in: scope, for: .nanoseconds(1)) }
+            }
+            for await position in group { #expect(position == 0) }
+        }
+        #expect(tail.waiterCount == 0)
+    }
+
+    @Test func whatCannotBeReadIsTriedAgain() async throws {
+        let tail = HubTail(head: 0)
+        var reads = 0
+        await StoreHub.follow(tail, retryingAfter: .milliseconds(1)) { position in
+            reads += 1
+            if reads < 3 { throw StorageError(.busy, "Not now.", remedy: "Wait.") }
+            return ([], position + 5, position + 5)
+        }
+        #expect(reads == 3 && tail.end == 5)
+        await StoreHub.follow(tail) { _ in throw StorageError.closed() }
+        #expect(tail.end == 5)
+    }
+
+    /// What was committed while a hub begins is among what it reads.
+    @Test func aHubThatBeginsAmongCommitsMissesNone() async throws {
+        let store = try TemporaryStore()
+        let storage = store.storage
+        let first = try await StoreHub(storage)
+        _ = try await first.write(.save(["n": Self.text(0)]), to: "1", of: "notes", as: .full)
+        for round in 1...20 {
+            async let written = first.write(.save(["n": Self.text(round)]), to: "1", of: "notes", as: .full)
+            let hub = try await StoreHub(storage)
+            let position = try await written.position
+            while hub.tail.end < position { try await Task.sleep(for: .milliseconds(1)) }
+        }
+    }
+}
+
+extension SyncPage {
+    /// Of the fields of its documents.
+    var byteCount: Int {
+        changes.reduce(0) { total, change in
+            switch change.operation {
+            case .save(let values), .patch(let values):
+                values.texts.reduce(total) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+            case .delete: total
+            }
+        }
+    }
+}
