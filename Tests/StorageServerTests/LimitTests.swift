@@ -28,6 +28,47 @@
             }
         }
 
+        @Test func bodiesOfAllRequestsAreLimited() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.bodyBytesAtOnce = 1_000
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                let large = #"{"t":"\#(String(repeating: "x", count: 1_000))"}"#
+                for _ in 0..<3 {
+                    let answer = try await hub.send(.PUT, path, token: token, body: large)
+                    #expect(answer.status == 503 && answer.code == "unavailable")
+                    #expect(answer.headers.contains(name: "Retry-After"))
+                    let small = #"{"t":"\#(String(repeating: "x", count: 900))"}"#
+                    #expect(try await hub.send(.PUT, path, token: token, body: small).status < 300, "all is free again")
+                }
+            }
+        }
+
+        /// Who may not ask costs no more than the asking.
+        @Test func accessIsCheckedBeforeTheBody() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token("none", [])
+                for (method, path) in [
+                    (.POST, "/v1/collections/notes/query"), (.PUT, path), (.PATCH, path),
+                ] as [(HTTPMethod, String)] {
+                    let answer = try await hub.send(method, path, token: token, body: "no JSON")
+                    #expect(answer.status == 403 && answer.code == "forbidden", "\(method)")
+                }
+            }
+        }
+
+        @Test func queriesHaveSoManyParts() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                let orders = Array(repeating: #"{"field":"a"}"#, count: 300_000).joined(separator: ",")
+                let start = ContinuousClock.now
+                let answer = try await hub.send(
+                    .POST, "/v1/collections/notes/query", token: token, body: "{\"orders\":[\(orders)]}")
+                #expect(answer.status == 400 && answer.body.contains("more than 100 orders"))
+                #expect(ContinuousClock.now - start < .seconds(20))
+            }
+        }
+
         @Test func requestsAndStreamsOfATokenAreLimited() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.requestsPerSecond = 0.01

@@ -53,6 +53,69 @@
             }
         }
 
+        /// Also where a page's worth of changes concerns others.
+        @Test func aStreamEndsWhenAllIsSent() async throws {
+            try await ServedHub.run { hub in
+                let token = try await hub.token()
+                try await put(hub, 0, 1, token)
+                let one = try await hub.token("one", [HubGrant(entity: "notes", condition: "n = 1")])
+                var first = try await hub.events("/v1/changes?collection=notes&follow=false", token: one)
+                let id = try #require(try await first.next()?.id)
+                for number in 1...9 { try await put(hub, number, 2, token) }
+                try await put(hub, 10, 1, token)
+                var events = try await hub.events(
+                    "/v1/changes?collection=notes&follow=false&limit=2", token: one, headers: ["Last-Event-ID": id])
+                var ids: [String] = []
+                while let event = try await events.next(), event.name == "page" {
+                    ids += try event.page.page.changes.map(\.document.id)
+                }
+                #expect(ids == ["10"])
+            }
+        }
+
+        /// A stream lives long, and its first page has a whole collection.
+        @Test func aFirstPageGoesWhenItIsSent() async throws {
+            try await ServedHub.run { hub in
+                _ = try await hub.token()
+                let token = try #require(try await hub.tokens.all().first)
+                let store = try await StoreHub(hub.storage)
+                let stream = try await ChangeStream(
+                    store, HubChangesQuery(HubPull(behind: 0, of: ["notes"])), .full, token, hub.tokens)
+                var events = stream.makeAsyncIterator()
+                #expect(stream.hasFirstPage)
+                #expect(try await events.next() != nil)
+                #expect(!stream.hasFirstPage)
+                store.stop()
+            }
+        }
+
+        /// What comes after the revocation isn't sent, though it was asked for before.
+        @Test func nothingIsSentBehindARevocation() async throws {
+            try await ServedHub.run { hub in
+                let (token, full) = (try await hub.token(), try await hub.token("bob", administers: true))
+                let id = try #require(try await hub.tokens.all().first { $0.name == "anna" }?.id)
+                var events = try await hub.events("/v1/changes?collection=notes", token: token)
+                #expect(try await events.next()?.name == "page")
+                try await put(hub, 1, 1, full)
+                #expect(try await events.next()?.name == "page")
+                let page = try HubPage(
+                    json: try await hub.send(.GET, "/v1/changes?collection=notes", token: full).body.utf8)
+                var pull = HubPull(behind: page.page.end, of: ["notes"])
+                (pull.line, pull.wait) = (page.line, .seconds(20))
+                let path = "/v1/changes?\(HubChangesQuery(pull).items.text)"
+                async let waiting = hub.send(.GET, path, token: token)
+                while try await !hub.send(.GET, "/v1/status", token: full).body.contains(#""waiting":2"#) {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                try await hub.tokens.revoke(id)
+                try await put(hub, 2, 1, full)
+                #expect(try await waiting.code == "unauthorized")
+                let last = try #require(try await events.next())
+                #expect(last.name == "problem" && last.data.contains("unauthorized"))
+                #expect(try await events.next() == nil)
+            }
+        }
+
         @Test func aWaitingPullIsAnsweredByAChange() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()

@@ -154,6 +154,13 @@ extension HubTokens {
         }
     }
 
+    /// - Throws: ``HubProblem`` where a token that was accepted before isn't any more.
+    func check(_ token: HubToken) async throws {
+        guard try await isValid(token) else {
+            throw HubProblem(.unauthorized, "The token has expired, or was revoked.")
+        }
+    }
+
     /// Whether a token that was accepted before still is.
     func isValid(_ token: HubToken, now: Date = Date()) async throws -> Bool {
         try await queue.read { db in

@@ -1,6 +1,7 @@
 #if STORAGE_SERVER
     internal import StorageCore
     internal import StorageSync
+    internal import Synchronization
 
     /// The changes of a hub as server-sent events, each made when the one before it was taken: a client that reads slowly gets
     /// fewer events with composed changes, and nothing is kept for it.
@@ -42,20 +43,47 @@
         private let access: HubAccess
         private let token: HubToken
         private let tokens: HubTokens
-        private let first: SyncPage
+        /// Until it is sent: a stream lives long, and a first page is large.
+        private let first: FirstPage
 
         /// - Throws: What ``StoreHub/pull(_:as:)`` throws for the first page.
         init(_ hub: StoreHub, _ query: HubChangesQuery, _ request: HubRequest, _ tokens: HubTokens) async throws {
+            try await self.init(hub, query, request.access, request.token, tokens)
+        }
+
+        init(
+            _ hub: StoreHub, _ query: HubChangesQuery, _ access: HubAccess, _ token: HubToken, _ tokens: HubTokens
+        ) async throws {
             self.hub = hub
             self.query = query
             self.tokens = tokens
-            (access, token) = (request.access, request.token)
+            (self.access, self.token) = (access, token)
             var pull = query.pull
             pull.wait = .zero
-            first = try await hub.pull(pull, as: access)
+            first = FirstPage(try await hub.pull(pull, as: access))
         }
 
+        /// - Precondition: It is the only one.
         func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+
+        /// Isolation: `Sendable`, the page behind a mutex.
+        private final class FirstPage: Sendable {
+            private let page: Mutex<SyncPage?>
+
+            init(_ page: SyncPage) { self.page = Mutex(page) }
+
+            var isThere: Bool { page.withLock { $0 != nil } }
+
+            func take() -> SyncPage? {
+                page.withLock { page in
+                    defer { page = nil }
+                    return page
+                }
+            }
+        }
+
+        /// Whether the first page is still in memory.
+        var hasFirstPage: Bool { first.isThere }
 
         struct Iterator: AsyncIteratorProtocol {
             private enum State {
@@ -73,8 +101,9 @@
                 switch state {
                 case .ended: return nil
                 case .begun:
-                    state = .behind(stream.first.end)
-                    return stream.event(stream.first)
+                    guard let page = stream.first.take() else { return nil }
+                    state = .behind(page.end)
+                    return stream.event(page)
                 case .behind(let position):
                     do {
                         return try await next(behind: position)
@@ -88,16 +117,15 @@
             }
 
             private mutating func next(behind position: Int64) async throws -> [UInt8] {
-                guard try await stream.tokens.isValid(stream.token) else {
-                    throw HubProblem(.unauthorized, "The token has expired, or was revoked.")
-                }
                 var pull = stream.query.pull
                 (pull.line, pull.position) = (stream.hub.line, position)
                 pull.wait = stream.query.follows ? ChangeStream.silence : .zero
                 let page = try await stream.hub.pull(pull, as: stream.access)
+                // What it had to wait for isn't for a token that has ended meanwhile.
+                try await stream.tokens.check(stream.token)
                 state = .behind(page.end)
                 if !page.changes.isEmpty { return stream.event(page) }
-                if !stream.query.follows || stream.hub.isStopped {
+                if stream.hub.isStopped || !stream.query.follows && page.end == position {
                     state = .ended
                     return ChangeStream.event("end", Array("{}".utf8))
                 }

@@ -54,7 +54,7 @@
                 headers[.retryAfter] = String(seconds)
             }
             // What a request sent is still on its way, so the connection can't be used for another.
-            if [408, 413].contains(problem.status) { headers[.connection] = "close" }
+            if [408, 413, 503].contains(problem.status) { headers[.connection] = "close" }
         }
 
         init(json: [UInt8], status: HTTPResponse.Status = .ok, type: String = "application/json") {

@@ -11,6 +11,8 @@
         let token: HubToken
         let access: HubAccess
         let limits: HubLimits
+        /// Of the bytes of all bodies.
+        let memory: BodyMemory.Share
 
         /// The names and values behind the path.
         /// - Throws: ``QueryItems/Malformed``.
@@ -18,7 +20,8 @@
 
         /// Reads the body as JSON.
         ///
-        /// - Throws: ``HubProblem`` for another media type, too many bytes and too much time; ``JSONReader/Malformed``.
+        /// - Throws: ``HubProblem`` for another media type, too many bytes, here or in all, and too much time;
+        ///   ``JSONReader/Malformed``.
         func message<Message: HubMessage & Sendable>(
             _ type: Message.Type, types: Set<String> = ["application/json"]
         ) async throws -> Message { try Message(json: try await body(types: types)) }
@@ -32,15 +35,20 @@
             guard encoding == "identity" else {
                 throw HubProblem(.unsupportedMediaType, "Send the body without a content encoding.")
             }
-            let (request, limits) = (request, limits)
+            let (request, limits, memory) = (request, limits, memory)
             return try await withThrowingTaskGroup(of: [UInt8].self) { group in
                 group.addTask {
-                    do {
-                        let buffer = try await request.body.collect(upTo: limits.bodyBytes)
-                        return Array(buffer.readableBytesView)
-                    } catch is NIOTooManyBytesError {
-                        throw HubProblem(.tooLarge, "A body has up to \(limits.bodyBytes) bytes here.")
+                    var bytes: [UInt8] = []
+                    for try await part in request.body {
+                        guard bytes.count + part.readableBytes <= limits.bodyBytes else {
+                            throw HubProblem(.tooLarge, "A body has up to \(limits.bodyBytes) bytes here.")
+                        }
+                        guard memory.take(part.readableBytes) else {
+                            throw HubProblem(.unavailable, "The hub has too much to read now. Try again later.")
+                        }
+                        bytes += part.readableBytesView
                     }
+                    return bytes
                 }
                 group.addTask {
                     try await Task.sleep(for: .seconds(limits.bodySeconds))

@@ -59,6 +59,7 @@
             if isWaiting, !streams.begin(request.token.id) { throw RateLimited(seconds: 5) }
             defer { if isWaiting { streams.end(request.token.id) } }
             let page = try await hub.pull(pull, as: request.access)
+            if isWaiting { try await tokens.check(request.token) }
             return Response(json: HubPage(line: hub.line, page: page).json)
         }
 

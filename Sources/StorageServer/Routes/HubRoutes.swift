@@ -22,6 +22,7 @@
         let tokens: HubTokens
         let limits: HubLimits
         let streams: StreamCounter
+        let memory: BodyMemory
         private let rates: RateLimiter
         private let origins: Set<String>
         private let hosts: Set<String>
@@ -35,13 +36,16 @@
             _ storage: Storage, tokens: HubTokens, origins: Set<String> = [], hosts: Set<String> = [],
             limits: HubLimits = HubLimits(), logger: Logger = Logger(label: "storagekit.hub")
         ) async throws {
-            hub = try await StoreHub(storage)
+            var kept = StoreHub.Limits()
+            (kept.producers, kept.keys) = (limits.producersPerToken, limits.keysPerToken)
+            hub = try await StoreHub(storage, limits: kept)
             self.tokens = tokens
             self.limits = limits
             self.origins = origins
             self.hosts = Set(hosts.map { $0.lowercased() })
             self.logger = logger
             streams = StreamCounter(limit: limits.streamsPerToken)
+            memory = BodyMemory(limit: limits.bodyBytesAtOnce)
             rates = RateLimiter(perSecond: limits.requestsPerSecond, burst: limits.requestBurst)
         }
 
@@ -119,8 +123,10 @@
             guard let holder else { return try await publicAnswer(route) }
             if let seconds = rates.take(holder.id) { throw RateLimited(seconds: seconds) }
             let access = try holder.access()
+            let memory = BodyMemory.Share(of: memory)
+            defer { memory.end() }
             return try await answer(
-                HubRequest(request: request, token: holder, access: access, limits: limits), route)
+                HubRequest(request: request, token: holder, access: access, limits: limits, memory: memory), route)
         }
 
         private func answer(_ request: HubRequest, _ route: HubRoute) async throws -> Response {

@@ -1,0 +1,46 @@
+#if STORAGE_SERVER
+    internal import Synchronization
+
+    /// How many bytes of bodies are being received, or answered, in this process.
+    ///
+    /// Isolation: `Sendable`, its state behind a mutex.
+    final class BodyMemory: Sendable {
+        private let limit: Int
+        private let count = Mutex(0)
+
+        init(limit: Int) { self.limit = limit }
+
+        var total: Int { count.withLock { $0 } }
+
+        private func take(_ bytes: Int) -> Bool {
+            count.withLock { count in
+                guard count + bytes <= limit else { return false }
+                count += bytes
+                return true
+            }
+        }
+
+        /// What one request has of it, until it is ended.
+        final class Share: Sendable {
+            private let memory: BodyMemory
+            private let taken = Mutex(0)
+
+            init(of memory: BodyMemory) { self.memory = memory }
+
+            /// - Returns: Whether there is room for so many bytes more.
+            func take(_ bytes: Int) -> Bool {
+                guard memory.take(bytes) else { return false }
+                taken.withLock { $0 += bytes }
+                return true
+            }
+
+            func end() {
+                let bytes = taken.withLock { taken in
+                    defer { taken = 0 }
+                    return taken
+                }
+                memory.count.withLock { $0 -= bytes }
+            }
+        }
+    }
+#endif
