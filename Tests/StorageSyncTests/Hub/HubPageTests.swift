@@ -136,18 +136,6 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func anAlarmThatGoesOffAtOnceWakes() async throws {
-        let tail = HubTail(head: 0)
-        let scope = HubScope("notes", .full)
-        await withTaskGroup(of: Int64.self) { group in
-            for _ in 0..<2_000 {
-                group.addTask { await tail.wait(behind: 0, in: scope, for: .nanoseconds(1)) }
-            }
-            for await position in group { #expect(position == 0) }
-        }
-        #expect(tail.waiterCount == 0)
-    }
-
     @Test func whatCannotBeReadIsTriedAgain() async throws {
         let tail = HubTail(head: 0)
         var reads = 0
