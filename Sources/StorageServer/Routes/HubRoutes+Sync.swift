@@ -8,6 +8,8 @@
     /// Sessions of producers, and changes.
     extension HubRoutes {
         func hello(_ request: HubRequest) async throws -> Response {
+            // A session is for sending or receiving, and each producer is a row of the store.
+            guard request.access.grants.contains(where: { $0.reads || $0.writes }) else { throw HubError.forbidden }
             let hello = try await request.message(HubHello.self)
             let producer = try producer(hello.producer, request)
             return Response(
@@ -56,25 +58,18 @@
         /// One page, as JSON.
         private func page(_ pull: HubPull, _ request: HubRequest) async throws -> Response {
             let isWaiting = pull.wait > .zero
-            if isWaiting, !streams.begin(request.token.id) { throw RateLimited(seconds: 5) }
-            defer { if isWaiting { streams.end(request.token.id) } }
+            let slot = isWaiting ? streams.begin(request.token.id) : nil
+            if isWaiting, slot == nil { throw RateLimited(seconds: 5) }
+            defer { slot?.end() }
             let page = try await hub.pull(pull, as: request.access)
             if isWaiting { try await tokens.check(request.token) }
             return Response(json: HubPage(line: hub.line, page: page).json)
         }
 
         private func stream(_ query: HubChangesQuery, _ request: HubRequest) async throws -> Response {
-            guard streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
-            let stream: ChangeStream
-            do {
-                // What is wrong with the request is answered by a status, and not in the stream.
-                stream = try await ChangeStream(hub, query, request, tokens)
-            } catch {
-                streams.end(request.token.id)
-                throw error
-            }
-            let streams = streams
-            let id = request.token.id
+            guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
+            // What is wrong with the request is answered by a status, and not in the stream.
+            let stream = try await ChangeStream(hub, query, request, tokens)
             return Response(
                 status: .ok,
                 headers: [
@@ -83,7 +78,8 @@
                     HTTPField.Name("X-Accel-Buffering")!: "no",
                 ],
                 body: ResponseBody { writer in
-                    defer { streams.end(id) }
+                    // Not before this: `HEAD`, and a client that is gone already, drop the body and the slot with it.
+                    defer { slot.end() }
                     for try await event in stream { try await writer.write(ByteBuffer(bytes: event)) }
                     try await writer.finish(nil)
                 })

@@ -12,20 +12,43 @@
 
         var total: Int { counts.withLock { $0.values.reduce(0, +) } }
 
-        /// - Returns: Whether there may be one more; who begins it ends it.
-        func begin(_ token: String) -> Bool {
+        /// - Returns: The place of one more; nil where there may be none.
+        func begin(_ token: String) -> Slot? {
             counts.withLock { counts in
-                guard counts[token, default: 0] < limit else { return false }
+                guard counts[token, default: 0] < limit else { return nil }
                 counts[token, default: 0] += 1
-                return true
+                return Slot(self, token)
             }
         }
 
-        func end(_ token: String) {
+        private func end(_ token: String) {
             counts.withLock { counts in
                 let count = counts[token, default: 0] - 1
                 counts[token] = count > 0 ? count : nil
             }
+        }
+
+        /// The place of a stream among those of its token. It is free again when it is ended, and at the latest when nobody has it any
+        /// more: an answer whose body is never begun ends nothing by itself.
+        final class Slot: Sendable {
+            private let counter: StreamCounter
+            private let token: String
+            private let hasEnded = Mutex(false)
+
+            fileprivate init(_ counter: StreamCounter, _ token: String) {
+                self.counter = counter
+                self.token = token
+            }
+
+            func end() {
+                let isFirst = hasEnded.withLock { hasEnded in
+                    defer { hasEnded = true }
+                    return !hasEnded
+                }
+                if isFirst { counter.end(token) }
+            }
+
+            deinit { end() }
         }
     }
 #endif

@@ -16,12 +16,19 @@
     struct ServedHub: Sendable {
         let storage: Storage
         let tokens: HubTokens
-        let url: String
+        let port: Int
+        var url: String { "http://127.0.0.1:\(port)" }
         let group: ServiceGroup
+
+        fileprivate static var silence: Logger {
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            return logger
+        }
 
         /// Serves while the body runs, and shuts down gracefully afterwards.
         static func run(
-            _ configuration: HubServerConfiguration = HubServerConfiguration(),
+            _ configuration: HubServerConfiguration = HubServerConfiguration(), logger: Logger = Self.silence,
             _ body: @escaping @Sendable (ServedHub) async throws -> Void
         ) async throws {
             let store = try TemporaryStore()
@@ -29,8 +36,6 @@
             var configuration = configuration
             configuration.port = 0
             let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-            var logger = Logger(label: "test")
-            logger.logLevel = .critical
             let server = try await HubServer(
                 store.storage, tokens: tokens, configuration: configuration, logger: logger,
                 onRunning: { continuation.yield($0) })
@@ -42,8 +47,7 @@
                 tasks.addTask { try await group.run() }
                 var iterator = ports.makeAsyncIterator()
                 let port = try #require(await iterator.next())
-                let hub = ServedHub(
-                    storage: store.storage, tokens: tokens, url: "http://127.0.0.1:\(port)", group: group)
+                let hub = ServedHub(storage: store.storage, tokens: tokens, port: port, group: group)
                 do { try await body(hub) } catch {
                     await group.triggerGracefulShutdown()
                     throw error

@@ -1,0 +1,141 @@
+#if STORAGE_SERVER
+    import Foundation
+    import NIOCore
+    import NIOHTTP1
+    import NIOPosix
+    import StorageCore
+    import Testing
+
+    @testable import StorageServer
+    @testable import StorageSync
+
+    /// Connections that don't behave, byte by byte.
+    @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+        private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+        private func connect(_ hub: ServedHub) async throws -> Connection {
+            try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: hub.port) { channel in
+                    channel.eventLoop.makeCompletedFuture { try Connection(wrappingChannelSynchronously: channel) }
+                }
+        }
+
+        /// Sends some bytes, and reads until the server closes the connection, or until a text has come.
+        private func exchange(_ connection: Connection, _ text: String, until end: String? = nil) async throws -> String
+        {
+            try await connection.executeThenClose { inbound, outbound in
+                try await outbound.write(ByteBuffer(string: text))
+                return try await read(inbound, until: end)
+            }
+        }
+
+        private func read(
+            _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, until end: String?
+        ) async throws -> String {
+            var found = ""
+            for try await part in inbound {
+                found += String(buffer: part)
+                if let end, found.contains(end) { break }
+            }
+            return found
+        }
+
+        private let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+        @Test func connectionsAreLimited() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.connections = 1
+            try await ServedHub.run(configuration) { hub in
+                let first = try await connect(hub)
+                let second = try await first.executeThenClose { inbound, outbound in
+                    var parts = inbound.makeAsyncIterator()
+                    try await outbound.write(ByteBuffer(string: health))
+                    _ = try await parts.next()
+                    let second = try await connect(hub)
+                    let answer = Task { try await exchange(second, health, until: "ok") }
+                    // It would be answered meanwhile.
+                    for _ in 0..<200 {
+                        try await outbound.write(ByteBuffer(string: health))
+                        #expect(String(buffer: try #require(try await parts.next())).contains("200 OK"))
+                    }
+                    #expect(second.channel.isActive)
+                    return answer
+                }
+                #expect(try await second.value.contains("200 OK"))
+            }
+        }
+
+        @Test func aSlowBodyIsGivenUp() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.bodySeconds = 1
+            configuration.limits.idleSeconds = 2
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                let head =
+                    "PUT /v1/collections/notes/documents/1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+                let answer = try await exchange(try await connect(hub), head)
+                #expect(answer.contains("408") && answer.contains("timed-out"), "\(answer)")
+                #expect(answer.lowercased().contains("connection: close"))
+            }
+        }
+
+        @Test func connectionsThatSayNothingAreClosed() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.idleSeconds = 1
+            try await ServedHub.run(configuration) { hub in
+                async let silent = exchange(try await connect(hub), "")
+                async let halfway = exchange(try await connect(hub), "GET /health HTTP/1.1\r\nHost: local")
+                async let answered = exchange(try await connect(hub), health)
+                #expect(try await silent.isEmpty)
+                _ = try await halfway
+                #expect(try await answered.contains("200 OK"))
+                // Something is said on a stream, so it isn't closed.
+                var events = try await hub.events("/v1/changes?collection=notes", token: try await hub.token())
+                #expect(try await events.next() != nil)
+            }
+        }
+
+        /// `HEAD`, and clients that are gone before the stream begins, take no place among the token's streams.
+        @Test func onlyStreamsTakePlaces() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.streamsPerToken = 1
+            configuration.limits.requestBurst = 10_000
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                let path = "/v1/changes?collection=notes"
+                for _ in 0..<3 {
+                    let head = try await hub.send(.HEAD, path, token: token, headers: ["Accept": "text/event-stream"])
+                    #expect(head.status == 200 && head.body.isEmpty)
+                    #expect(head.headers.first(name: "Content-Type") == "text/event-stream")
+                }
+                var events = try await hub.events(path, token: token)
+                #expect(try await events.next() != nil)
+                let second = try await hub.send(.HEAD, path, token: token, headers: ["Accept": "text/event-stream"])
+                #expect(second.status == 429)
+            }
+            configuration.limits.streamsPerToken = 20
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                let request =
+                    "GET /v1/changes?collection=notes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Accept: text/event-stream\r\n\r\n"
+                for _ in 0..<20 {
+                    let connection = try await connect(hub)
+                    try await connection.executeThenClose { _, outbound in
+                        try await outbound.write(ByteBuffer(string: request))
+                    }
+                }
+                // A stream finds out that its client has gone when it has something to say.
+                let administrator = try await hub.token("ops", administers: true)
+                var (open, number) = ("", 0)
+                repeat {
+                    number += 1
+                    _ = try await hub.send(
+                        .PUT, "/v1/collections/notes/documents/1", token: token, body: #"{"n":\#(number)}"#)
+                    open = try await hub.send(.GET, "/v1/status", token: administrator).body
+                } while !open.contains(#""streams":0"#)
+            }
+        }
+    }
+#endif
