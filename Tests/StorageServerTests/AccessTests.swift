@@ -1,6 +1,8 @@
 #if STORAGE_SERVER
     import Foundation
+    import GRDB
     import NIOHTTP1
+    import StorageKit
     import Testing
 
     @testable import StorageServer
@@ -49,12 +51,16 @@
                     (writer, .GET, path, nil), (writer, .GET, "/v1/collections/notes/documents", nil),
                     (writer, .POST, "/v1/collections/notes/query", "{}"),
                     (writer, .GET, "/v1/changes?collection=notes", nil), (none, .GET, path, nil),
-                    (none, .PUT, path, "{}"),
+                    (none, .PUT, path, "{}"), (none, .POST, "/v1/sync/hello", #"{"producer":"p","epoch":1}"#),
                 ]
                 for (token, method, path, body) in requests {
                     let answer = try await hub.send(method, path, token: token, body: body)
                     #expect(answer.status == 403 && answer.code == "forbidden", "\(method) \(path) \(answer.body)")
                 }
+                let producers = try await hub.storage.engine.read { db in
+                    try Int.fetchOne(db, sql: "SELECT count(*) FROM hub_producers")
+                }
+                #expect(producers == 0, "who may do nothing leaves nothing behind")
                 let both = try await hub.send(.GET, "/v1/changes?collection=secrets&collection=notes", token: reader)
                 let page = try HubPage(json: both.body.utf8).page
                 #expect(Set(page.changes.map(\.document.entity)) == ["notes"])
@@ -67,7 +73,8 @@
             }
         }
 
-        /// Neither answers nor statuses, counts, orders or positions of pages say what is there beside one's own.
+        /// Neither answers nor statuses, counts and orders say what is there beside one's own. Positions do say how much was written: they
+        /// are those of the whole log, so that followers agree on them.
         @Test func conditionsLeakNothing() async throws {
             try await ServedHub.run { hub in
                 let full = try await hub.token()
@@ -115,6 +122,27 @@
                     try HubDocuments(json: all.body.utf8).documents.map { $0.fields["tenant"] } == [
                         #""acme""#, #""acme""#, #""other""#,
                     ])
+            }
+        }
+
+        @Test func administrationIsAGrantOfItsOwn() async throws {
+            try await ServedHub.run { hub in
+                let administrator = try await hub.token("ops", [], administers: true)
+                var events = try await hub.events("/v1/changes?collection=notes", token: try await hub.token())
+                #expect(try await events.next() != nil)
+                let status = try await hub.send(.GET, "/v1/status", token: administrator)
+                #expect(status.status == 200 && status.body.contains(#""streams":1"#), "\(status.body)")
+                #expect(try await hub.send(.GET, path, token: administrator).status == 403, "it reads no documents")
+            }
+        }
+
+        @Test func aStoreThatCannotBeReadIsNotHealthy() async throws {
+            try await ServedHub.run { hub in
+                #expect(try await hub.send(.GET, "/health", token: nil).status == 200)
+                try await hub.storage.close()
+                let health = try await hub.send(.GET, "/health", token: nil)
+                #expect(health.status == 503 && health.code == "unavailable")
+                #expect(health.headers.first(name: "Retry-After") != nil)
             }
         }
 

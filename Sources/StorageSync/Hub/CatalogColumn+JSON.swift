@@ -24,6 +24,35 @@ extension CatalogColumn {
         }
     }
 
+    /// A value as conditions compare it: what the document shows, also where the column keeps that as bytes or as JSON. An object or an
+    /// array is bytes, which are neither a text nor a number.
+    func compared(_ value: StorageValue) -> StorageValue {
+        guard isComparedOtherwise(value), let json = json(of: value), var reader = try? JSONReader(json.utf8),
+            let json = try? reader.text()
+        else { return value }
+        return switch ImportedKind(json: json) {
+        case .text: (try? JSONText.string(json)).map { .text($0) } ?? value
+        case .boolean: .integer(json == "true" ? 1 : 0)
+        case .integer: Int64(json).map { .integer($0) } ?? value
+        case .real: json == DocumentFields.null ? .null : Double(json).map { .real($0) } ?? value
+        case .json, .blob: .blob(Data(json.utf8))
+        }
+    }
+
+    private func isComparedOtherwise(_ value: StorageValue) -> Bool {
+        switch value {
+        case .blob: true
+        case .text: isImported && type == ImportedKind.json.rawValue
+        case .null, .integer, .real: false
+        }
+    }
+
+    /// SQL for whether ``compared(_:)`` may make another value of a row's.
+    var isComparedOtherwiseSQL: String {
+        let kinds = isImported && type == ImportedKind.json.rawValue ? "'blob', 'text'" : "'blob'"
+        return "typeof(\(quoted(stored))) IN (\(kinds))"
+    }
+
     /// The value that a JSON text stands for.
     ///
     /// - Throws: ``HubError/invalid(_:)`` where the column doesn't take it.

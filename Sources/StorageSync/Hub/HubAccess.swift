@@ -41,6 +41,14 @@ package struct HubAccess: Sendable, Hashable {
     package func mayRead(_ entity: String) -> Bool { grant(entity)?.reads ?? false }
     package func mayWrite(_ entity: String) -> Bool { grant(entity)?.writes ?? false }
 
+    /// What a client is told of an error that a write of its own has led to: where it sees some rows only, not what a constraint says,
+    /// which may tell of others.
+    func reason(_ error: StorageError) -> String {
+        let isOfTheSchema = [.conflict, .database].contains(error.code)
+        guard isOfTheSchema, grants.contains(where: { $0.condition != nil }) else { return error.message }
+        return "The store doesn't take it: a rule of its schema is against it."
+    }
+
     /// A producer's id as the hub knows it.
     package func producer(_ name: String) -> ProducerID {
         ProducerID(namespace.isEmpty ? name : "\(namespace)/\(name)")

@@ -56,7 +56,7 @@ final class HubPushes: Sendable {
                 // One of them has ended the transaction for all: each by itself.
                 for job in jobs { await applyAlone(job) }
             } catch {
-                for job in jobs { job.continuation.resume(throwing: Self.failure(error)) }
+                for job in jobs { job.continuation.resume(throwing: Self.failure(error, of: job)) }
             }
         }
     }
@@ -87,7 +87,7 @@ final class HubPushes: Sendable {
         do {
             for outcome in try await apply([job]) { job.continuation.resume(with: outcome) }
         } catch {
-            job.continuation.resume(throwing: Self.failure(error))
+            job.continuation.resume(throwing: Self.failure(error, of: job))
         }
     }
 
@@ -104,9 +104,9 @@ final class HubPushes: Sendable {
     }
 
     /// A batch that ends its own transaction is refused: its writes are sent one by one then.
-    private static func failure(_ error: any Error) -> SyncFailure {
+    private static func failure(_ error: any Error, of job: Job) -> SyncFailure {
         guard let error = error as? StorageError, !error.isOfTheStore else { return .retryable(afterMicroseconds: nil) }
-        return .refused(.invalid(error.message))
+        return .refused(.invalid(job.access.reason(error)))
     }
 }
 

@@ -65,17 +65,34 @@ final class HubScope: Sendable {
                     columns: columns, evaluator: try? PredicateEvaluator(condition, columns: table.evaluatedColumns))
                 evaluators[table.name] = known
             }
-            return known?.evaluator?.evaluate([row.key] + row.values) ?? false
+            let values = zip(columns, [row.key] + row.values).map { $0.compared($1) }
+            return known?.evaluator?.evaluate(values) ?? false
         }
     }
 
-    /// The condition of an entity as SQL that stands behind `WHERE`, with its values; nil where no row meets it.
-    func condition(in table: HubTable) -> PredicateSQL? {
-        let own = access.grant(table.name)?.condition ?? .constant(true)
-        let named = document.map { id in
-            table.key(of: id).map { RowPredicate.comparison(column: table.key.name, .equal, .value($0)) }
-                ?? .constant(false)
+    /// Whether there are rows of an entity that ``sees(_:in:)`` may not see.
+    func isLimited(in table: HubTable) -> Bool { access.grant(table.name)?.condition != nil }
+
+    /// SQL that stands behind `WHERE`, with its values, for all rows that ``sees(_:in:)`` sees; nil where there are none. Rows with a
+    /// value that isn't compared as SQLite would are among them in any case, so it is to be asked of each.
+    func candidates(in table: HubTable) -> (clause: String, values: [StorageValue])? {
+        var (clause, values) = ("1", [StorageValue]())
+        if let condition = access.grant(table.name)?.condition {
+            var columns: [String: CatalogColumn] = [:]
+            let sql = try? PredicateSQL(condition) { name in
+                let column = try table.column(name)
+                columns[name] = column
+                return quoted(column.stored)
+            }
+            guard let sql else { return nil }
+            let parts = ["(\(sql.text))"] + columns.values.map(\.isComparedOtherwiseSQL).sorted()
+            (clause, values) = ("(\(parts.joined(separator: " OR ")))", sql.values)
         }
-        return try? PredicateSQL(.all([own] + (named.map { [$0] } ?? [])), name: table.sqlName)
+        if let document {
+            guard let key = table.key(of: document) else { return nil }
+            clause += " AND \(quoted(table.key.stored)) = ?"
+            values.append(key)
+        }
+        return (clause, values)
     }
 }

@@ -50,13 +50,12 @@ struct HubTable: Sendable {
         }
     }
 
-    /// A column's name in SQL.
     /// - Throws: `invalid-name` where there is no such column.
-    func sqlName(_ column: String) throws -> String {
+    func column(_ column: String) throws -> CatalogColumn {
         guard let found = ([key] + columns).first(where: { $0.name == column }) else {
             throw StorageError(.invalidName, "There is no column \"\(column)\".", remedy: "Name a column of \(name).")
         }
-        return quoted(found.stored)
+        return found
     }
 }
 

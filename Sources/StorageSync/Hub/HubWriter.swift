@@ -69,7 +69,7 @@ struct HubWriter {
             return .rejected(error.rejection)
         } catch let error as StorageError where !error.isOfTheStore {
             // A constraint, a trigger or a limit of the store.
-            return .rejected(.invalid(error.message))
+            return .rejected(.invalid(access.reason(error)))
         }
     }
 

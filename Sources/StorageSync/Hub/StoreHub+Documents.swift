@@ -34,14 +34,9 @@ extension StoreHub {
     package func documents(
         of entity: String, behind id: String? = nil, limit: Int, as access: HubAccess
     ) async throws -> HubDocuments {
-        try await documents(of: entity, as: access) { log, table, condition in
-            let key = quoted(table.key.stored)
+        try await documents(of: entity, as: access) { log, table, scope in
             let start = id.flatMap { table.key(of: $0) }
-            let rest = start == nil ? "" : "AND \(key) > ?"
-            let values = condition.values + (start.map { [$0] } ?? []) + [.integer(Int64(limit) + 1)]
-            let found = try table.documents(
-                log, "WHERE (\(condition.text)) \(rest) ORDER BY \(key) LIMIT ?", values, bytes: Self.maximumPageBytes)
-            return (Array(found.documents.prefix(limit)), !found.isWhole || found.documents.count > limit)
+            return try table.documents(log, scope, behind: start, limit: limit, bytes: Self.maximumPageBytes)
         }
     }
 
@@ -56,17 +51,17 @@ extension StoreHub {
         do { evaluation = try QueryEvaluation(query) } catch let error as StorageError {
             throw HubError.invalid(error.message)
         }
-        return try await documents(of: entity, as: access) { log, table, condition in
-            let all = try table.documents(log, "WHERE \(condition.text)", condition.values)
+        return try await documents(of: entity, as: access) { log, table, scope in
+            let all = try table.documents(log, scope)
             let found = evaluation.select(
-                from: try all.documents.map { (document: $0, id: $0.id, json: try JSONValue(fields: $0.fields)) })
+                from: all.documents.map { (document: $0, id: $0.id, json: JSONValue(fields: $0.fields)) })
             return (found, false)
         }
     }
 
     private func documents(
         of entity: String, as access: HubAccess,
-        _ find: @escaping @Sendable (HubLog, HubTable, PredicateSQL) throws -> (documents: [HubDocument], hasMore: Bool)
+        _ find: @escaping @Sendable (HubLog, HubTable, HubScope) throws -> (documents: [HubDocument], hasMore: Bool)
     ) async throws -> HubDocuments {
         guard access.mayRead(entity) else { throw HubError.forbidden }
         let scope = HubScope(entity, access)
@@ -74,9 +69,7 @@ extension StoreHub {
         return try await storage.engine.read { db in
             let log = try HubLog(db)
             let found: (documents: [HubDocument], hasMore: Bool) =
-                if let table = log.table(entity), let condition = scope.condition(in: table) {
-                    try find(log, table, condition)
-                } else { ([], false) }
+                if let table = log.table(entity) { try find(log, table, scope) } else { ([], false) }
             return HubDocuments(
                 documents: found.documents, hasMore: found.hasMore, position: log.head, line: line)
         }
@@ -100,7 +93,7 @@ extension StoreHub {
         } catch let error as HubWriter.Rejected {
             throw HubError(error.rejection)
         } catch let error as StorageError where !error.isOfTheStore {
-            throw HubError.invalid(error.message)
+            throw HubError.invalid(access.reason(error))
         }
     }
 
@@ -157,29 +150,45 @@ extension HubError {
 }
 
 extension HubTable {
-    /// - Parameter bytes: The last document is the one that makes them more than that.
-    /// - Returns: The documents, and whether they are all.
+    /// The documents that a client sees, by id.
+    ///
+    /// - Parameters:
+    ///   - start: The key of the document before the first one.
+    ///   - bytes: The last document is the one that makes them more than that.
+    /// - Returns: The documents, and whether more follow.
     fileprivate func documents(
-        _ log: HubLog, _ clause: String, _ values: [StorageValue], bytes: Int = .max
-    ) throws -> (documents: [HubDocument], isWhole: Bool) {
-        let statement = try PreparedStatement(log.database, "\(select) \(clause)")
+        _ log: HubLog, _ scope: HubScope, behind start: StorageValue? = nil, limit: Int = .max, bytes: Int = .max
+    ) throws -> (documents: [HubDocument], hasMore: Bool) {
+        guard let candidates = scope.candidates(in: self) else { return ([], false) }
+        let name = quoted(key.stored)
+        let statement = try PreparedStatement(
+            log.database,
+            """
+            \(select) WHERE \(candidates.clause) \(start == nil ? "" : "AND \(name) > ?") ORDER BY \(name) LIMIT ?
+            """)
+        // Of the candidates, not all may be visible.
+        let rows = scope.isLimited(in: self) || limit == .max ? -1 : Int64(limit) + 1
+        let values = candidates.values + (start.map { [$0] } ?? []) + [.integer(rows)]
         for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
         var documents: [HubDocument] = []
         var count = 0
         while try statement.step() {
-            guard count <= bytes else { return (documents, false) }
             let (position, row) = row(statement)
-            guard let id = id(of: row.key) else { continue }
+            guard scope.sees(row, in: self), let id = id(of: row.key) else { continue }
+            guard documents.count < limit, count <= bytes else { return (documents, true) }
             let fields = fields(of: row).values
             count = fields.reduce(count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
             documents.append(HubDocument(id: id, version: position, fields: fields))
         }
-        return (documents, true)
+        return (documents, false)
     }
 }
 
 extension JSONValue {
-    fileprivate init(fields: [String: String]) throws {
-        self = try StorageJSON.value(JSONValue.self, of: .text(DocumentFields(fields).json))
+    /// A field with a number that is too large to compute with is like one that is missing.
+    fileprivate init(fields: [String: String]) {
+        self =
+            (try? StorageJSON.value(JSONValue.self, of: .text(DocumentFields(fields).json)))
+            ?? .object(fields.compactMapValues { try? StorageJSON.value(JSONValue.self, of: .text($0)) })
     }
 }

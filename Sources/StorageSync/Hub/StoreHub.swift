@@ -225,18 +225,26 @@ extension StoreHub {
     ) throws -> Page {
         var found: [(position: Int64, table: HubTable, key: StorageValue)] = []
         for name in scope.entities {
-            guard let table = log.table(name), let condition = scope.condition(in: table) else { continue }
+            guard let table = log.table(name), let candidates = scope.candidates(in: table) else { continue }
             let select = try PreparedStatement(
                 log.database,
                 """
                 SELECT _position, \(quoted(table.key.stored)) FROM \(quoted(table.entity.stored))
-                WHERE \(condition.text) ORDER BY _position LIMIT ?
+                WHERE \(candidates.clause) ORDER BY _position LIMIT ?
                 """)
-            for (index, value) in (condition.values + [.integer(Int64(limit) + 1)]).enumerated() {
-                ExactValue(value).bind(to: select, at: Int32(index + 1))
-            }
-            while try select.step() {
-                found.append((select.integer(0), table, ExactValue(select, column: 1).value))
+            let isLimited = scope.isLimited(in: table)
+            let values = candidates.values + [.integer(isLimited ? -1 : Int64(limit) + 1)]
+            for (index, value) in values.enumerated() { ExactValue(value).bind(to: select, at: Int32(index + 1)) }
+            var count = 0
+            while count <= limit, try select.step() {
+                let key = ExactValue(select, column: 1).value
+                if isLimited {
+                    guard let row = try table.row(key, in: log.database)?.row, scope.sees(row, in: table) else {
+                        continue
+                    }
+                }
+                found.append((select.integer(0), table, key))
+                count += 1
             }
         }
         found.sort { $0.position < $1.position }

@@ -1,0 +1,155 @@
+import Foundation
+import StorageCore
+import StorageKit
+import StorageTesting
+import Testing
+
+@testable import StorageSync
+
+/// Conditions mean a document's values, whatever value its column began with.
+struct HubConditionTests {
+    private static let samples = [
+        "\"x\"", "\"draft\"", "\"1\"", "\"[1]\"", "\"\"", "1", "0", "-7", "1.5", "1e300", "1e400",
+        "12345678901234567890123", "true", "false", "[1]", "{\"a\":1}", "null",
+    ]
+
+    private static func access(_ condition: RowPredicate?) -> HubAccess {
+        HubAccess(
+            actor: "ada", namespace: "ada",
+            grants: [.init(entity: "notes", reads: true, writes: true, condition: condition)])
+    }
+
+    private static func value(_ comparison: RowPredicate.Comparison, _ value: StorageValue) -> RowPredicate {
+        .comparison(column: "v", comparison, .value(value))
+    }
+
+    private static let conditions: [RowPredicate] = [
+        value(.notEqual, .text("draft")), value(.equal, .text("draft")), .not(value(.equal, .text("draft"))),
+        .not(value(.equal, .integer(1))), value(.equal, .integer(1)), value(.less, .integer(5)),
+        value(.greater, .real(1.25)), .not(.among(column: "v", [.text("draft"), .integer(0)])),
+        .isNull(column: "v"), .not(.isNull(column: "v")), .not(.like(column: "v", pattern: "dr%")),
+    ]
+
+    /// What a value is to a condition, without any column.
+    private static func meets(_ condition: RowPredicate, _ json: String) throws -> Bool {
+        let object = try? JSONSerialization.jsonObject(with: Data("[\(json)]".utf8)) as? [Any]
+        let value: StorageValue
+        switch (json.first, object?.first) {
+        case ("n", _): value = .null
+        case ("t", _): value = .integer(1)
+        case ("f", _): value = .integer(0)
+        case ("\"", let text as String): value = .text(text)
+        case ("[", _), ("{", _): value = .blob(Data(json.utf8))
+        default: value = try Int64(json).map { .integer($0) } ?? .real(#require(Double(json)))
+        }
+        return try PredicateEvaluator(condition, columns: [EvaluatedColumn(name: "v", affinity: .blob)])
+            .evaluate([value]) ?? false
+    }
+
+    /// By id, in lists, queries, the first page, the changes behind it, and in what may be written.
+    @Test(arguments: samples.dropLast()) func aConditionMeansTheValue(first: String) async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        _ = try await hub.write(.save(["v": .text(first)]), to: "first", of: "notes", as: .full)
+        let start = try await hub.head()
+        for (number, json) in Self.samples.enumerated() {
+            _ = try await hub.write(.save(["v": .text(json)]), to: "\(number)", of: "notes", as: .full)
+        }
+        for condition in Self.conditions {
+            let access = Self.access(condition)
+            var expected: Set<String> = try Self.meets(condition, first) ? ["first"] : []
+            for (number, json) in Self.samples.enumerated() where try Self.meets(condition, json) {
+                expected.insert("\(number)")
+            }
+            let list = try await hub.documents(of: "notes", limit: 100, as: access)
+            #expect(Set(list.documents.map(\.id)) == expected && !list.hasMore, "\(condition)")
+            let query = try await hub.documents(of: "notes", matching: QueryBuilder(), as: access)
+            #expect(Set(query.documents.map(\.id)) == expected, "\(condition)")
+            let page = try await hub.pull(HubPull(behind: 0, of: ["notes"]), as: access)
+            #expect(Set(page.changes.map(\.document.id)) == expected, "\(condition)")
+            var pull = HubPull(behind: start, of: ["notes"])
+            pull.line = hub.line
+            let changes = try await hub.pull(pull, as: access).changes
+            #expect(Set(changes.map(\.document.id)) == expected.subtracting(["first"]), "\(condition)")
+            for (number, json) in Self.samples.enumerated() {
+                let isVisible = (try? await hub.document("\(number)", of: "notes", as: access)) != nil
+                #expect(isVisible == expected.contains("\(number)"), "\(condition) \(json)")
+                let save = WriteOperation.save(["v": .text(json)])
+                let isTaken = (try? await hub.write(save, to: "\(number)", of: "notes", as: access)) != nil
+                #expect(isTaken == expected.contains("\(number)"), "\(condition) \(json)")
+            }
+        }
+    }
+
+    @Test func pagesHaveAsManyVisibleDocumentsAsTheyMay() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        _ = try await hub.write(.save(["v": .text("[]")]), to: "first", of: "notes", as: .full)
+        for number in 10..<30 {
+            let value = number % 3 == 0 ? "\"draft\"" : "\"open\""
+            _ = try await hub.write(.save(["v": .text(value)]), to: "\(number)", of: "notes", as: .full)
+        }
+        let access = Self.access(Self.value(.equal, .text("open")))
+        let expected = (10..<30).filter { $0 % 3 > 0 }.map { "\($0)" }
+        var (ids, last): ([String], String?) = ([], nil)
+        repeat {
+            let page = try await hub.documents(of: "notes", behind: last, limit: 4, as: access)
+            ids += page.documents.map(\.id)
+            #expect(page.documents.count == 4 || !page.hasMore)
+            last = page.hasMore ? page.documents.last?.id : nil
+        } while last != nil
+        #expect(ids == expected)
+        var pull = HubPull(behind: 0, of: ["notes"])
+        pull.limit = 4
+        ids = []
+        while true {
+            let page = try await hub.pull(pull, as: access)
+            ids += page.changes.map(\.document.id)
+            if page.end == page.start { break }
+            (pull.position, pull.line) = (page.end, hub.line)
+        }
+        #expect(ids == expected)
+    }
+
+    /// A number that no computation takes is stored, and doesn't keep the rest from being found.
+    @Test func aNumberBeyondAllOthersIsNoObstacleToQueries() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        _ = try await hub.write(.save(["v": .text("1e400"), "w": .text("1")]), to: "1", of: "notes", as: .full)
+        _ = try await hub.write(.save(["v": .text("2"), "w": .text("1")]), to: "2", of: "notes", as: .full)
+        let found = try await hub.documents(of: "notes", matching: QueryBuilder().where("w", isEqualTo: 1), as: .full)
+        #expect(found.documents.map(\.id) == ["1", "2"] && found.documents.first?.fields["v"] == "1e400")
+        let larger = QueryBuilder().where("v", isGreaterThan: 1)
+        let twos = try await hub.documents(of: "notes", matching: larger, as: .full)
+        #expect(twos.documents.map(\.id) == ["2"])
+    }
+
+    /// What a constraint says of rows that a client doesn't see isn't for it.
+    @Test func constraintsTellNothingOfHiddenRows() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let hidden = WriteOperation.save(["owner": .text(#""bob""#), "email": .text(#""bob@example.org""#)])
+        _ = try await hub.write(hidden, to: "1", of: "accounts", as: .full)
+        try await store.storage.write { try $0.execute("CREATE UNIQUE INDEX accounts_by_email ON accounts(email)") }
+        let condition = RowPredicate.comparison(column: "owner", .equal, .value(.text("ada")))
+        let grants = [HubAccess.Grant(entity: "accounts", reads: true, writes: true, condition: condition)]
+        let ada = HubAccess(actor: "ada", namespace: "ada", grants: grants)
+        let save = WriteOperation.save(["owner": .text(#""ada""#), "email": .text(#""bob@example.org""#)])
+        var reasons: [String] = []
+        do { _ = try await hub.write(save, to: "2", of: "accounts", as: ada) } catch let error as HubError {
+            reasons.append(error.reason)
+        }
+        _ = try await hub.hello(from: ada.producer("p"), epoch: 1, as: ada)
+        let write = HubWrite(origin: 1, document: DocumentID(entity: "accounts", id: "2"), operation: save, base: 0)
+        let batch = HubBatch(
+            producer: ada.producer("p"), epoch: 1, line: hub.line, firstNumber: 1, writes: [write])
+        if case .rejected(.invalid(let reason)) = try await hub.push(batch, as: ada).first?.result {
+            reasons.append(reason)
+        }
+        #expect(reasons.count == 2)
+        for reason in reasons { #expect(!reason.contains("UNIQUE") && !reason.contains("email"), "\(reason)") }
+        do { _ = try await hub.write(save, to: "2", of: "accounts", as: .full) } catch let error as HubError {
+            #expect(error.reason.contains("email"), "who sees all is told")
+        }
+    }
+}
