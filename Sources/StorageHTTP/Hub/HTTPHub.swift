@@ -128,7 +128,7 @@
             case 404 where problem?.code == HubProblem.Code.notFound.rawValue: throw RemoteError.notFound
             case 409 where problem?.code == HubProblem.Code.sessionEnded.rawValue:
                 throw SyncFailure.sessionEnded(epoch: problem?.epoch)
-            case 400, 413, 422:
+            case 400, 413, 415, 422:
                 // What says so must be the hub: a proxy's page refuses nothing.
                 guard let problem else { break }
                 throw SyncFailure.refused(.invalid(problem.detail))

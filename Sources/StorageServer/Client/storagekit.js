@@ -177,7 +177,8 @@ export class StorageKitClient extends EventTarget {
     }
 
     /**
-     * Sends a parked write again, knowing what was received meanwhile.
+     * Sends a parked write again, knowing what was received meanwhile. An update of a document that isn't there any more is parked
+     * again: `save` makes the document anew, once the update is discarded.
      * @param {number} origin
      */
     async retry(origin) {
@@ -400,9 +401,11 @@ export class StorageKitClient extends EventTarget {
     async #failed(error, signal) {
         if (error instanceof SessionOver) return;
         this.#report(error);
-        if (error.code === "unauthorized" && (await this.#hub.renewToken())) return;
-        if (error.code === "unauthorized" || error.code === "halted") {
-            this.#setStatus({ state: error.code, online: false });
+        // A token that may do nothing at all is told so by a hello.
+        const isRefused = error.code === "unauthorized" || error.code === "forbidden";
+        if (isRefused && (await this.#hub.renewToken())) return;
+        if (isRefused || error.code === "halted") {
+            this.#setStatus({ state: isRefused ? "unauthorized" : "halted", online: false });
             while ((await this.#bells.now.wait(signal)) === "network");
             return;
         }
@@ -676,7 +679,7 @@ class Session {
     /** The hub doesn't take a batch as it is, and has changed nothing: smaller ones find the write that is the reason. */
     #refused(batch, error) {
         // A proxy's page refuses nothing.
-        if (!["malformed", "too-large", "invalid"].includes(error.code)) return error;
+        if (!["malformed", "too-large", "unsupported-media-type", "invalid"].includes(error.code)) return error;
         this.#batchWrites = Math.max(1, Math.floor(batch.length / 2));
         if (batch.length === 1) this.#refusal = { origin: batch[0].origin, detail: error.message };
         return new SessionOver();

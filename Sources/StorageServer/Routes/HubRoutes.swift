@@ -80,7 +80,9 @@
                     HubProblem(.tooManyRequests, "Wait for \(limited.seconds) s."), retryAfterSeconds: limited.seconds)
             } catch {
                 let problem = HubProblem(error)
-                if problem.status >= 500 { logger.error("request failed", metadata: ["error": "\(error)"]) }
+                if problem.status >= 500 {
+                    logger.error("request failed", metadata: ["error": "\(Self.loggable(error))"])
+                }
                 response = Response(problem)
             }
             share(&response, with: request)
@@ -96,6 +98,13 @@
                     "token": "\(holder?.id ?? "-")", "duration": "\(ContinuousClock.now - start)",
                 ])
             return response
+        }
+
+        /// What a log says of an error. Only the store's own failures are told by their texts: others may quote what a document holds.
+        static func loggable(_ error: any Error) -> String {
+            guard let error = error as? StorageError else { return String(reflecting: type(of: error)) }
+            let place = "\(error.location.file):\(error.location.line)"
+            return error.isOfTheStore ? "\(error.code): \(error.message) (\(place))" : "\(error.code) (\(place))"
         }
 
         struct RateLimited: Error {

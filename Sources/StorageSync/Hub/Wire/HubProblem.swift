@@ -8,7 +8,6 @@ package struct HubProblem: Error, HubMessage, Sendable, Equatable {
         case forbidden
         case notFound = "not-found"
         case methodNotAllowed = "method-not-allowed"
-        case notAcceptable = "not-acceptable"
         case timedOut = "timed-out"
         /// Another session of the producer has begun, or the hub's history is another one than the client knows.
         case sessionEnded = "session-ended"
@@ -84,7 +83,6 @@ extension HubProblem.Code {
         case .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
-        case .notAcceptable: 406
         case .timedOut: 408
         case .sessionEnded, .keyReused: 409
         case .preconditionFailed: 412
@@ -105,7 +103,6 @@ extension HubProblem.Code {
         case .forbidden: "The token doesn't allow that"
         case .notFound: "Not found"
         case .methodNotAllowed: "The method isn't one of this resource"
-        case .notAcceptable: "No such representation"
         case .timedOut: "The request took too long"
         case .sessionEnded: "The session has ended"
         case .keyReused: "The idempotency key was used for something else"

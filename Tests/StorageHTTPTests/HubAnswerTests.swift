@@ -1,0 +1,95 @@
+#if STORAGE_HTTP
+    import Foundation
+    import NIOHTTP1
+    import StorageCore
+    import StorageSync
+    import Testing
+
+    @testable import StorageHTTP
+
+    /// What each answer of a hub, or of whatever stands before it, means for a batch: the table of the page about hubs.
+    @Suite(.timeLimit(.minutes(1))) struct HubAnswerTests {
+        struct Case: CustomTestStringConvertible, Sendable {
+            let name: String
+            let reply: Reply
+            let failure: SyncFailure
+
+            init(_ name: String, _ reply: Reply, _ failure: SyncFailure) {
+                (self.name, self.reply, self.failure) = (name, reply, failure)
+            }
+
+            var testDescription: String { name }
+        }
+
+        private static func problem(_ code: HubProblem.Code, _ headers: [String] = [], epoch: Int64? = nil) -> Reply {
+            let problem = HubProblem(code, "Because.", epoch: epoch)
+            return .status("\(problem.status) Problem", headers, body: String(decoding: problem.json, as: UTF8.self))
+        }
+
+        private static let parked = SyncFailure.refused(.invalid("Because."))
+        private static let again = SyncFailure.retryable(afterMicroseconds: nil)
+        private static let page = "<html>Bad request</html>"
+
+        nonisolated private static let cases = [
+            Case("unauthorized", problem(.unauthorized), .unauthorized),
+            Case("forbidden", problem(.forbidden), .unauthorized),
+            Case("a proxy's 401", .status("401 Unauthorized", body: page), .unauthorized),
+            Case("session ended", problem(.sessionEnded), .sessionEnded(epoch: nil)),
+            Case("session ended by another", problem(.sessionEnded, epoch: 7), .sessionEnded(epoch: 7)),
+            Case("another conflict", .status("409 Conflict", body: page), again),
+            Case("malformed", problem(.malformed), parked),
+            Case("too large", problem(.tooLarge), parked),
+            Case("unsupported media type", problem(.unsupportedMediaType), parked),
+            Case("invalid", problem(.invalid), parked),
+            Case("a proxy's 400", .status("400 Bad Request", body: page), again),
+            Case("a proxy's 413", .status("413 Content Too Large", body: page), again),
+            Case("a proxy's 404", .status("404 Not Found", body: page), again),
+            Case("timed out", problem(.timedOut), again),
+            Case("misdirected", problem(.misdirected), again),
+            Case(
+                "too many requests", problem(.tooManyRequests, ["Retry-After: 7"]),
+                .retryable(afterMicroseconds: 7_000_000)),
+            Case(
+                "too many for a year", problem(.tooManyRequests, ["Retry-After: 31536000"]),
+                .retryable(afterMicroseconds: 86_400_000_000)),
+            Case("failed", problem(.failed), again),
+            Case("unavailable", problem(.unavailable, ["Retry-After: 2"]), .retryable(afterMicroseconds: 2_000_000)),
+            Case("a proxy's 502", .status("502 Bad Gateway", body: page), again),
+            Case("another's page", .ok(page), again),
+            Case("cut off", .raw("200 OK", ["Content-Length: 100"], body: "{", end: .close), again),
+            Case("no answer", Reply(bytes: "", end: .close), again),
+        ]
+
+        private let batch = HubBatch(
+            producer: ProducerID("p"), epoch: 1, line: Array(repeating: 1, count: 16), firstNumber: 1,
+            writes: [
+                HubWrite(origin: 1, document: DocumentID(entity: "notes", id: "1"), operation: .delete, base: 0)
+            ])
+
+        @Test(arguments: cases) func anAnswerMeansOneThing(_ the: Case) async throws {
+            let reply = the.reply
+            try await TestServer.run({ _ in reply }) { server in
+                let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
+                await #expect(throws: the.failure) { try await hub.push(batch, as: .full) }
+                #expect(server.requests.first?.headers.first(name: "Authorization") == "Bearer t")
+            }
+        }
+
+        @Test func aDocumentThatIsNotThereIsNotFound() async throws {
+            try await TestServer.run({ _ in Self.problem(.notFound) }) { server in
+                let hub = HTTPHub(url: server.origin + "/", token: { "t" }, client: server.client)
+                await #expect(throws: RemoteError.notFound) {
+                    try await hub.read("v1/collections/notes/documents/1", as: HubDocument.self)
+                }
+            }
+        }
+
+        @Test func withoutATokenNothingIsSent() async throws {
+            try await TestServer.run({ _ in .ok("{}") }) { server in
+                let hub = HTTPHub(url: server.origin + "/", token: { nil }, client: server.client)
+                await #expect(throws: SyncFailure.unauthorized) { try await hub.push(batch, as: .full) }
+                #expect(server.requests.isEmpty)
+            }
+        }
+    }
+#endif
