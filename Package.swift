@@ -211,8 +211,8 @@ let package = Package(
         .testTarget(
             name: "StorageSyncTests",
             dependencies: [
-                "PredicateTestSupport", "StorageSync", "StorageTesting", "StorageKit", "StorageSubscriptions",
-                "StorageProjections", "StorageLog", "StorageCore",
+                "PredicateTestSupport", "StorageServer", "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit",
+                "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -242,6 +242,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(
                     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),

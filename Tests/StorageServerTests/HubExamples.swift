@@ -1,5 +1,7 @@
 #if STORAGE_SERVER
+    import AsyncHTTPClient
     import Foundation
+    import Hummingbird
     import Logging
     import ServiceLifecycle
     import StorageHTTP
@@ -43,6 +45,35 @@
                 try await notes.saveDocument(Note(id: "1", text: "Buy milk")).confirmed()
             }
             try await container.storage.close()
+        }
+
+        @Test func middlewareOfYourOwn() async throws {
+            let folder = try TemporaryDirectory()
+            let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
+            let storage = try StorageKit.start(at: url).facade
+            let tokens = try HubTokens(besideStore: url.path)
+            let router = Hummingbird.Router(context: BasicRequestContext.self)
+            router.addMiddleware {
+                TracingMiddleware()
+                MetricsMiddleware()
+            }
+            let hub = try await HubRoutes(storage, tokens: tokens)
+            hub.addRoutes(to: router, under: "/hub")
+            let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let application = Application(
+                router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+                onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
+            let serving = Task { try await application.run() }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let health = try await HTTPClient.shared.get(url: "http://127.0.0.1:\(port)/hub/health").get()
+            #expect(health.status == .ok)
+            hub.stop()
+            serving.cancel()
+            try await serving.value
+            try await storage.close()
         }
 
         @Test func aServerOfYourOwn() async throws {

@@ -161,9 +161,8 @@ import Testing
         var one = try await HubClient("one", hub)
         _ = try await one.push(HubWrite(1, save))
         let head = try await hub.head()
-        let lines: [([UInt8], Int64)] = [
-            (Array(repeating: 9, count: 16), 0), (one.line, head + 1), (one.line, -1),
-        ]
+        var lines: [([UInt8], Int64)] = [(Array(repeating: 9, count: 16), 0), (one.line, head + 1)]
+        if kind.isAskedDirectly { lines.append((one.line, -1)) }
         for (line, position) in lines {
             let pull = pull(behind: position, on: line)
             await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { try await hub.pull(pull, as: .full) }

@@ -1,14 +1,24 @@
+import Logging
 import StorageCore
 import StorageKit
 import StorageTesting
 import Testing
 
+@testable import StorageHTTP
+@testable import StorageServer
 @testable import StorageSync
 
 /// The kinds of hubs that one suite holds for.
 enum HubKind: CaseIterable, Sendable {
     case memory
     case store
+    #if STORAGE_SERVER
+        /// On a store, behind a server and a client of it.
+        case served
+    #endif
+
+    /// Over HTTP there are requests that can't be sent, as a position below zero.
+    var isAskedDirectly: Bool { self == .memory || self == .store }
 }
 
 /// A hub of some kind.
@@ -22,6 +32,9 @@ struct TestedHub {
         case .store:
             let store = try TemporaryStore()
             hub = KeptHub(hub: try await StoreHub(store.storage, limits: limits), store: store)
+        #if STORAGE_SERVER
+            case .served: hub = try await ServedHub()
+        #endif
         }
     }
 }
@@ -41,6 +54,48 @@ private struct KeptHub: SyncHub, @unchecked Sendable {
     func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage { try await hub.pull(pull, as: access) }
     func head() async throws -> Int64 { try await hub.head() }
 }
+
+#if STORAGE_SERVER
+    /// A hub that serves on loopback for as long as somebody has it.
+    private final class ServedHub: SyncHub, @unchecked Sendable {
+        private let remote: HTTPHub
+        private let serving: Task<Void, any Error>
+        /// Kept and never used, so nobody uses it from two sides.
+        private let store: TemporaryStore
+
+        init() async throws {
+            store = try TemporaryStore()
+            let tokens = try HubTokens(besideStore: ":memory:")
+            let token = try await tokens.create(name: "client", grants: [HubGrant(entity: nil, writes: true)]).text
+            var configuration = HubServerConfiguration()
+            configuration.port = 0
+            configuration.limits.requestBurst = 10_000
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+            let server = try await HubServer(
+                store.storage, tokens: tokens, configuration: configuration, logger: logger,
+                onRunning: { continuation.yield($0) })
+            serving = Task { try await server.run() }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            remote = HTTPHub(url: "http://127.0.0.1:\(port)/", token: { token }, client: .shared)
+        }
+
+        deinit { serving.cancel() }
+
+        func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome {
+            try await remote.hello(from: producer, epoch: epoch, as: access)
+        }
+        func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
+            try await remote.push(batch, as: access)
+        }
+        func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage {
+            try await remote.pull(pull, as: access)
+        }
+        func head() async throws -> Int64 { try await remote.head() }
+    }
+#endif
 
 /// A hub in memory as those see it who speak to any.
 actor MemorySyncHub: SyncHub {
