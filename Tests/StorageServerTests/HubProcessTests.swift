@@ -2,6 +2,8 @@
     import Foundation
     import PredicateTestSupport
     import ProcessTestSupport
+    import StorageCore
+    import StorageKit
     import Testing
 
     @testable import StorageHTTP
@@ -100,6 +102,13 @@
                 _ = await process.next { $0 == "ready" }
             }
 
+            /// - Returns: How many writes are pending then.
+            func fill(_ documents: Int) async throws -> Int {
+                try process.send("fill \(documents)")
+                let line = try #require(await process.next { $0.hasPrefix("filled ") }.last)
+                return try #require(line.split(separator: " ").last.flatMap { Int($0) })
+            }
+
             func notes() async throws -> [Note] {
                 try process.send("dump")
                 let line = try #require(await process.next { $0.hasPrefix("[") }.last)
@@ -159,6 +168,16 @@
                 default: try await Task.sleep(for: .milliseconds(200))
                 }
             }
+            // Each in turn, as chance may have left one out.
+            for device in devices {
+                try await device.killed()
+                for other in devices { try await other.write(2) }
+            }
+            server.process.kill()
+            for device in devices { try await device.write(2) }
+            server = try await Server(hub)
+            proxy.target = server.port
+            for device in devices { try await device.write(2) }
             proxy.isFaulty = false
             for device in devices { try await device.settle() }
             let deadline = ContinuousClock.now + .seconds(90)
@@ -182,6 +201,42 @@
             server.process.kill(SIGTERM)
             #expect(server.process.end() == 0)
             try await proxy.stop()
+        }
+
+        /// 1,000 of them, and 10,000 with `STORAGEKIT_TEST_SCALE=10`.
+        @Test func whatWasWrittenOfflineDrainsInOrderAndInBatches() async throws {
+            let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
+            let count = min(10_000, max(1_000, Int(1_000 * scale)))
+            let folder = try TemporaryDirectory()
+            let hub = folder.path("hub.sqlite")
+            let token = try await HubTokens(besideStore: hub).create(
+                name: "a", grants: [HubGrant(entity: "notes", writes: true)]
+            ).text
+            // Nobody serves there.
+            let proxy = try await FaultyProxy(to: 1, seed: 1)
+            let device = try await Device("a", in: folder, proxy, token, 1)
+            #expect(try await device.fill(count) == count, "all of them wait")
+            let server = try await Server(hub)
+            proxy.target = server.port
+            try await device.settle()
+            let pushes = proxy.count(of: "/v1/sync/push")
+            #expect((count / 500...count / 250).contains(pushes), "\(pushes) batches")
+            try await device.quit()
+            server.process.kill(SIGTERM)
+            #expect(server.process.end() == 0)
+            try await proxy.stop()
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: hub)).facade
+            var (ids, position) = ([StorageValue](), Int64(0))
+            while position < storage.head {
+                let page = try await storage.changes(since: .position(position), limit: 5_000)
+                for event in page.commits.flatMap(\.events) where event.table == "notes" {
+                    ids += event.key.map(\.value)
+                }
+                guard let last = page.commits.last?.events.last?.position else { break }
+                position = last
+            }
+            #expect(ids == (1...count).map { .text("a-\($0)") })
+            try await storage.close()
         }
 
         private static func notes(_ port: Int, _ token: String) async throws -> [Note] {

@@ -14,8 +14,8 @@
 
     /// One device of HubProcessTests: a store with an engine on a hub, in a process of its own that is killed at times.
     ///
-    /// Reads a command a line: `write N` makes N random writes and says each one once it is in the store, `settle` waits until nothing is
-    /// pending, `dump` prints the documents, `quit` closes the store.
+    /// Reads a command a line: `write N` makes N random writes and says each one once it is in the store, `fill N` makes N documents of its
+    /// own, `settle` waits until nothing is pending, `dump` prints the documents, `quit` closes the store.
     @main @MainActor
     struct SyncWorker {
         let name: String
@@ -50,6 +50,7 @@
                 let words = line.split(separator: " ")
                 switch words.first {
                 case "write": for _ in 0..<(Int(words.last ?? "") ?? 0) { try await worker.write() }
+                case "fill": try await worker.fill(Int(words.last ?? "") ?? 0)
                 case "settle": try await worker.settle()
                 case "dump": try await worker.dump()
                 default:
@@ -89,6 +90,14 @@
                 }
                 Self.say("wrote \(id)")
             }
+        }
+
+        private mutating func fill(_ documents: Int) async throws {
+            for _ in 0..<documents {
+                count += 1
+                _ = try await engine.saveDocument(Note(id: "\(name)-\(count)", author: name, count: count))
+            }
+            Self.say("filled \(engine.pendingCount)")
         }
 
         private func settle() async throws {

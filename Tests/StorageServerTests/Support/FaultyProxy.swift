@@ -13,6 +13,7 @@
             var random: PredicateGenerator
             var channels: [ObjectIdentifier: any Channel] = [:]
             var cuts = 0
+            var requests: [String: Int] = [:]
         }
 
         private let state: Mutex<State>
@@ -56,6 +57,18 @@
         /// How many connections were cut, or let go silent.
         var cuts: Int { state.withLock { $0.cuts } }
 
+        /// How many requests to a path have begun.
+        func count(of request: String) -> Int { state.withLock { $0.requests[request] ?? 0 } }
+
+        private func note(_ buffer: ByteBuffer) {
+            // A client writes the head of a request at once, and not before the answer to the last one.
+            guard buffer.readableBytesView.starts(with: "POST ".utf8) else { return }
+            let words = buffer.readableBytesView.prefix(200).split(separator: UInt8(ascii: " "), maxSplits: 2)
+            guard words.count > 1 else { return }
+            let request = String(decoding: words[1], as: UTF8.self)
+            state.withLock { $0.requests[request, default: 0] += 1 }
+        }
+
         func stop() async throws {
             try await server.close()
             let channels = state.withLock { Array($0.channels.values) }
@@ -87,8 +100,10 @@
                     self.keep(server)
                     let loop = client.eventLoop
                     return loop.makeCompletedFuture {
-                        try client.pipeline.syncOperations.addHandler(Pipe(to: server, fault, isRequest: true))
-                        try server.pipeline.syncOperations.addHandler(Pipe(to: client, fault, isRequest: false))
+                        try client.pipeline.syncOperations.addHandler(
+                            Pipe(to: server, fault, isRequest: true, of: self))
+                        try server.pipeline.syncOperations.addHandler(
+                            Pipe(to: client, fault, isRequest: false, of: self))
                         // The client isn't active yet, and is read from once it is.
                         server.read()
                     }
@@ -142,9 +157,11 @@
             private let other: any Channel
             private let fault: Fault?
             private let isRequest: Bool
+            private let proxy: FaultyProxy
             private var passed = 0
 
-            init(to other: any Channel, _ fault: Fault?, isRequest: Bool) {
+            init(to other: any Channel, _ fault: Fault?, isRequest: Bool, of proxy: FaultyProxy) {
+                self.proxy = proxy
                 self.other = other
                 self.fault = fault
                 self.isRequest = isRequest
@@ -159,6 +176,7 @@
                 var buffer = unwrapInboundIn(data)
                 let count = buffer.readableBytes
                 let channel = context.channel
+                if isRequest { proxy.note(buffer) }
                 switch fault?.end {
                 case .cut(let limit) where passed + count > limit:
                     // What went before the cut may arrive.
@@ -177,15 +195,22 @@
             }
 
             private func pass(_ buffer: ByteBuffer, _ channel: any Channel) {
-                let (other, piece) = (other, fault?.piece ?? .max)
                 let delay = TimeAmount.milliseconds(Int64(fault?.delayMilliseconds ?? 0))
+                Self.pass(buffer, inPiecesOf: fault?.piece ?? .max, from: channel, to: other, in: delay)
+            }
+
+            /// Passes on a piece, and the rest a millisecond later; only then more is read.
+            private static func pass(
+                _ buffer: ByteBuffer, inPiecesOf piece: Int, from channel: any Channel, to other: any Channel,
+                in delay: TimeAmount
+            ) {
                 channel.eventLoop.scheduleTask(in: delay) {
-                    var buffer = buffer
-                    while let part = buffer.readSlice(length: min(piece, buffer.readableBytes)), part.readableBytes > 0
-                    {
+                    var rest = buffer
+                    if let part = rest.readSlice(length: min(piece, rest.readableBytes)) {
                         other.writeAndFlush(part, promise: nil)
                     }
-                    channel.read()
+                    guard rest.readableBytes > 0 else { return channel.read() }
+                    pass(rest, inPiecesOf: piece, from: channel, to: other, in: .milliseconds(1))
                 }
             }
 
