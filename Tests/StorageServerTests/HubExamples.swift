@@ -47,12 +47,15 @@
             try await container.storage.close()
         }
 
+        /// The one of an application; the package has another for itself.
+        private typealias Router = Hummingbird.Router<BasicRequestContext>
+
         @Test func middlewareOfYourOwn() async throws {
             let folder = try TemporaryDirectory()
             let url = URL(fileURLWithPath: folder.path("hub.sqlite"))
             let storage = try StorageKit.start(at: url).facade
             let tokens = try HubTokens(besideStore: url.path)
-            let router = Hummingbird.Router(context: BasicRequestContext.self)
+            let router = Router()
             router.addMiddleware {
                 TracingMiddleware()
                 MetricsMiddleware()

@@ -1,4 +1,5 @@
 #if STORAGE_SERVER
+    import AsyncHTTPClient
     import Foundation
     import ProcessTestSupport
     import NIOHTTP1
@@ -86,6 +87,31 @@
             let wrong = try tool(
                 "serve", "-s", folder.path("hub.sqlite"), "--port", "0", "--tls-certificate", key, "--tls-key", key)
             #expect(wrong.status != 0 && wrong.output.contains("PEM"), "\(wrong.output)")
+        }
+
+        @Test func onLoopbackItAnswersToLoopbackNames() async throws {
+            let folder = try TemporaryDirectory()
+            let store = folder.path("hub.sqlite")
+            func status(_ url: String, _ host: String) async throws -> UInt {
+                var request = HTTPClientRequest(url: url + "/health")
+                request.headers.add(name: "Host", value: host)
+                return try await HTTPClient.shared.execute(request, timeout: .seconds(30)).status.code
+            }
+            let (process, url) = try await serve(store, "--create")
+            let port = try #require(url.split(separator: ":").last)
+            for host in ["localhost", "127.0.0.1:\(port)", "[::1]:\(port)", "LOCALHOST"] {
+                #expect(try await status(url, host) == 200, "\(host)")
+            }
+            for host in ["hub.example", "localhost.hub.example", "127.0.0.1.hub.example"] {
+                #expect(try await status(url, host) == 421, "\(host)")
+            }
+            process.kill(SIGTERM)
+            #expect(process.end() == 0)
+            let (named, address) = try await serve(store, "--host-name", "hub.example")
+            #expect(try await status(address, "hub.example") == 200)
+            #expect(try await status(address, "localhost") == 421)
+            named.kill(SIGTERM)
+            #expect(named.end() == 0)
         }
 
         @Test func whatCannotBeServedIsRefused() async throws {

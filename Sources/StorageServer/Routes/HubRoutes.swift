@@ -58,7 +58,7 @@
         public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>, under path: String = "")
         {
             // What a resource doesn't know is refused here, and not by the router, which would say that there is nothing.
-            for method in [.get, .head, .post, .put, .patch, .delete, .options, .trace] as [HTTPRequest.Method] {
+            for method in HTTPRequest.Method.known {
                 router.on("\(path)/**", method: method) { request, context in
                     await self.respond(to: request, path: request.uri.path.dropFirst(path.utf8.count))
                 }
@@ -194,6 +194,13 @@
                 "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID"
             response.headers[.accessControlMaxAge] = "3600"
         }
+    }
+
+    extension HTTPRequest.Method {
+        /// Those that clients may try. A word of letters names a method, so the last one is there.
+        fileprivate static let known: [Self] = [
+            .get, .head, .post, .put, .patch, .delete, .options, .trace, Self("QUERY")!,
+        ]
     }
 
     extension HTTPField.Name {

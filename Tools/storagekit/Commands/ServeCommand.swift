@@ -48,7 +48,11 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "An origin whose pages may use the hub. May be repeated.")
     var origin: [String] = []
 
-    @Option(help: "A name by which the hub may be asked; any if none is given. May be repeated.")
+    @Option(
+        help: """
+            A name by which the hub may be asked. May be repeated. If none is given: localhost and its addresses where it serves on one of \
+            those, else any.
+            """)
     var hostName: [String] = []
 
     @Option(help: "The most bytes of a request's body.")
@@ -158,7 +162,11 @@ struct ServeCommand: AsyncParsableCommand {
                 configuration.tls = .init(certificateChainFile: tlsCertificate, privateKeyFile: tlsKey)
             }
             configuration.origins = Set(origin)
+            // Who reaches a loopback address by another name is a page that has made its own name mean this machine, or behind a proxy.
+            let loopback: Set = ["localhost", "127.0.0.1", "[::1]"]
+            let isLoopback = loopback.contains(host) || host == "::1" || host.hasPrefix("127.")
             configuration.hosts = Set(hostName)
+            if hostName.isEmpty, isLoopback { configuration.hosts = loopback.union([host]) }
             configuration.limits.bodyBytes = maximumBody
             configuration.limits.requestsPerSecond = Double(maximumRate)
             configuration.limits.requestBurst = 2 * Double(maximumRate)
