@@ -47,7 +47,7 @@ struct HubConditionTests {
     }
 
     /// By id, in lists, queries, the first page, the changes behind it, and in what may be written.
-    @Test(arguments: samples.dropLast()) func aConditionMeansTheValue(first: String) async throws {
+    @Test(arguments: ["\"x\"", "1", "1.5", "true", "[1]"]) func aConditionMeansTheValue(first: String) async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         _ = try await hub.write(.save(["v": .text(first)]), to: "first", of: "notes", as: .full)
