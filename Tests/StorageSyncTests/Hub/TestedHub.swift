@@ -1,18 +1,21 @@
-import Logging
 import StorageCore
 import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageHTTP
-@testable import StorageServer
 @testable import StorageSync
+
+#if STORAGE_SERVER && STORAGE_HTTP
+    import Logging
+    @testable import StorageHTTP
+    @testable import StorageServer
+#endif
 
 /// The kinds of hubs that one suite holds for.
 enum HubKind: CaseIterable, Sendable {
     case memory
     case store
-    #if STORAGE_SERVER
+    #if STORAGE_SERVER && STORAGE_HTTP
         /// On a store, behind a server and a client of it.
         case served
     #endif
@@ -55,7 +58,7 @@ private struct KeptHub: SyncHub, @unchecked Sendable {
     func head() async throws -> Int64 { try await hub.head() }
 }
 
-#if STORAGE_SERVER
+#if STORAGE_SERVER && STORAGE_HTTP
     /// A hub that serves on loopback for as long as somebody has it.
     private final class ServedHub: SyncHub, @unchecked Sendable {
         private let remote: HTTPHub
