@@ -2,8 +2,10 @@
 //
 // Users hold the connection inside a write, and GRDB runs closures of theirs after COMMIT and ROLLBACK, when a statement would
 // be a transaction of its own that no log knows of. SQLite begins every transaction that writes to a write-ahead log by
-// locking one byte of its index, through a method of the open file. That method is wrapped, for this one connection, so
-// nothing hangs on a callback slot that a documented call takes, and no statement is prepared again.
+// locking one byte of its index, through a method of the open file. It needs no such lock where it has the whole file for
+// itself, be it to leave the write-ahead log (journal_mode) or to keep others out (locking_mode), but has to lock the file
+// for that, through another method. Both are wrapped, for this one connection, so nothing hangs on a callback slot that a
+// documented call takes, and no statement is prepared again.
 #include "capture_internal.h"
 
 typedef struct guarded_file {
@@ -17,7 +19,13 @@ typedef struct guarded_file {
 // The byte that WAL_WRITE_LOCK of SQLite's wal.c stands for; part of the file format (https://sqlite.org/walformat.html, 2.3.1).
 enum { WRITE_LOCK = 0 };
 
-static int guarded_lock(sqlite3_file *file, int offset, int count, int flags) {
+static int guarded_file_lock(sqlite3_file *file, int level) {
+    const guarded_file *guard = (const guarded_file *)file->pMethods;
+    if (level >= SQLITE_LOCK_RESERVED && guard->capture->state != CAPTURE_OPEN) return SQLITE_READONLY;
+    return guard->original->xLock(file, level);
+}
+
+static int guarded_index_lock(sqlite3_file *file, int offset, int count, int flags) {
     const guarded_file *guard = (const guarded_file *)file->pMethods;
     int takes_lock = flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
     if (takes_lock && offset == WRITE_LOCK && guard->capture->state != CAPTURE_OPEN) return SQLITE_READONLY;
@@ -34,7 +42,8 @@ int capture_guard_file(storage_capture *capture) {
     if (!guard) return SQLITE_NOMEM;
     size_t known = file->pMethods->iVersion >= 3 ? sizeof guard->methods : offsetof(sqlite3_io_methods, xFetch);
     memcpy(&guard->methods, file->pMethods, known);
-    guard->methods.xShmLock = guarded_lock;
+    guard->methods.xLock = guarded_file_lock;
+    guard->methods.xShmLock = guarded_index_lock;
     guard->original = file->pMethods;
     guard->file = file;
     guard->capture = capture;
@@ -51,6 +60,7 @@ void capture_release_file(storage_capture *capture) {
         guard->file->pMethods = guard->original;
         free(guard);
     } else {
+        guard->methods.xLock = guard->original->xLock;
         guard->methods.xShmLock = guard->original->xShmLock;
     }
     capture->file = 0;

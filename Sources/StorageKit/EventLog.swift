@@ -25,11 +25,12 @@ public struct EventLog: Sendable {
     /// Hands over the decoded rows of the log that hold any of `positions`, oldest first, until `body` answers false:
     /// the fastest way through the log.
     ///
-    /// - Parameter body: Runs inside one read of the store, so it sees one state of the log; keep it short.
+    /// - Parameter body: Runs inside one read of the store, so it sees one state of the log, and the write-ahead log isn't cut
+    ///   until it ends. Other reads don't wait for it; see ``StorageConfiguration/longReaderCount``.
     public func forEachBatch(
         in positions: ClosedRange<Int64> = 1...Int64.max, _ body: @escaping @Sendable (EventBatch) throws -> Bool
     ) async throws {
-        try await engine.read { db in
+        try await engine.readLong { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             try LogReader(connection).forEachBatch(in: positions, body)
         }

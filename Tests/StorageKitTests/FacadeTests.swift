@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import StorageKit
 import StorageTesting
+import Synchronization
 import Testing
 
 @StorageEntity(table: "books")
@@ -193,5 +194,39 @@ struct FacadeTests {
         try await storage.close()
         let error = await #expect(throws: StorageError.self) { try await storage.save(Note(id: 1, text: "")) }
         #expect(error?.code == .closed)
+    }
+
+    /// Reading the log takes long, and has a lane of its own.
+    @Test func othersDoNotWaitForReadsOfTheLog() async throws {
+        var configuration = StorageConfiguration()
+        (configuration.readerCount, configuration.longReaderCount) = (1, 1)
+        let store = try TemporaryStore(configuration: configuration) { $0.autoSchema(NoteRecord.self) }
+        let storage = store.storage
+        try await storage.save(Note(id: 1, text: "first"))
+        let gate = DispatchSemaphore(value: 0)
+        let hasOpened = Atomic(false)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let reads = (0..<4).map { _ in
+            Task {
+                try await storage.log.forEachBatch { _ in
+                    entry.yield()
+                    gate.wait()
+                    return false
+                }
+            }
+        }
+        for await _ in entered { break }
+        // A test that fails must end.
+        let opener = Task {
+            try await Task.sleep(for: .seconds(10))
+            hasOpened.store(true, ordering: .relaxed)
+            for _ in reads { gate.signal() }
+        }
+        for _ in 0..<50 { #expect(try await storage.get(Note.self, id: 1)?.text == "first") }
+        let hasWaited = hasOpened.load(ordering: .relaxed)
+        #expect(!hasWaited)
+        opener.cancel()
+        for _ in reads { gate.signal() }
+        for read in reads { try await read.value }
     }
 }

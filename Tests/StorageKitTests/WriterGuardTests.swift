@@ -195,6 +195,30 @@ struct WriterGuardTests {
         #expect(try await store.storage.verify().isSound)
     }
 
+    /// SQLite says "full" of row numbers as of a disk, and ends the transaction for it.
+    @Test func oneThatHasNoRowNumberLeftFailsAlone() async throws {
+        let store = try await makeStore()
+        try await store.storage.write { tx in
+            try tx.execute("CREATE TABLE numbered(id INTEGER PRIMARY KEY AUTOINCREMENT)")
+            try tx.execute("INSERT INTO numbered VALUES (9223372036854775807)")
+        }
+        let outcomes = try await together(store, 20) { tx, index in
+            if index == 7 {
+                try tx.execute("INSERT INTO numbered DEFAULT VALUES")
+            } else {
+                try tx.save(Note(id: 1_000 + index, text: "innocent"))
+            }
+        }
+        for (index, outcome) in outcomes.enumerated() where index != 7 {
+            #expect(outcome == nil, "\(index): \(String(describing: outcome))")
+        }
+        let error = outcomes[7] as? StorageError
+        #expect(
+            error?.code == .limitExceeded && error?.message.contains("AUTOINCREMENT") == true,
+            "\(String(describing: error))")
+        try await expect(["first"] + Array(repeating: "innocent", count: 19), store)
+    }
+
     @Test func limitsCountPerCommit() async throws {
         let store = try await makeStore()
         let blob = String(repeating: "x", count: 60 << 20)
@@ -206,6 +230,9 @@ struct WriterGuardTests {
     @Test func thoseBeforeALargeCommitDoNotWaitForIt() async throws {
         let store = try await makeStore()
         let storage = store.storage
+        let isLarge = testScale >= 5
+        let (savers, rows) = isLarge ? (200, 400_000) : (40, 60_000)
+        let large = savers / 2
         let order = Record<Int>()
         let gate = DispatchSemaphore(value: 0)
         let (entered, entry) = AsyncStream<Void>.makeStream()
@@ -216,41 +243,37 @@ struct WriterGuardTests {
             }
         }
         for await _ in entered {}
-        var tasks: [Task<Void, any Error>] = []
-        let large = 20
-        for index in 0..<40 {
+        var tasks: [Task<CommitReceipt, any Error>] = []
+        for index in 0...savers {
             let queued = storage.engine.waitingCommits
             tasks.append(
                 Task {
-                    try await storage.write { tx in
+                    let receipt = try await storage.write { tx in
                         guard index == large else { return try tx.save(Note(id: 10 + index, text: "small")) }
                         try tx.execute(
                             """
-                            WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 61000)
+                            WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < \(999 + rows))
                             INSERT INTO notes(id, text, updatedAt) SELECT i, 'large', '2026-01-01 00:00:00.000' FROM n
                             """)
                         // By now those before have their answers.
                         order.append(large)
                     }
                     if index != large { order.append(index) }
+                    return receipt
                 })
             while storage.engine.waitingCommits == queued { await Task.yield() }
         }
         gate.signal()
         _ = try await held.value
-        for task in tasks { try await task.value }
+        var commits: [Int64] = []
+        for task in tasks { commits.append(try #require(try await task.value.commit)) }
+        // In the order in which they came, and those behind the large one right after it.
+        #expect(commits == Array(commits[0]...commits[0] + Int64(savers)))
         let told = order.all
         let place = try #require(told.firstIndex(of: large))
         // Their tasks may be slow to go on, but none of those behind it can have been answered before it.
         #expect(told[..<place].allSatisfy { $0 < large })
-        #expect(try await storage.count(Note.self) == 60_041)
-        let commits = try await storage.read { db in
-            try Int64.fetchAll(db, sql: "SELECT DISTINCT _position FROM notes WHERE id BETWEEN 10 AND 29 ORDER BY id")
-        }
-        let first = try await storage.read {
-            try Int64.fetchOne($0, sql: "SELECT min(_position) FROM notes WHERE id >= 1000")
-        }
-        #expect(try #require(commits.max()) < #require(first))
+        #expect(try await storage.count(Note.self) == rows + savers + 1)
         #expect(try await storage.verify().isSound)
     }
 
@@ -391,6 +414,44 @@ struct WriterGuardTests {
         }
         // One of another name is nobody's concern.
         try await store.storage.write { try $0.execute("CREATE TEMP TABLE mine(x); INSERT INTO mine VALUES (1)") }
+        try await expect(["first"], store)
+    }
+
+    /// Outside of a transaction there is no commit to be refused, and the bar is that of the file.
+    @Test(
+        arguments: [
+            "CREATE TEMP TABLE notes(id INTEGER PRIMARY KEY, text, updatedAt, _position)",
+            "CREATE TEMP VIEW notes AS SELECT 1 AS id, 'hidden' AS text",
+            "CREATE TEMP TRIGGER evil AFTER INSERT ON main.notes BEGIN DELETE FROM main.notes; END",
+        ], ["behind", "rolled back", "behind a refused write", "before a refused write"])
+    func temporaryObjectsDoNotOutliveTheWriteThatMadeThem(sql: String, way: String) async throws {
+        struct Refusal: Error {}
+        let store = try await makeStore()
+        let made = Record<Bool>()
+        let make: @Sendable (Database) -> Void = { db in made.append((try? db.execute(sql: sql)) != nil) }
+        _ = await refusal(store) { tx in
+            if way == "rolled back" {
+                try tx.execute("ROLLBACK")
+                make(tx.database)
+                throw Refusal()
+            }
+            tx.database.afterNextTransaction(onCommit: make, onRollback: make)
+            if way == "behind a refused write" { throw Refusal() }
+        }
+        #expect(made.all == [true])
+        if way == "before a refused write" { _ = await refusal(store) { _ in throw Refusal() } }
+        let receipt = try await store.storage.save(Note(id: 2, text: "second"))
+        #expect(receipt.commit != nil)
+        try await store.storage.write { try $0.execute(insert(3, "third")) }
+        try await expect(["first", "second", "third"], store)
+    }
+
+    /// Nobody's concern when it was made, it would hide the entity that comes to have its name.
+    @Test func anEntityDoesNotGetTheNameOfATemporaryTable() async throws {
+        let store = try await makeStore()
+        try await store.storage.write { try $0.execute("CREATE TEMP TABLE later(id INTEGER PRIMARY KEY)") }
+        let error = await refusal(store) { try $0.execute("ALTER TABLE notes RENAME TO later") }
+        #expect(error?.code == .misuse)
         try await expect(["first"], store)
     }
 

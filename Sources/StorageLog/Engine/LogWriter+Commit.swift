@@ -77,12 +77,14 @@ extension LogWriter {
     /// - Returns: The error to throw on.
     private func undo(_ error: any Error, to start: Int) throws -> any Error {
         let hasOutgrown = storage_capture_outgrown(capture) != 0
+        let isFull = sqlite3_errcode(database) & 0xFF == SQLITE_FULL
         let error = classified(error)
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             if hasOutgrown { return GroupFailure(cause: error, isOutgrown: true) }
-            // SQLite ends a transaction by itself when the disk fails or a statement is interrupted; otherwise the body did.
+            // SQLite ends a transaction by itself when the disk fails, something is full or a statement is interrupted;
+            // otherwise the body did.
             let isOfTheStore = (error as? StorageError)?.isStoreFailure ?? false
-            return (isOfTheStore ? error : StorageError.transactionEnded(error)).endingTheGroup()
+            return (isOfTheStore || isFull ? error : StorageError.transactionEnded(error)).endingTheGroup()
         }
         do {
             try statement("ROLLBACK TO storage_commit").execute()
@@ -91,8 +93,9 @@ extension LogWriter {
             try restoreConnection()
             return classified(failure).endingTheGroup()
         }
-        guard storage_capture_depth(capture) == 0, storage_capture_count(capture) == start else {
-            return StorageError.transactionEnded(error).endingTheGroup()
+        guard storage_capture_depth(capture) == 0 else { return StorageError.transactionEnded(error).endingTheGroup() }
+        guard storage_capture_count(capture) == start else {
+            return StorageError.breach("capture isn't where it was before a commit that was undone").endingTheGroup()
         }
         try forgetCatalogChanges()
         try restoreConnection()

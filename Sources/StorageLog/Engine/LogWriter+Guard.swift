@@ -39,7 +39,14 @@ extension LogWriter {
     /// - Throws: `misuse` where its body changed the connection.
     func checkConnection() throws {
         guard guarded.isSuspect else { return }
-        try checkTemporaryObjects()
+        if let object = try refusedTemporaryObjects().first {
+            throw StorageError(
+                .misuse,
+                object.hides
+                    ? "The temporary \(object.type) \"\(object.name)\" would hide the table of that name from every later write."
+                    : "The temporary trigger \"\(object.name)\" would follow every later write.",
+                remedy: "Give it another name, or make the trigger part of the schema.")
+        }
         let changed = try restoreSettings()
         guarded.isSuspect = false
         guard let changed else { return }
@@ -79,6 +86,7 @@ extension LogWriter {
         _ = try schemaVersion()
         guard guarded.isSuspect else { return }
         _ = try restoreSettings()
+        try dropTemporaryObjects()
         guarded.isSuspect = false
     }
 
@@ -104,7 +112,7 @@ extension LogWriter {
     /// Those that no statement is prepared again for.
     private static let fileSettings = ["main.application_id", "main.locking_mode", "main.max_page_count"]
     /// Those of them that can be changed between transactions only.
-    private static let outerSettings = ["main.synchronous"]
+    private static let outerSettings = ["main.synchronous", "main.journal_mode"]
 
     /// Takes the settings of the connection for those that have to stay.
     package func learnSettings() throws {
@@ -175,20 +183,26 @@ extension LogWriter {
 extension LogWriter {
     /// A temporary table hides the entity of its name from every later write, and a temporary trigger would follow the
     /// engine's own statements.
-    private func checkTemporaryObjects() throws {
-        let select = try PreparedStatement(database, "SELECT type, name FROM sqlite_temp_schema")
+    private func refusedTemporaryObjects() throws -> [(type: String, name: String, hides: Bool)] {
+        let select = try PreparedStatement(database, "SELECT type, name FROM sqlite_temp_schema ORDER BY type DESC")
+        var refused: [(type: String, name: String, hides: Bool)] = []
         while try select.step() {
             let (type, name) = (select.string(0), select.string(1))
             let hides =
                 type != "index" && (catalog.entity(stored: name) != nil || name.lowercased().hasPrefix("storage_"))
-            guard hides || type == "trigger" else { continue }
-            throw StorageError(
-                .misuse,
-                hides
-                    ? "The temporary \(type) \"\(name)\" would hide the table of that name from every later write."
-                    : "The temporary trigger \"\(name)\" would follow every later write.",
-                remedy: "Give it another name, or make the trigger part of the schema.")
+            if hides || type == "trigger" { refused.append((type, name, hides)) }
         }
+        return refused
+    }
+
+    /// Those that were made where no commit could be refused for them: behind a transaction, in the temporary database, which
+    /// has no write-ahead log to be barred from.
+    private func dropTemporaryObjects() throws {
+        // A table takes its own triggers along, and its parts where it is a virtual one.
+        for object in try refusedTemporaryObjects() {
+            try PreparedStatement(database, "DROP \(object.type) IF EXISTS temp.\(quoted(object.name))").execute()
+        }
+        try acceptConnection()
     }
 
     /// Takes what there is of the engine's own schema for what has to stay.

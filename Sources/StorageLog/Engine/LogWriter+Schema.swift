@@ -151,7 +151,11 @@ extension LogWriter {
             schema.replaced.insert(entity.id)
             record(entity)
         }
-        if hasMoved || returned { try checkOwnObjects() }
+        if hasMoved || returned {
+            try checkOwnObjects()
+            // A temporary table that was nobody's concern may hide the entity that has just got its name.
+            guarded.isSuspect = true
+        }
         schema.version = version
         catalogIsDirty = true
         try defineCapture(found)

@@ -5,7 +5,8 @@ package import StorageCore
 
 /// The one way in which the writer connection changes the file.
 ///
-/// Invariants, checked in release builds as well. A breach undoes the transaction and puts the store out of use:
+/// Invariants, checked in release builds as well. A breach undoes the transaction, but for the last one, and puts the store
+/// out of use:
 ///
 /// 1. No row was changed between two transactions: capture is empty when one begins, and its hook is in place.
 /// 2. There is no second writer: the file's epoch and the end of its log are the ones this writer knows.
@@ -117,7 +118,7 @@ extension LogWriter {
 
     private func publish(rings: Bool) throws {
         guard captured.count == commitStart else {
-            throw StorageError.breach("rows were changed behind the end of a transaction")
+            throw StorageError.breach("rows were changed behind the end of a transaction", isUndone: false)
         }
         head = pending
         catalogIsDirty = false
@@ -153,10 +154,38 @@ extension LogWriter {
             return wrapped
         }
         switch sqlite3_errcode(database) & 0xFF {
-        case SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
+        case SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
+        case SQLITE_FULL:
+            guard !hasRoom() else { return StorageError.fullWithRoom(known) }
+            known.isStoreFailure = true
         default: break
         }
         return known
+    }
+
+    /// Whether the store's file could have grown. SQLite says "full" also of an AUTOINCREMENT table that has given out its last
+    /// row number, and of a disk that holds temporary files only.
+    private func hasRoom() -> Bool {
+        // The limit that the engine has set. What a body does to it is its own affair.
+        let limit = guarded.settings.first { $0.name == "main.max_page_count" }.flatMap { Int64($0.value) }
+        if let limit, let pages = try? pragma("page_count"), let size = try? pragma("page_size") {
+            guard (limit - pages) * size >= Self.leastRoom else { return false }
+        }
+        var disk = statvfs()
+        guard let path = sqlite3_db_filename(database, "main"), path.pointee != 0 else { return true }
+        guard statvfs(path, &disk) == 0 else { return false }
+        return Double(disk.f_bavail) * Double(disk.f_frsize) >= Double(Self.leastRoom)
+    }
+
+    /// A disk that refuses a page has less room than one, but by the time one looks a temporary file may be gone, and some file
+    /// systems refuse before they are empty. Where it is taken for full and isn't, the store has to be opened again; the other
+    /// way round each commit fails by itself.
+    private static let leastRoom: Int64 = 16 << 20
+
+    private func pragma(_ name: String) throws -> Int64 {
+        let select = try statement("PRAGMA main.\(name)")
+        defer { select.reset() }
+        return try select.step() ? select.integer(0) : 0
     }
 }
 
@@ -193,12 +222,22 @@ extension LogWriter {
 }
 
 extension StorageError {
+    fileprivate static func fullWithRoom(_ cause: StorageError) -> StorageError {
+        StorageError(
+            .limitExceeded,
+            "SQLite found something full, and it isn't the store's disk: a table with AUTOINCREMENT that has given out the largest row number, or the disk of its temporary files.",
+            remedy: "Give the table's rows numbers yourself, or make room for temporary files (SQLITE_TMPDIR).",
+            cause: cause)
+    }
+
     fileprivate static func unhooked() -> StorageError { breach("the hook that captures changes was replaced") }
 
     /// A check that the engine makes of itself didn't hold.
-    package static func breach(_ what: String) -> StorageError {
+    package static func breach(_ what: String, isUndone: Bool = true) -> StorageError {
         var error = StorageError(
-            .failed, "The store failed a check of its own: \(what). Nothing of this transaction was kept.",
+            .failed,
+            "The store failed a check of its own: \(what). "
+                + (isUndone ? "Nothing of this transaction was kept." : "What was committed before is kept."),
             remedy: "Open the store again, run `storagekit verify`, and report this.")
         error.isStoreFailure = true
         return error

@@ -48,11 +48,8 @@ package final class LogWriter {
     var role = WriterRole()
     var guarded = GuardedState()
 
-    init(
-        database: OpaquePointer, capture: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?
-    ) throws {
+    init(database: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?) throws {
         self.database = database
-        self.capture = capture
         self.configuration = configuration
         self.doorbell = doorbell
         catalog = try Catalog.load(database)
@@ -60,6 +57,14 @@ package final class LogWriter {
         pending = head
         let reading = configuration.clock.microseconds
         openingTime = reading <= Limits.latestOpeningTime ? reading : .min
+        let limits = storage_limits(
+            value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
+            commit_events: UInt64(Limits.commitEvents))
+        // Last, so that whatever throws behind it ends in `deinit`, which gives it back.
+        guard let capture = storage_capture_create(database, limits) else {
+            throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)
+        }
+        self.capture = capture
         try learnSettings()
     }
 

@@ -104,14 +104,7 @@ extension StorageEngine {
         // indexes are made of.
         sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0)
         storage_set_defensive(connection, 1)
-        let limits = storage_limits(
-            value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
-            commit_events: UInt64(Limits.commitEvents))
-        guard let capture = storage_capture_create(connection, limits) else {
-            throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)
-        }
-        let writer = try LogWriter(
-            database: connection, capture: capture, configuration: configuration, doorbell: doorbell)
+        let writer = try LogWriter(database: connection, configuration: configuration, doorbell: doorbell)
         try writer.watchSchema(toleratesLoss: true)
         try writer.install(configuration.makeProjections(writer, db))
         if let missing = writer.missingEntities.first {
