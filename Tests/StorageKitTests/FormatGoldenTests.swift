@@ -183,6 +183,11 @@ struct FormatGoldenTests {
                 return true
             }
             #expect(sealed == 3 && open > 3 && commits == 3, "\(sealed) \(open) \(commits)")
+            let between = try PreparedStatement(
+                database,
+                "SELECT count(*) FROM storage_log WHERE sealed = 0 AND position < (SELECT max(position) FROM storage_log WHERE sealed)"
+            )
+            #expect(try between.step() && between.integer(0) == 1)
             let places = try Catalog.load(database).entity(named: "places")
             #expect(places?.columns.map(\.keyPlace) == [2, 0, 3, 1, 0])
         }

@@ -33,6 +33,7 @@ import Testing
         #expect(try await engine.integer("PRAGMA foreign_keys") == 1)
         #expect(try await engine.integer("PRAGMA busy_timeout") == 3_250)
         #expect(try await engine.integer("PRAGMA secure_delete") == 0)
+        #expect(try await engine.integer("PRAGMA journal_size_limit") == 64 << 20)
         let mode = try await engine.withWriter { _, db in try String.fetchOne(db, sql: "PRAGMA journal_mode") }
         #expect(mode == "wal")
         try await engine.close()

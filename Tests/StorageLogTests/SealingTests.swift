@@ -115,6 +115,52 @@ import Testing
         try await engine.close()
     }
 
+    /// What a transaction has written sealed and taken back isn't sealed.
+    @Test func aLargeBatchThatFailsSealsNothing() async throws {
+        let engine = try await open(64)
+        for number in 0..<10 { try await engine.commit("INSERT INTO t(id) VALUES (\(-number - 1))") }
+        // The batch is in the log, behind a window that it has sealed, by the time that this is found out.
+        let error = await code {
+            try await engine.commit(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                INSERT INTO t(id, v) SELECT i, i FROM n;
+                PRAGMA application_id = 7
+                """)
+        }
+        #expect(error == .misuse)
+        #expect(try await engine.integer("SELECT count(*) FROM storage_log WHERE sealed") == 0)
+        for number in 0..<300 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(number), '\(number)')") }
+        try await sealing(engine)
+        let head = engine.committed.position
+        #expect(
+            try await engine.integer("SELECT count(*) FROM storage_log WHERE sealed = 0 AND last <= \(head / 64 * 64)")
+                == 0)
+        try await engine.close()
+    }
+
+    /// The metadata of a large commit is in each of its rows, however much it is, and isn't a reason for more of them.
+    @Test(arguments: [2_000, 3_000]) func metadataBeyondTheLengthOfARowIsNoReasonForMoreRows(count: Int) async throws {
+        let engine = try await open(1_024)
+        let text = String(repeating: "m", count: 65_000)
+        let attributes = Dictionary(uniqueKeysWithValues: (0..<140).map { ("\($0)", text) })
+        let receipt = try await engine.commit(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count)) INSERT INTO t(id, v) SELECT i, i FROM n",
+            CommitMetadata(attributes: attributes))
+        let windows = (receipt.last - 1) / 1_024 - (receipt.first - 1) / 1_024 + 1
+        func rows() async throws -> Int64? {
+            try await engine.integer("SELECT count(*) FROM storage_log WHERE last >= \(receipt.first)")
+        }
+        #expect(try await rows() == windows)
+        try await engine.seal()
+        #expect(try await rows() == windows)
+        let commits = try await engine.withWriter { writer, _ in
+            try LogReader(writer.database).batch(containing: receipt.last)?.commits.map(\.info.metadata)
+        }
+        #expect(commits == [CommitMetadata(attributes: attributes)])
+        try await engine.close()
+    }
+
     /// Nothing is deleted for what doesn't decode to the same.
     @Test func rowsThatCannotBeReadAreLeftAlone() async throws {
         let engine = try await open(16)

@@ -11,21 +11,6 @@ import Testing
     private static let golden = folder.deletingLastPathComponent().appendingPathComponent("StorageKitTests/Golden")
     private static let isRecording = ProcessInfo.processInfo.environment["RECORD_GOLDEN"] != nil
 
-    /// What the decoder prints of a store, and its error where it refuses it.
-    private func decode(_ path: String) throws -> (output: String, error: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", Self.folder.appendingPathComponent("SecondDecoder/decode_log.py").path, path]
-        let (output, error) = (Pipe(), Pipe())
-        (process.standardOutput, process.standardError) = (output, error)
-        try process.run()
-        let lines = try output.fileHandleForReading.readToEnd() ?? Data()
-        let message = try error.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect((process.terminationStatus == 0) == message.isEmpty)
-        return (String(decoding: lines, as: UTF8.self), String(decoding: message, as: UTF8.self))
-    }
-
     private func canonical(_ path: String) throws -> String {
         try DatabaseFile(path, .unchanging).with { try CanonicalBytes.lines($0).joined(separator: "\n") + "\n" }
     }
@@ -37,7 +22,7 @@ import Testing
         if Self.isRecording { try Data(try canonical(store).utf8).write(to: vectors) }
         let expected = String(decoding: try Data(contentsOf: vectors), as: UTF8.self)
         #expect(try canonical(store) == expected)
-        let decoded = try decode(store)
+        let decoded = try SecondDecoder.decode(store)
         #expect(decoded.output == expected && decoded.error.isEmpty, "\(decoded.error)")
     }
 
@@ -51,8 +36,12 @@ import Testing
         _ = try await engine.commit(CommitMetadata(actor: "anna")) { writer, db in
             for table in HostileTables.all { try writer.adopt(db, table.name, table.sql) }
             try db.execute(sql: HostileTables.triggers)
+            let sql = "CREATE TABLE large(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)"
+            try writer.adopt(db, "large", sql)
         }
-        for _ in 0..<60 {
+        for round in 0..<60 {
+            // A row of the log that stays as it is, between those that are sealed.
+            if round == 30 { try await engine.commit("INSERT INTO large(v) VALUES (randomblob(1200000))") }
             let statements = generator.commit()
             // What the schema refuses isn't in the log.
             _ = try? await engine.commit(CommitMetadata(reason: statements.first)) { _, db in
@@ -60,9 +49,14 @@ import Testing
             }
             if generator.random.chance(10) { try await engine.seal() }
         }
+        try await engine.seal()
         let head = engine.committed.position
+        let between = try await engine.integer(
+            "SELECT count(*) FROM storage_log WHERE sealed = 0 AND position < (SELECT max(position) FROM storage_log WHERE sealed)"
+        )
+        #expect(between == 1, "seed \(seed)")
         try await engine.close(leavingNoLog: true)
-        let decoded = try decode(folder.path())
+        let decoded = try SecondDecoder.decode(folder.path())
         #expect(decoded.error.isEmpty, "seed \(seed): \(decoded.error)")
         let expected = try canonical(folder.path())
         #expect(decoded.output == expected, "seed \(seed)")
@@ -85,7 +79,7 @@ import Testing
                 try PreparedStatement(database, sql).execute()
             }
         }
-        let refused = try decode(folder.path())
+        let refused = try SecondDecoder.decode(folder.path())
         #expect(refused.output.isEmpty && refused.error.contains(reason), "\(refused.error)")
     }
 }

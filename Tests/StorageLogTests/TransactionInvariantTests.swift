@@ -1,7 +1,9 @@
 import CSQLite
+import CZstd
 import Foundation
 import GRDB
 import StorageCore
+import Synchronization
 import Testing
 
 @testable import StorageLog
@@ -13,14 +15,17 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    private func open() async throws -> StorageEngine {
+    private func open(_ change: (inout StorageConfiguration) -> Void = { _ in }) async throws -> StorageEngine {
         var configuration = TestStore.configuration()
         configuration.sealsInBackground = false
+        change(&configuration)
         return try .open(path: folder.path(), configuration: configuration)
     }
 
-    private func openWithTable() async throws -> StorageEngine {
-        let engine = try await open()
+    private func openWithTable(
+        _ change: (inout StorageConfiguration) -> Void = { _ in }
+    ) async throws -> StorageEngine {
+        let engine = try await open(change)
         try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
         try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'kept')")
         return engine
@@ -41,14 +46,129 @@ import Testing
             }
         }
         #expect(error == .failed)
+        try await expectOutOfUse(engine, head: head, rows: 1)
+    }
+
+    /// The store is out of use, and holds this once it is opened again.
+    private func expectOutOfUse(_ engine: StorageEngine, head: LogHead, rows: Int64) async throws {
         #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .failed)
         try await engine.close()
         let again = try await open()
         #expect(again.committed == head)
-        #expect(try await again.integer("SELECT count(*) FROM t") == 1)
-        try await again.commit("INSERT INTO t(id) VALUES (4)")
+        #expect(try await again.integer("SELECT count(*) FROM t") == rows)
+        try await again.commit("INSERT INTO t(id) VALUES (400)")
         try await again.close()
     }
+
+    /// The commit is durable by then: all that can be done is to go no further.
+    @Test func rowsThatAreChangedBehindTheEndOfATransaction() async throws {
+        let engine = try await openWithTable()
+        let error = await #expect(throws: StorageError.self) {
+            try await engine.commit(CommitMetadata()) { writer, db in
+                try db.execute(sql: "INSERT INTO t(id, v) VALUES (2, 'durable')")
+                nonisolated(unsafe) let capture = writer.capture
+                db.afterNextTransaction { db in
+                    // The bar is lifted as only the engine can.
+                    storage_capture_begin(capture)
+                    #expect(throws: Never.self) {
+                        try db.execute(sql: "BEGIN; INSERT INTO t(id, v) VALUES (9, 'stray'); ROLLBACK")
+                    }
+                    storage_capture_end(capture)
+                }
+            }
+        }
+        #expect(error?.code == .failed && error?.message.contains("committed before is kept") == true)
+        let head = LogHead(position: engine.committed.position + 1, commit: engine.committed.commit + 1)
+        #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .failed)
+        try await engine.close()
+        let again = try await open()
+        #expect(again.committed.position == head.position && again.committed.commit == head.commit)
+        #expect(try await again.integer("SELECT count(*) FROM t") == 2)
+        try await again.close()
+    }
+
+    @Test func aBufferThatIsNotBackAtItsMarkAfterAnUndo() async throws {
+        struct Refusal: Error {}
+        let engine = try await openWithTable()
+        let head = engine.committed
+        let error = await code {
+            try await engine.withWriter { writer, db in
+                try writer.group(db) {
+                    _ = try writer.commit(CommitMetadata()) {
+                        try db.execute(sql: "INSERT INTO t(id, v) VALUES (2, 'lost')")
+                    }
+                    _ = try? writer.commit(CommitMetadata()) {
+                        try db.execute(sql: "INSERT INTO t(id, v) VALUES (3, 'lost')")
+                        throw Refusal()
+                    }
+                    #expect(storage_capture_count(writer.capture) == 1)
+                    _ = try writer.commit(CommitMetadata()) {
+                        storage_capture_reset(writer.capture)
+                        throw Refusal()
+                    }
+                }
+            }
+        }
+        #expect(error == .failed)
+        try await expectOutOfUse(engine, head: head, rows: 1)
+    }
+
+    @Test func aSealedRowThatDoesNotDecodeToWhatWasSealed() async throws {
+        let engine = try await openWithTable {
+            $0.segmentLength = 16
+            $0.sealedBody = { body in
+                let size = Int(ZSTD_getFrameContentSize(body, body.count))
+                var plain = [UInt8](repeating: 0, count: size)
+                guard ZSTD_decompress(&plain, size, body, body.count) == size,
+                    let place = plain.firstRange(of: Array("kept".utf8))
+                else { return body }
+                plain[place.lowerBound] = UInt8(ascii: "w")
+                return (try? CraftedRow.packed(plain)) ?? body
+            }
+        }
+        for id in 10..<40 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), 'kept')") }
+        let head = engine.committed
+        let error = await #expect(throws: StorageError.self) { try await engine.seal() }
+        #expect(error?.code == .failed && error?.message.contains("don't decode to what was sealed") == true)
+        try await expectOutOfUse(engine, head: head, rows: 31)
+        let again = try await open { $0.segmentLength = 16 }
+        #expect(try await again.integer("SELECT count(*) FROM storage_log WHERE sealed") == 0)
+        try await again.seal()
+        #expect(try await again.integer("SELECT count(*) FROM storage_log WHERE sealed") ?? 0 > 0)
+        try await again.close()
+    }
+
+    // MARK: The bar
+
+    /// Where nobody else has the file open, SQLite could take all of it, and write without the lock that is refused.
+    @Test(arguments: ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = OFF", "PRAGMA locking_mode = EXCLUSIVE"])
+    func theWholeFileIsNoWayAroundTheBar(sql: String) async throws {
+        let engine = try await openWithTable()
+        let codes = Mutex<[ResultCode]>([])
+        try await engine.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "INSERT INTO t(id, v) VALUES (2, 'second')")
+            db.afterNextTransaction { db in
+                for sql in [sql, "INSERT INTO t(id, v) VALUES (3, 'stray')"] {
+                    do {
+                        try db.execute(sql: sql)
+                        codes.withLock { $0.append(.SQLITE_OK) }
+                    } catch { codes.withLock { $0.append((error as? DatabaseError)?.resultCode ?? .SQLITE_ERROR) } }
+                }
+            }
+        }
+        #expect(codes.withLock { $0 }.last == .SQLITE_READONLY)
+        #expect(try await engine.integer("SELECT count(*) FROM t") == 2)
+        // What was set doesn't stay.
+        try await engine.commit("INSERT INTO t(id, v) VALUES (4, 'third')")
+        let modes = try await engine.withWriter { _, db in
+            try ["journal_mode", "locking_mode"].map { try String.fetchOne(db, sql: "PRAGMA \($0)") }
+        }
+        #expect(modes == ["wal", "normal"])
+        #expect(try await engine.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
+        try await engine.close()
+    }
+
+    // MARK: Capture
 
     @Test func rowsThatWereChangedBetweenTransactions() async throws {
         try await breach({ _, _ in }) { writer, db in

@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import GRDB
 import StorageCore
+import StorageProjections
 import Testing
 
 @testable import StorageLog
@@ -118,6 +119,22 @@ import Testing
         let next = try open()
         try await next.commit("INSERT INTO x VALUES (1)")
         try await next.close()
+    }
+
+    /// Nor does it make tables anew, or seal.
+    @Test func aWriterThatWasReplacedChangesNothing() async throws {
+        var configuration = TestStore.configuration(segmentLength: 8)
+        configuration.sealsInBackground = false
+        let engine = try StorageEngine.open(path: folder.path(), configuration: configuration)
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        for id in 0..<20 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), 'v')") }
+        try sqlite("store.sqlite", "UPDATE storage_meta SET writer_epoch = writer_epoch + 1")
+        let version = try await engine.integer("PRAGMA schema_version")
+        #expect(await code { try await engine.seal() } == .busy)
+        #expect(await code { try await Rebuild(engine).run() } == .busy)
+        #expect(try await engine.integer("SELECT count(*) FROM storage_log WHERE sealed") == 0)
+        #expect(try await engine.integer("PRAGMA schema_version") == version)
+        try await engine.close()
     }
 
     @Test func pathsThatAreNoFiles() throws {

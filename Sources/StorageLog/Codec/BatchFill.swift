@@ -51,6 +51,8 @@ struct BatchFill: ~Copyable {
     /// from its end on mean this buffer.
     private var edits = ByteBuffer(capacity: 256)
     private let bodySize: Int
+    /// Bytes of the longest text or blob.
+    private var longest = 0
     private var damaged = false
 
     init(batch: EventBatch, shapes: [DecodedShape], streams list: [DecodedStream]) {
@@ -109,7 +111,19 @@ struct BatchFill: ~Copyable {
         guard !damaged, !links.failed else {
             throw StorageError.corruptLog("the values of row @\(first) don't add up")
         }
+        try checkCommits()
         attachEdits()
+    }
+
+    /// What no commit can have captured. Only very long values can come to so much.
+    private func checkCommits() throws {
+        guard longest > Limits.commitBytes / Swift.max(nextValue, 1) else { return }
+        for (info, events) in batch.commits {
+            let events = events.clamped(to: 0..<batch.filled)
+            guard batch.view.textBytes(of: events) <= Limits.commitBytes else {
+                throw StorageError.corruptLog("the texts of commit \(info.number) are too large")
+            }
+        }
     }
 
     @inline(__always)
@@ -182,6 +196,8 @@ struct BatchFill: ~Copyable {
         case ValueKind.wholeReal:
             let value = stream.pointee.lastWhole &+ unzigzag(head >> 3)
             stream.pointee.lastWhole = value
+            // Beyond it not every whole number is a real.
+            if value.magnitude >= 1 << 53 { damaged = true }
             return storage_value(type: UInt32(SQLITE_FLOAT), size: 0, bits: Double(value).bitPattern)
         case ValueKind.wideInteger:
             if head != ValueKind.wideInteger { damaged = true }
@@ -193,10 +209,13 @@ struct BatchFill: ~Copyable {
     }
 
     @inline(__always)
-    private func slice(_ stream: UnsafeMutablePointer<DecodedStream>, _ type: Int32, size: UInt64) -> storage_value {
+    private mutating func slice(
+        _ stream: UnsafeMutablePointer<DecodedStream>, _ type: Int32, size: UInt64
+    ) -> storage_value {
         let start = stream.pointee.bodies.skip(size)
         let offset = start - body
-        let whole = !stream.pointee.bodies.failed
+        let whole = !stream.pointee.bodies.failed && size <= UInt64(Limits.valueBytes)
+        if whole { longest = Swift.max(longest, Int(size)) } else { damaged = true }
         return storage_value(type: UInt32(type), size: whole ? UInt32(size) : 0, bits: UInt64(offset))
     }
 
@@ -213,13 +232,17 @@ struct BatchFill: ~Copyable {
         let base = values[old]
         let bytes = Int32(base.type) == SQLITE_TEXT || Int32(base.type) == SQLITE_BLOB
         // Each part is compared alone first, so that the sum can't overflow.
-        guard bytes, prefix <= UInt64(base.size), suffix <= UInt64(base.size), prefix + suffix <= UInt64(base.size),
-            edits.count <= Limits.segmentBytes
+        guard bytes, prefix <= UInt64(base.size), suffix <= UInt64(base.size), prefix + suffix <= UInt64(base.size)
         else {
             damaged = true
             return null
         }
         let size = Int(prefix) + Int(middle) + Int(suffix)
+        guard size <= Limits.valueBytes, edits.count + size <= Limits.commitBytes else {
+            damaged = true
+            return null
+        }
+        longest = Swift.max(longest, size)
         let target = edits.reserve(size)
         let source =
             Int(base.bits) < bodySize

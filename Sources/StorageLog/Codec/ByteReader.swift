@@ -12,6 +12,9 @@ struct ByteReader {
 
     var remaining: Int { end - next }
 
+    /// What was read makes no sense.
+    mutating func fail() { failed = true }
+
     @inline(__always)
     mutating func varint() -> UInt64 {
         if next < end, next.pointee < 0x80 {
@@ -29,12 +32,24 @@ struct ByteReader {
         while next < end, shift < 70 {
             let byte = next.pointee
             next += 1
+            // The tenth byte holds the last of 64 bits.
+            guard shift < 63 || byte < 2 else { break }
             value |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return value }
             shift += 7
         }
         failed = true
         return 0
+    }
+
+    /// A varint that is no more than `limit`.
+    mutating func varint(atMost limit: Int) -> Int {
+        let value = varint()
+        guard value <= UInt64(limit) else {
+            failed = true
+            return 0
+        }
+        return Int(value)
     }
 
     /// A varint that counts things of which each takes at least `bytesEach` of the remaining bytes.
@@ -71,11 +86,16 @@ struct ByteReader {
         return start
     }
 
-    mutating func string() -> String {
-        let size = varint()
-        let start = skip(size)
-        guard !failed else { return "" }
-        return String(decoding: UnsafeBufferPointer(start: start, count: Int(size)), as: UTF8.self)
+    /// UTF-8 of so many bytes at most.
+    mutating func string(atMost limit: Int) -> String {
+        let size = varint(atMost: limit)
+        let start = skip(UInt64(size))
+        guard !failed, let text = String(validating: UnsafeBufferPointer(start: start, count: size), as: UTF8.self)
+        else {
+            failed = true
+            return ""
+        }
+        return text
     }
 
     mutating func slice() -> ByteReader {

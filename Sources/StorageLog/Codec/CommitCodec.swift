@@ -78,38 +78,38 @@ enum CommitCodec {
     /// - Returns: Nothing where the bytes make no sense.
     /// - Throws: `unsupported-format` for a header with a part that must be known and isn't.
     static func read(_ reader: inout ByteReader, of header: SegmentHeader) throws -> [CommitSlice] {
-        let (firstCommit, firstTime) = (header.firstCommit, header.firstTime)
         // Each commit has an event.
         let count = reader.count(bytesEach: 3, atMost: header.count)
         let continuation = reader.skip(1)
-        guard !reader.failed, count > 0 else { return [] }
+        guard !reader.failed, count > 0, Int64(count) == header.lastCommit &- header.firstCommit &+ 1 else { return [] }
         let flags = continuation.pointee
         var commits: [CommitSlice] = []
         commits.reserveCapacity(count)
-        var time = firstTime
-        var metadata = CommitMetadata()
+        var time = header.firstTime
+        var metadata: CommitMetadata?
         for index in 0..<count {
             let events = reader.varint()
-            time = time &+ Int64(bitPattern: reader.varint())
+            let sinceLast = reader.varint()
             let fields = reader.skip(1)
-            guard !reader.failed, (1...UInt64(header.count)).contains(events) else { return [] }
+            guard !reader.failed, (1...UInt64(header.count)).contains(events), index > 0 || sinceLast == 0,
+                sinceLast <= UInt64(bitPattern: header.lastTime &- time)
+            else { return [] }
+            time &+= Int64(bitPattern: sinceLast)
             let content = fields.pointee & ~extensions
             guard content <= sameAsPrevious else { return [] }
-            if content != sameAsPrevious {
-                guard let read = readMetadata(&reader, fields: content) else { return [] }
-                metadata = read
-            }
+            if content != sameAsPrevious { metadata = readMetadata(&reader, fields: content) }
+            guard let metadata else { return [] }
             var added = (clock: Int64?.none, unknown: [UInt8]())
             if fields.pointee & extensions != 0 {
                 guard let read = try readExtensions(reader.slice(), time: time) else { return [] }
                 added = read
             }
             let info = CommitInfo(
-                number: firstCommit &+ Int64(index), time: time, clock: added.clock, metadata: metadata,
+                number: header.firstCommit &+ Int64(index), time: time, clock: added.clock, metadata: metadata,
                 extensions: added.unknown)
             commits.append(CommitSlice(info: info, eventCount: Int(events)))
         }
-        guard !reader.failed, reader.remaining == 0, flags < 4 else { return [] }
+        guard !reader.failed, reader.remaining == 0, flags < 4, time == header.lastTime else { return [] }
         commits[0].continuesEarlier = flags & 1 != 0
         commits[count - 1].continuesLater = flags & 2 != 0
         return commits
@@ -129,20 +129,25 @@ enum CommitCodec {
         return (reading, unknown)
     }
 
-    /// - Returns: Nil where two attributes have the same name.
+    /// - Returns: Nil where the attributes aren't sorted by the bytes of their names, each name once.
     private static func readMetadata(_ reader: inout ByteReader, fields: UInt8) -> CommitMetadata? {
+        func text() -> String { reader.string(atMost: Limits.metadataBytes) }
         var metadata = CommitMetadata()
-        if fields & actor != 0 { metadata.actor = reader.string() }
-        if fields & app != 0 { metadata.app = reader.string() }
-        if fields & reason != 0 { metadata.reason = reader.string() }
-        if fields & correlation != 0 { metadata.correlation = reader.string() }
-        if fields & key != 0 { metadata.idempotencyKey = reader.string() }
+        if fields & actor != 0 { metadata.actor = text() }
+        if fields & app != 0 { metadata.app = text() }
+        if fields & reason != 0 { metadata.reason = text() }
+        if fields & correlation != 0 { metadata.correlation = text() }
+        if fields & key != 0 { metadata.idempotencyKey = text() }
         if fields & attributes != 0 {
             let count = reader.count(bytesEach: 2, atMost: Limits.attributes)
+            var last: String?
             for _ in 0..<count {
-                let name = reader.string()
-                metadata.attributes[name] = reader.string()
+                let name = text()
+                if let last, !last.utf8.lexicographicallyPrecedes(name.utf8) { return nil }
+                metadata.attributes[name] = text()
+                last = name
             }
+            // Two spellings of é are one name.
             guard metadata.attributes.count == count else { return nil }
         }
         return metadata

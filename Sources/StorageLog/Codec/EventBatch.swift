@@ -65,16 +65,10 @@ public final class EventBatch: @unchecked Sendable {
     }
 
     /// Bytes of the texts and blobs that were decoded.
-    var textBytes: Int {
-        withView { view in
-            var count = 0
-            for event in 0..<view.count {
-                let values = view.key(of: event)
-                for place in 0..<view.valueCount(of: event) { count += Int(values[place].size) }
-            }
-            return count
-        }
-    }
+    var textBytes: Int { withView { $0.textBytes(of: 0..<$0.count) } }
+
+    /// The same of some events.
+    package func textBytes(of events: Range<Int>) -> Int { withView { $0.textBytes(of: events) } }
 
     /// Texts and blobs.
     var bytes: UnsafeMutablePointer<UInt8> { byteMemory.bound(to: UInt8.self) }

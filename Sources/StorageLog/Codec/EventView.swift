@@ -33,6 +33,16 @@ package struct EventView {
         return Int(shape.key_count) + images * Int(shape.column_count)
     }
 
+    /// Bytes of the texts and blobs of some events, keys, old and new values.
+    func textBytes(of events: Range<Int>) -> Int {
+        var count = 0
+        for event in events {
+            let values = key(of: event)
+            for place in 0..<valueCount(of: event) { count += Int(values[place].size) }
+        }
+        return count
+    }
+
     @inline(__always)
     package func same(_ a: storage_value, _ b: storage_value) -> Bool {
         guard a.type == b.type else { return false }

@@ -72,6 +72,22 @@ final class SegmentDecoder {
         guard ZSTD_getFrameContentSize(body.baseAddress, body.count) == UInt64(size) else {
             throw StorageError.corruptLog("a body isn't as long as its row says")
         }
+        guard isOneFrame(body, size: size) else {
+            throw StorageError.corruptLog("a body isn't one frame with a checksum")
+        }
+    }
+
+    /// The library would take more than the format allows: several frames, one without a checksum, one with a dictionary
+    /// (RFC 8878, 3.1.1.1).
+    private static func isOneFrame(_ body: UnsafeRawBufferPointer, size: Int) -> Bool {
+        guard ZSTD_findFrameCompressedSize(body.baseAddress, body.count) == body.count, body.count > 5 else {
+            return false
+        }
+        let (descriptor, window) = (body[4], body[5])
+        guard descriptor & 4 != 0, descriptor & 3 == 0 else { return false }
+        let isSingleSegment = descriptor & 32 != 0
+        let power = 1 << (10 + Int(window >> 3))
+        return isSingleSegment || power + power / 8 * Int(window & 7) <= max(1 << 27, size)
     }
 
     private func decompress(
@@ -174,8 +190,13 @@ extension SegmentDecoder {
             indexReader, count: header.count, shapes: shapes.count, first: header.first)
         // Each value of a column takes a byte at least, so a small body can't ask for much memory.
         let columnValues = indexes.reduce(0) { $0 + shapes[$1].valueCount - shapes[$1].keyCount }
-        guard columnValues <= header.size, shapes.allSatisfy({ $0.keyCount <= Limits.columns }) else {
+        guard columnValues <= header.size else {
             throw StorageError.corruptLog("row @\(header.first) claims more values than it can hold")
+        }
+        var isUsed = [Bool](repeating: false, count: shapes.count)
+        for index in indexes { isUsed[index] = true }
+        guard Set(shapes.indices.filter { isUsed[$0] }.map { shapes[$0].entity }).sorted() == header.entities else {
+            throw StorageError.corruptLog("row @\(header.first) has events of other entities than it says")
         }
         return Parts(
             slices: slices, shapes: shapes, indexes: indexes, links: links, extensions: extensions, streams: streams)
@@ -186,14 +207,17 @@ extension SegmentDecoder {
     /// - Parameter limit: As many as there are events.
     static func readShapes(_ reader: inout ByteReader, atMost limit: Int) -> [DecodedShape] {
         (0..<reader.count(bytesEach: 4, atMost: limit)).map { _ in
+            let entity = reader.varint()
+            if !StreamIdentifier.isEntity(entity) { reader.fail() }
             var shape = DecodedShape(
-                entity: UInt32(truncatingIfNeeded: reader.varint()),
-                operation: UInt32(truncatingIfNeeded: reader.varint()),
-                // No bytes of the shape stand for the parts of the key; too many of them have no streams.
-                keyCount: Int(min(reader.varint(), UInt64(Limits.columns) + 1)), columns: [])
+                entity: UInt32(truncatingIfNeeded: entity),
+                operation: UInt32(reader.varint(atMost: STORAGE_DELETE)),
+                // No bytes of the shape stand for the parts of the key.
+                keyCount: reader.varint(atMost: Limits.keyColumns), columns: [])
             var column: Int64 = 0
             for _ in 0..<reader.count(bytesEach: 1, atMost: Limits.tableColumns) {
                 column &+= unzigzag(reader.varint())
+                if !StreamIdentifier.isColumn(UInt64(bitPattern: column)) { reader.fail() }
                 shape.columns.append(UInt32(truncatingIfNeeded: column))
             }
             return shape
@@ -219,6 +243,8 @@ extension SegmentDecoder {
     private func connect(_ shapes: inout [DecodedShape], to streams: [DecodedStream], first: Int64) throws {
         var indexOfStream: [UInt64: Int] = [:]
         for (index, stream) in streams.enumerated() { indexOfStream[stream.identifier] = index }
+        // The last shape that a stream is of, so that one with a column twice is seen.
+        var lastShape = [Int](repeating: -1, count: streams.count)
         places.reset()
         for index in shapes.indices {
             let shape = shapes[index]
@@ -228,9 +254,18 @@ extension SegmentDecoder {
             guard keyStreams.count == shape.keyCount, columnStreams.count == shape.columns.count, shape.keyCount > 0,
                 (1...3).contains(shape.operation)
             else { throw StorageError.corruptLog("a column of row @\(first) has no values") }
+            for stream in keyStreams + columnStreams {
+                guard lastShape[stream] != index else {
+                    throw StorageError.corruptLog("a shape of row @\(first) has a column twice")
+                }
+                lastShape[stream] = index
+            }
             shapes[index].keyStreams = keyStreams
             shapes[index].columnStreams = columnStreams
             shapes[index].places = shape.columns.map { places.place(of: $0, in: shape.entity) }
+        }
+        guard indexOfStream.count == streams.count, !lastShape.contains(-1) else {
+            throw StorageError.corruptLog("row @\(first) has other streams than its columns")
         }
         for index in shapes.indices { shapes[index].columnsOfEntity = places.count(of: shapes[index].entity) }
         // Each row of a run gets room for so many. Each column beyond those of one table is an event of the run.

@@ -66,7 +66,7 @@ package struct SegmentHeader: Equatable, Sendable {
         lastTime = firstTime &+ Int64(bitPattern: reader.varint())
         entities = []
         for _ in 0..<reader.count(bytesEach: 1, atMost: Limits.segmentEvents) {
-            entities.append(UInt32(truncatingIfNeeded: reader.varint()))
+            entities.append(UInt32(reader.varint(atMost: Int(UInt32.max))))
         }
     }
 

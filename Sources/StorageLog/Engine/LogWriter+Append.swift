@@ -103,8 +103,9 @@ extension LogWriter {
 }
 
 extension EventView {
-    /// Shortens a range so that its texts, and the metadata of its commits, stay under a number of bytes, but leaves at
-    /// least one event.
+    /// Shortens a range so that its texts, and the metadata of the commits that begin behind its first event, stay under a
+    /// number of bytes, but leaves at least one event. The metadata of the commit that a row begins with is in it however short
+    /// the row is.
     ///
     /// - Parameter first: The first of the commits that can have events in the range.
     func cut(
@@ -112,12 +113,10 @@ extension EventView {
     ) -> Int {
         var total = 0
         var commit = first
-        var counted = -1
         for index in range {
-            while commits[commit].events.upperBound <= index { commit += 1 }
-            if commit != counted {
-                total += commits[commit].info.metadata.byteCount
-                counted = commit
+            while commits[commit].events.upperBound <= index {
+                commit += 1
+                if index > range.lowerBound { total += commits[commit].info.metadata.byteCount }
             }
             let values = key(of: index)
             for value in 0..<valueCount(of: index) { total += Int(values[value].size) }

@@ -34,7 +34,7 @@ extension LogWriter {
                         "positions from @\((rows.last?.last ?? start - 1) + 1) on are missing")
                 }
                 let isFinal =
-                    select.integer(4) != 0 || select.integer(3) >= Limits.finalRowBytes
+                    select.integer(4) != 0 || select.integer(3) >= configuration.finalRowBytes
                     || select.integer(2) > Int64(Limits.segmentTargetBytes) * 2
                 (bytes, bodyBytes) = (bytes + select.integer(2), bodyBytes + select.integer(3))
                 let isFull = bytes > Int64(Limits.segmentTargetBytes) || bodyBytes > Limits.sealingRunBytes

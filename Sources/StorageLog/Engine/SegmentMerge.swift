@@ -47,11 +47,12 @@ struct SegmentMerge: Sendable {
         guard let sealing = try SealingContext(before: start, windowLength: configuration.segmentLength, in: database)
         else { throw StorageError.breach("rows in front of @\(start) can't be had") }
         let merged = MergedEvents(batches)
-        let encoded = try merged.withView { view in
+        var encoded = try merged.withView { view in
             try SegmentEncoder().encode(
                 view, range: 0..<view.count, first: start, commits: merged.slices,
                 extensions: batches[0].extensions, level: configuration.sealedLevel, sealing: sealing)
         }
+        encoded.body = configuration.sealedBody(encoded.body)
         let decoded = try encoded.body.withUnsafeBytes {
             try decoder.decode(body: $0, of: encoded.header, base: encoded.base == 0 ? nil : sealing.base)
         }

@@ -35,6 +35,10 @@ public struct StorageConfiguration: Sendable {
 
     /// Events in a sealed run. One constant; the tests vary it.
     package var segmentLength = Self.usualSegmentLength
+    /// Bytes of a body from which on its row stays as it was written. The tests vary it.
+    package var finalRowBytes = Limits.finalRowBytes
+    /// What a sealed body becomes before it is read back. The tests break it.
+    var sealedBody: @Sendable ([UInt8]) -> [UInt8] = { $0 }
     package var writerCacheKilobytes = 24_000
     package var tailLevel: Int32 = 1
     package var sealedLevel: Int32 = 6

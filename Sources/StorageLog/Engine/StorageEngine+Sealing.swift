@@ -61,8 +61,14 @@ extension StorageEngine {
     /// - Throws: `CancellationError` once the task is cancelled; the rest is sealed later then.
     package func seal() async throws {
         while let run = try await withWriter({ writer, _ in try writer.nextSealingRun() }) {
-            let merged = try await read { [configuration] in
-                try SegmentMerge(run, from: $0.connection(), configuration)
+            let merged: SegmentMerge?
+            do {
+                merged = try await read { [configuration] in
+                    try SegmentMerge(run, from: $0.connection(), configuration)
+                }
+            } catch {
+                noteFailure(error)
+                throw error
             }
             try await withWriter { [self] _, db in try exchange(merged, db) }
             try Task.checkCancellation()

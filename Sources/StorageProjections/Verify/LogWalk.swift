@@ -1,4 +1,5 @@
 internal import Foundation
+internal import StorageCore
 internal import StorageLog
 
 /// What must hold from one row of the log to the next: positions and commits without gaps, time that never goes back,
@@ -9,6 +10,8 @@ struct LogWalk {
     private var time = Int64.min
     /// A commit that said it goes on in the next row.
     private var unfinished: CommitInfo?
+    /// What the commit under way has come to.
+    private var size = (events: 0, bytes: 0)
     /// After a row that can't be read, the numbers begin anew where the next readable one says.
     private var isResuming = false
 
@@ -16,6 +19,7 @@ struct LogWalk {
         position = max(position, last)
         isResuming = true
         unfinished = nil
+        size = (0, 0)
     }
 
     mutating func check(_ batch: EventBatch, _ report: inout VerifyReport) {
@@ -37,7 +41,14 @@ struct LogWalk {
             if part.events.isEmpty {
                 report.add("log", position: header.first, "commit \(part.info.number) has no events")
             }
-            if !continues { report.commits += 1 }
+            if !continues {
+                report.commits += 1
+                size = (0, 0)
+            }
+            size = (size.events + part.events.count, size.bytes + batch.textBytes(of: part.events))
+            if size.events > Limits.commitEvents || size.bytes > Limits.commitBytes {
+                report.add("log", position: header.first, "commit \(part.info.number) is larger than a commit can be")
+            }
             commit = part.info.number
             time = part.info.time
             isResuming = false

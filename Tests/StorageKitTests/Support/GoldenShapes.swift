@@ -4,8 +4,8 @@ import StorageTesting
 
 @testable import StorageLog
 
-/// A store with what the other golden stores haven't: keys of several parts, and parts that a later version may add to rows of the
-/// log and to commits.
+/// A store with what the other golden stores haven't: keys of several parts, parts that a later version may add to rows of the
+/// log and to commits, and a row of the log between sealed ones that stays as it was written.
 enum GoldenShapes {
     private static let table = """
         CREATE TABLE places(
@@ -20,13 +20,19 @@ enum GoldenShapes {
         let clock = ManualClock()
         var configuration = StorageConfiguration()
         (configuration.clock, configuration.segmentLength) = (clock, 8)
-        configuration.sealsInBackground = false
+        (configuration.sealsInBackground, configuration.finalRowBytes) = (false, 1_500)
         let engine = try StorageEngine.open(path: url.path, configuration: configuration)
         _ = try await engine.commit(CommitMetadata(actor: "anna")) { writer, db in try enter(writer, db) }
         for round in 0..<12 {
             clock.advance(seconds: 1)
             _ = try await engine.commit(CommitMetadata(actor: "anna", reason: "round \(round)")) { _, db in
                 try db.execute(sql: changes(round))
+            }
+            if round == 6 {
+                _ = try await engine.commit(CommitMetadata(reason: "noise")) { _, db in
+                    try db.execute(
+                        sql: "INSERT INTO places(z, x, y, label) VALUES (x'FF', 'noise', 0, ?)", arguments: [noise])
+                }
             }
             if round % 4 == 1 {
                 // A row of the log to itself: a commit has the same parts wherever it lies.
@@ -39,6 +45,15 @@ enum GoldenShapes {
         }
         try await engine.close()
     }
+
+    /// Text that compresses to a half at best.
+    private static let noise: String = {
+        var state: UInt64 = 7
+        return (0..<4_000).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return String(state >> 60, radix: 16)
+        }.joined()
+    }()
 
     /// Rows whose keys differ in one part only, and that come, change, go and come again.
     private static func changes(_ round: Int) -> String {

@@ -18,6 +18,7 @@ import pathlib
 import sqlite3
 import struct
 import sys
+import unicodedata
 from dataclasses import dataclass, field
 
 
@@ -46,6 +47,7 @@ WINDOW = 2**27
 CONTENT = 2**26                # one text or blob
 METADATA = 65536               # one text of a commit's metadata
 CONTENTS_OF_A_COMMIT = 2**29
+EDITS_OF_A_RUN = 2**29         # new texts and blobs that are told as edits
 EVENTS_OF_A_COMMIT = 2**24
 FIRST_ID, LAST_ID = 32, 2**31 - 1
 
@@ -252,9 +254,10 @@ def check_extensions(block, known):
         last = tag
 
 
-def check_clock(content):
+def check_clock(content, time):
     reader = Reader(content)
-    reader.varint()
+    reading = wrap(time + from_zigzag(reader.varint()))
+    require(EARLIEST <= reading <= LARGEST, "a clock's reading exceeds its limit")
     reader.end("a clock's reading")
 
 
@@ -264,18 +267,20 @@ def read_metadata(reader, fields):
         if fields & bit:
             reader.string()
     if fields & 32:
-        last = None
+        last, spellings = None, set()
         for _ in range(reader.count(ATTRIBUTES, "attributes")):
             name, _ = reader.string(), reader.string()
             require(last is None or last < name, "attributes aren't sorted")
-            last = name
+            last, spelling = name, unicodedata.normalize("NFC", name.decode())
+            require(spelling not in spellings, "two attributes with canonically equivalent names")
+            spellings.add(spelling)
     return reader.data[start:reader.offset]
 
 
-def read_extensions_of_commit(reader):
+def read_extensions_of_commit(reader, time):
     block = reader.block()
     require(block, "an extension block is empty")
-    check_extensions(block, {2: check_clock})
+    check_extensions(block, {2: lambda content: check_clock(content, time)})
     return varint(len(block)) + block
 
 
@@ -295,7 +300,7 @@ def read_commits(section, head):
             fields, metadata = fields & 128 | before.fields & 63, before.metadata
         else:
             metadata = read_metadata(reader, fields)
-        extensions = read_extensions_of_commit(reader) if fields & 128 else b""
+        extensions = read_extensions_of_commit(reader, time) if fields & 128 else b""
         before = Commit(number, events, time, fields, metadata, extensions)
         commits.append(before)
     reader.end("the commits")
@@ -355,7 +360,7 @@ class Stream:
 
     def __init__(self, heads, contents):
         self.heads, self.contents = Reader(heads), Reader(contents)
-        self.last_integer = self.last_whole = 0
+        self.last_integer = self.last_whole = self.edited = 0
 
     def value(self, held=None, old=None):
         """The next value. `held` is what the run already holds, `old` the old value where this is the new one of an update."""
@@ -399,6 +404,7 @@ class Stream:
         kind, content = old
         require(beginning + end <= len(content), "an edit shares more than the old value has")
         require(beginning + middle + end <= CONTENT, "a text or blob is too long")
+        self.edited += beginning + middle + end
         return kind, content[:beginning] + self.contents.take(middle) + content[len(content) - end:]
 
     def end(self):
@@ -417,7 +423,7 @@ class Row:
 def read_columns(shape, row, streams):
     """Each column of an event with its values, by rising id; the row then holds what is known of it behind the event."""
     columns, held = {}, row.holds
-    if shape.operation != UPDATE:
+    if shape.operation == INSERT:
         row.holds = {}
     for column in shape.columns:
         stream = streams[column * 2]
@@ -559,6 +565,7 @@ class Log:
                 self.read_event(*next(events), rows, streams)
         for stream in streams.values():
             stream.end()
+        require(sum(stream.edited for stream in streams.values()) <= EDITS_OF_A_RUN, "the edits of a run are too large")
 
     def read_event(self, position, shape, link, rows, streams):
         require(link < position, "a link to before the log")
@@ -572,7 +579,7 @@ class Log:
         self.last_of_row[name] = position
         rows[position] = row
         columns = read_columns(shape, row, streams)
-        self.commit.size += sum(content_size(values) for _, values in columns)
+        self.commit.size += content_size(row.key) + sum(content_size(values) for _, values in columns)
         require(self.commit.size <= CONTENTS_OF_A_COMMIT, "the texts and blobs of a commit are too large")
         self.commit.lines.append(event_line(self.store_id, position, self.commit.number, shape, previous, row.key, columns))
 

@@ -18,7 +18,11 @@ struct SegmentTarget: FuzzTarget {
         let bound = ZSTD_compressBound(bytes.count)
         let body = UnsafeMutableRawBufferPointer.allocate(byteCount: bound, alignment: 1)
         defer { body.deallocate() }
-        let size = ZSTD_compress(body.baseAddress, bound, bytes.baseAddress, bytes.count, 1)
+        let context = ZSTD_createCCtx()
+        defer { ZSTD_freeCCtx(context) }
+        ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, 1)
+        ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+        let size = ZSTD_compress2(context, body.baseAddress, bound, bytes.baseAddress, bytes.count)
         guard ZSTD_isError(size) == 0 else { return }
         let frame = UnsafeRawBufferPointer(rebasing: body[..<size])
         let batch = try decoder.decode(body: frame, size: bytes.count)
