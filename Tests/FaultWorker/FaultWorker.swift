@@ -16,6 +16,7 @@ import StorageKit
 ///
 /// `fault-worker live SEED FOLDER PREFIX`: lives with a store until it is killed, and tells its ledger line by line.
 /// `fault-worker check FOLDER`: holds the store in a folder to the ledger in the file beside it.
+/// `fault-worker operations`: names the operations that `disk` and `memory` know, a line each.
 ///
 /// The others print lines `finding …` and `count NAME NUMBER`, and ends with 0 whatever it found: those who call it judge.
 @main
@@ -35,6 +36,7 @@ struct FaultWorker {
             case "memory", "memory-out": try await sweep(arguments, Fault.kindsOfMemory)
             case "live": try await live(arguments)
             case "check": try await check(arguments)
+            case "operations": for operation in Operation.all { say(operation.name) }
             default: throw Misuse("usage: fault-worker power|disk|memory …")
             }
         } catch {

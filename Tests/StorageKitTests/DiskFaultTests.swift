@@ -11,7 +11,7 @@ struct DiskFaultTests {
             "save", "save-many", "write-sql", "save-together", "undo", "restore-state", "tag", "rebuild",
             "remake-projection", "seal", "backup", "replace-backup", "checkpoint", "close", "open", "declare", "create",
             "tool-import", "tool-undo", "tool-redo", "tool-revert", "tool-restore-state", "tool-tag", "tool-note",
-            "tool-projections", "tool-doctor", "tool-rebuild", "tool-backup", "tool-restore",
+            "tool-projections", "tool-doctor", "tool-verify", "tool-rebuild", "tool-backup", "tool-restore",
         ])
     func aFailingDiskIsAnErrorAndNothingIsLost(operation: String) async throws {
         let seed = testSeeds(1)[0]

@@ -148,14 +148,27 @@ struct DoctorTests {
         #expect(try ToolProcess.run(["doctor"], store: torn).status == 5)
     }
 
-    @Test func aClockAheadIsAWarning() async throws {
+    @Test(arguments: [1, 5 * 366]) func aClockAheadIsAWarning(days: Int64) async throws {
         let folder = try TestFolder()
-        let future = Int64(Date().timeIntervalSince1970 * 1_000_000) + 86_400_000_000
-        let storage = try open(folder.path(), at: future)
-        try await storage.save(Article(id: 1, title: "tomorrow"))
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        var storage = try open(folder.path(), at: now - 3_600_000_000)
+        try await storage.save(Article(id: 1, title: "an hour ago"))
+        try await storage.close()
+        storage = try open(folder.path(), at: now + days * 86_400_000_000)
+        try await storage.save(Article(id: 2, title: "in the future"))
         try await storage.close()
         let outcome = try ToolProcess.run(["doctor", "--format", "jsonl"], store: folder.path())
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains(#""check":"clock","status":"warn""#))
+        let line = try #require(outcome.output.split(separator: "\n").first { $0.contains(#""check":"clock""#) })
+        #expect(line.contains(#""status":"warn""#))
+        #expect(line.contains("storagekit restore") == (days > 365), "\(line)")
+        guard let advice = line.firstRange(of: "--to "), days > 365 else { return }
+        // It can be followed as it stands.
+        let point = String(line[advice.upperBound...].prefix { $0 != " " })
+        let mended = folder.path("mended.sqlite")
+        let restored = try ToolProcess.run(["restore", folder.path(), "--to", point, "-o", mended], store: nil)
+        #expect(restored.status == 0, "\(restored.errors)")
+        let again = try ToolProcess.run(["doctor", "--format", "jsonl"], store: mended)
+        #expect(again.output.contains(#""check":"clock","status":"ok""#), "\(again.output)")
     }
 }

@@ -11,6 +11,8 @@ struct Finding: CustomStringConvertible {
         case lost
         /// Something is there by half, or was never asked for.
         case half
+        /// A sound store is said to be damaged.
+        case misjudged
         /// An error that isn't one of ours.
         case untyped
     }

@@ -49,6 +49,7 @@ struct StoreStats {
     private var sealed: Int64 = 0
     private var unsealed: Int64 = 0
     private var rawBytes: Int64 = 0
+    /// With the tombstones, which are what the log needs to find a deleted row again.
     private var logBytes: Int64 = 0
     private let fileBytes: Int64
     private let walBytes: Int64
@@ -72,7 +73,10 @@ struct StoreStats {
         }
         let pages = try PreparedStatement(
             store.connection,
-            "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = 'storage_log' AND aggregate = TRUE")
+            """
+            SELECT coalesce(sum(pgsize), 0) FROM dbstat
+            WHERE name IN ('storage_log', 'storage_tombstone') AND aggregate = TRUE
+            """)
         if try pages.step() { logBytes = pages.integer(0) }
         try countEvents(store, progress)
         for entity in store.catalog.live {

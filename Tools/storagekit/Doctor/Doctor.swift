@@ -186,11 +186,16 @@ extension Doctor {
         guard ahead > 60_000_000 else {
             return [.ok("clock", "times rise, the last is \(Timestamp.text(head.time))")]
         }
+        let text = "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.text(head.time))"
+        // A year that this machine's clock is behind by is seen by its user; one that the other was ahead by stays.
+        guard ahead > 365 * 86_400_000_000 else {
+            return [.warning("clock", text, "Set this machine's clock. Until then new commits get that time too.")]
+        }
         return [
             .warning(
-                "clock",
-                "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.text(head.time))",
-                "Set this machine's clock. Until then new commits get that time too.")
+                "clock", text,
+                "If this machine's clock is right, all later commits get that time: storagekit restore \(path) --to \(Timestamp.text(now)) -o NEW ends before it."
+            )
         ]
     }
 

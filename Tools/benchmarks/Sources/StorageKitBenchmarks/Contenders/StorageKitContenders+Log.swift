@@ -101,10 +101,11 @@ extension StorageKitContenders {
 }
 
 extension StorageKitStore {
-    /// Bytes of the pages that hold the log.
+    /// Bytes of the pages that hold the log, tombstones included.
     func logBytes() async throws -> Int {
         try await storage.read { db in
-            try Int.fetchOne(db, sql: "SELECT sum(pgsize) FROM dbstat WHERE name = 'storage_log'") ?? 0
+            try Int.fetchOne(
+                db, sql: "SELECT sum(pgsize) FROM dbstat WHERE name IN ('storage_log', 'storage_tombstone')") ?? 0
         }
     }
 
