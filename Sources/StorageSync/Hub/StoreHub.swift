@@ -167,6 +167,8 @@ extension StoreHub {
         guard pull.limit > 0 else { throw SyncFailure.refused(.invalid("A page has room for one change at least.")) }
         let scope = HubScope(pull, access)
         let start = pull.position
+        // A hub that was replaced by an older copy: nothing is to be waited for.
+        if start > tail.end, try await head() < start { throw SyncFailure.sessionEnded(epoch: nil) }
         let deadline = ContinuousClock.now + min(pull.wait, Self.longestWait)
         var seen = start
         while true {

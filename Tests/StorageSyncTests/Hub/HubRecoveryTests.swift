@@ -154,6 +154,8 @@ import Testing
             #expect(try await hub.ids() == ["p1"])
             try await hub.save(Product("p4"))
             try await device.engine.retryNow()
+            try await Task.sleep(for: .seconds(8))
+            print("STATUS", device.engine.status, device.engine.currentCollection.map(\.id), try await hub.ids(), hub.hub.lines)
             try await eventually { device.engine.currentCollection.map(\.id) == ["p1", "p2", "p4"] }
             #expect(try await hub.ids() == ["p1", "p2", "p4"], "what the hub has lost was sent again")
             #expect(!device.engine.status.hasLostWrites && device.engine.parked.isEmpty)

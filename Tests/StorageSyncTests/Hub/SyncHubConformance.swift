@@ -164,8 +164,11 @@ import Testing
         var lines: [([UInt8], Int64)] = [(Array(repeating: 9, count: 16), 0), (one.line, head + 1)]
         if kind.isAskedDirectly { lines.append((one.line, -1)) }
         for (line, position) in lines {
-            let pull = pull(behind: position, on: line)
-            await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { try await hub.pull(pull, as: .full) }
+            for wait in [Duration.zero, .seconds(20)] {
+                var pull = pull(behind: position, on: line)
+                pull.wait = wait
+                await #expect(throws: SyncFailure.sessionEnded(epoch: nil)) { try await hub.pull(pull, as: .full) }
+            }
         }
         let batch = HubBatch(
             producer: one.producer, epoch: 1, line: lines[0].0, firstNumber: 2, writes: [HubWrite(2, patch)])

@@ -35,7 +35,7 @@ struct TestedHub {
         case .store:
             let store = try TemporaryStore()
             hub = KeptHub(hub: try await StoreHub(store.storage, limits: limits), store: store)
-        #if STORAGE_SERVER
+        #if STORAGE_SERVER && STORAGE_HTTP
             case .served: hub = try await ServedHub()
         #endif
         }
