@@ -11,7 +11,7 @@ package struct FollowedDocuments: Sendable, Equatable {
     }
 
     /// Whether the pages up to a position have everything of a document.
-    func cover(_ id: DocumentID) -> Bool { document == nil || document == id.id }
+    func cover(_ id: DocumentID) -> Bool { document.map { $0.utf8.elementsEqual(id.id.utf8) } ?? true }
 
     /// Whether pages will tell what happens to a document.
     func contain(_ id: DocumentID) -> Bool { isListening && cover(id) }

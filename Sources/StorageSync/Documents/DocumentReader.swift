@@ -67,14 +67,15 @@ struct RecentRows: Sendable {
     /// So many are kept at the most.
     private static let limit = 256
 
-    private var rows: [String: (position: Int64, row: RowImage?)] = [:]
+    private var rows: [ExactText: (position: Int64, row: RowImage?)] = [:]
 
     /// - Returns: nil where the row isn't known after just that event, or there was none.
     func row(of id: String, after position: Int64) -> RowImage? {
-        rows[id].flatMap { $0.position == position ? $0.row : nil }
+        rows[ExactText(id)].flatMap { $0.position == position ? $0.row : nil }
     }
 
     mutating func set(_ row: RowImage?, after position: Int64, of id: String) {
+        let id = ExactText(id)
         if rows.count >= Self.limit, rows[id] == nil { rows = [:] }
         rows[id] = (position, row)
     }

@@ -196,6 +196,8 @@ extension HubRemote {
             if let page = fetchedPage(at: position) { return page }
             guard isListening else { return nothing }
         }
+        // All is asked for again. (A hub without any history ends where it begins.)
+        if position == 0, snapshotEnd != 0 { snapshotEnd = nil }
         // Until all is there that was there at the beginning, nothing is waited for.
         let request = request(behind: position, on: line, waits: snapshotEnd != nil)
         let service = service

@@ -87,7 +87,8 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         _ state: SyncStore<T>.State, _ configuration: SyncCore.Configuration, _ followed: FollowedDocuments
     ) -> Phase {
         let core = SyncCore(
-            record: state.row.record, outbox: Outbox(rows: state.rows), configuration: configuration, followed: followed)
+            record: state.row.record, outbox: Outbox(rows: state.rows), configuration: configuration, followed: followed
+        )
         // The core has them.
         return .running(core, SyncStore<T>.State(row: state.row, unreadable: state.unreadable))
     }

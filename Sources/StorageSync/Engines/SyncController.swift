@@ -3,6 +3,7 @@ internal import Observation
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
+internal import StorageRecords
 
 /// What both engines are made of: finds the store, follows the remote's path from account to account, and shows the documents.
 @MainActor @Observable
@@ -215,8 +216,8 @@ extension SyncController {
         feed = Task { [weak self] in
             do {
                 for try await change in changes {
-                    let ids = Set(change.events.compactMap { table.id($0.key) })
-                    try await self?.refresh(ids, in: scope)
+                    let ids = Set(change.events.compactMap { table.id($0.key).map(ExactText.init) })
+                    try await self?.refresh(ids.map(\.text), in: scope)
                 }
             } catch {
                 self?.note(error)
@@ -248,8 +249,8 @@ extension SyncController {
     }
 
     /// Reads some documents again.
-    func refresh(_ ids: Set<String>, in scope: SyncScope<T>) async throws {
-        let wanted: Set<String> = if case .document(let id) = extent { ids.filter { $0 == id } } else { ids }
+    func refresh(_ ids: [String], in scope: SyncScope<T>) async throws {
+        let wanted = if case .document(let id) = extent { ids.filter { $0 == id } } else { ids }
         guard !wanted.isEmpty else { return }
         let read = try await scope.store.documents(wanted)
         guard self.scope?.path == scope.path else { return }

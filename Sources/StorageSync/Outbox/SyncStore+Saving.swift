@@ -42,11 +42,11 @@ extension SyncStore {
         let db = tx.database
         let documents = documentReader(tx)
         let gone = try gone(transaction, in: db)
-        let received = Dictionary(grouping: try changes(of: transaction, gone, in: db), by: \.document.id)
-        var concerned: [String: ConcernedDocument] = [:]
+        let received = Dictionary(grouping: try changes(of: transaction, gone, in: db), by: \.document)
+        var concerned: [DocumentID: ConcernedDocument] = [:]
         for (id, finished) in try finish(transaction, pulledUpTo: row.record.position, in: db) {
-            if received[id] == nil, finished.isAllThere, try isLogBase(of: id, in: db) { continue }
-            let base = try base(of: id, since: row.since, in: db, documents, first: finished.first)
+            if received[id] == nil, finished.isAllThere, try isLogBase(of: id.id, in: db) { continue }
+            let base = try base(of: id.id, since: row.since, in: db, documents, first: finished.first)
             var document = ConcernedDocument(
                 remote: base, expected: base, hadPending: true, needsReplay: finished.needsReplay)
             for write in finished.taken {
@@ -60,30 +60,30 @@ extension SyncStore {
             let operations = changes.map { DocumentOperation($0.operation) }
             var document =
                 try concerned[id]
-                ?? concern(by: id, needsBase: operations.first?.replaces == false, row, documents, in: db)
+                ?? concern(by: id.id, needsBase: operations.first?.replaces == false, row, documents, in: db)
             for operation in operations { operation.apply(to: &document.remote) }
             document.changePosition = changes.last(where: \.isForeign)?.position
             concerned[id] = document
         }
         try outbox.save(transaction.writes, in: db)
         for position in transaction.removed { try outbox.remove(position, in: db) }
-        for id in gone where received[id] == nil {
+        for id in gone where received[DocumentID(entity: table.entity, id: id)] == nil {
             if try write(nil, on: nil, of: id, tx) { try bases.remove(id, in: db) }
         }
-        var refused: Set<String> = []
+        var refused: Set<DocumentID> = []
         for (id, document) in concerned {
             if document.hadPending, document.expected == document.remote, !document.needsReplay {
-                try advanceBase(of: id, to: document.remote, in: db)
+                try advanceBase(of: id.id, to: document.remote, in: db)
                 continue
             }
-            let shown = try put(document, of: id, since: row.since, documents, in: db)
+            let shown = try put(document, of: id.id, since: row.since, documents, in: db)
             // A document that was taken out of the store stays out when a write of it is confirmed.
             let isReceived = received[id]?.contains { $0.ownOrigin == nil } ?? false
-            if row.isCleared, !isReceived, try table.get(id, db) == nil { continue }
-            if try !write(shown, on: document.remote, of: id, tx) { refused.insert(id) }
+            if row.isCleared, !isReceived, try table.get(id.id, db) == nil { continue }
+            if try !write(shown, on: document.remote, of: id.id, tx) { refused.insert(id) }
         }
         // What two documents have exchanged, such as a value that only one of them may have.
-        for id in refused { try writeAgain(id, since: row.since, tx) }
+        for id in refused { try writeAgain(id.id, since: row.since, tx) }
     }
 
     /// Follows which documents pages have named, from the first to the last of those that name all.
@@ -168,16 +168,16 @@ extension SyncStore {
     /// - Returns: Those, by document.
     private func finish(
         _ transaction: SyncTransaction, pulledUpTo pulled: Int64, in db: Database
-    ) throws -> [String: FinishedWrites] {
+    ) throws -> [DocumentID: FinishedWrites] {
         let origins = Set(transaction.changes.compactMap(\.ownOrigin))
         let confirmed = Dictionary(
             transaction.writes.filter(\.isConfirmed).map { ($0.position, $0) }, uniquingKeysWith: { $1 })
-        var finished: [String: FinishedWrites] = [:]
+        var finished: [DocumentID: FinishedWrites] = [:]
         for position in Set(transaction.removed).union(confirmed.keys).sorted() {
             if let pending = try outbox.write(at: position, in: db), !pending.isConfirmed {
                 let write = confirmed[position] ?? pending
-                let id = write.document.id
-                let first = try outbox.firstPending(of: id, in: db)
+                let id = write.document
+                let first = try outbox.firstPending(of: id.id, in: db)
                 var writes =
                     finished[id] ?? FinishedWrites(first: first, origins: origins, unpulled: transaction.unpulled)
                 let isGivenUp = write.isParked && !writes.isReceived(write)

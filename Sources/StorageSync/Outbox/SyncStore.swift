@@ -435,7 +435,7 @@ extension SyncStore {
     }
 
     /// Some documents by their ids; nil for those that there aren't.
-    func documents(_ ids: Set<String>) async throws -> [(id: String, document: T?)] {
+    func documents(_ ids: [String]) async throws -> [(id: String, document: T?)] {
         try await storage.engine.read { db in try ids.map { ($0, try table.get($0, db)) } }
     }
 }

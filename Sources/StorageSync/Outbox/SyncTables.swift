@@ -148,10 +148,12 @@ extension SyncRemoteRow {
     func save(manager: String, entity: String, in db: Database) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO sync_remotes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-            .execute(arguments: [
-                manager, path, entity, isActive, isCleared, document, since, scanned, Data(line), revision,
-                String(decoding: try encoder.encode(record), as: UTF8.self), shape, generation,
-            ])
+        try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO sync_remotes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        .execute(arguments: [
+            manager, path, entity, isActive, isCleared, document, since, scanned, Data(line), revision,
+            String(decoding: try encoder.encode(record), as: UTF8.self), shape, generation,
+        ])
     }
 }

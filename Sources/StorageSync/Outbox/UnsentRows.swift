@@ -2,6 +2,7 @@ internal import GRDB
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
+internal import StorageRecords
 
 /// Which rows of an entity waited to be sent by a sync engine at some time: those with writes that the remote hasn't confirmed, and
 /// those that were written behind what the engine has read of the log.
@@ -9,7 +10,7 @@ internal import StorageLog
 /// - Complexity: O(*n*) memory in the documents whose writes are in the outbox.
 struct UnsentRows: Sendable {
     /// The documents with writes in the outbox.
-    private var documents: Set<String> = []
+    private var documents: Set<ExactText> = []
     /// Up to where the engine had read the log; nil where no engine keeps its documents in the entity's table.
     private var scanned: Int64?
     /// The end of the log.
@@ -22,7 +23,7 @@ struct UnsentRows: Sendable {
         for (manager, row) in try SyncRemoteRow.active(of: entity, in: db) {
             let shared = row.sharedEnd(lineage, head: end)
             let outbox = OutboxTable(manager: manager, path: row.path, entity: entity)
-            documents.formUnion(try outbox.pendingDocuments(through: shared ?? .max, in: db))
+            documents.formUnion(try outbox.pendingDocuments(through: shared ?? .max, in: db).map(ExactText.init))
             scanned = min(scanned ?? .max, row.scanned, shared ?? .max)
         }
     }
@@ -35,7 +36,7 @@ struct UnsentRows: Sendable {
     ///   - last: The position of the row's last event.
     ///   - isFetched: Whether the commit of a position has fetched rows: those aren't sent.
     func contains(_ key: StorageValue, last: Int64, isFetched: (Int64) throws -> Bool) rethrows -> Bool {
-        if case .text(let id) = key, documents.contains(id) { return true }
+        if case .text(let id) = key, documents.contains(ExactText(id)) { return true }
         guard let scanned, last > scanned, last <= end else { return false }
         return try !isFetched(last)
     }

@@ -198,7 +198,7 @@ extension ConflictTests {
         try await eventually { engine.parked.first?.reason.contains("weren't merged") == true }
         await #expect(throws: SyncWriteError.self) { try await receipt.confirmed() }
         #expect(engine.parked.first?.reason.contains("too different") == throwsError)
-        #expect(engine.getDocument(id: "a") == Product("a", name: "Light", price: 11))
+        try await eventually { engine.getDocument(id: "a") == Product("a", name: "Light", price: 11) }
         try await engine.retry(try #require(engine.parked.first))
         try await engine.settled()
         #expect(shop.mock.document("a") == Product("a", name: "Light", price: 11))

@@ -30,8 +30,6 @@ enum PlantedDefect: String, CaseIterable {
     case parkedWritesBlockAll
     /// Writes are named by their place among those that are pending, which changes.
     case namesWritesByIndex
-    /// A session that another one has ended isn't begun again.
-    case givesUpEndedSessions
     /// Writes aren't carried over to another version of the program.
     case losesOutboxAtUpgrade
     /// Each rejection is dropped without a trace.

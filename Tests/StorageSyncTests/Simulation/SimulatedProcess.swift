@@ -195,7 +195,6 @@ final class SimulatedProcess {
                     guard life == self.life else { return }
                     switch answer {
                     case .success(let answer): handle(.answer(answer, to: id))
-                    case .failure(.sessionEnded) where simulation.defect == .givesUpEndedSessions: break
                     case .failure(let failure): handle(.failure(failure, of: id))
                     }
                 }
