@@ -422,7 +422,7 @@ struct WriterGuardTests {
         arguments: [
             "CREATE TEMP TABLE notes(id INTEGER PRIMARY KEY, text, updatedAt, _position)",
             "CREATE TEMP VIEW notes AS SELECT 1 AS id, 'hidden' AS text",
-            "CREATE TEMP TRIGGER evil AFTER INSERT ON main.notes BEGIN DELETE FROM main.notes; END",
+            "CREATE TEMP TRIGGER evil AFTER INSERT ON main.notes BEGIN DELETE FROM notes; END",
         ], ["behind", "rolled back", "behind a refused write", "before a refused write"])
     func temporaryObjectsDoNotOutliveTheWriteThatMadeThem(sql: String, way: String) async throws {
         struct Refusal: Error {}
@@ -449,7 +449,11 @@ struct WriterGuardTests {
     /// Nobody's concern when it was made, it would hide the entity that comes to have its name.
     @Test func anEntityDoesNotGetTheNameOfATemporaryTable() async throws {
         let store = try await makeStore()
-        try await store.storage.write { try $0.execute("CREATE TEMP TABLE later(id INTEGER PRIMARY KEY)") }
+        try await store.storage.write { tx in
+            let notes = "SELECT sql FROM main.sqlite_schema WHERE name = 'notes'"
+            let sql = try #require(try String.fetchOne(tx.database, sql: notes))
+            try tx.execute(sql.replacing("CREATE TABLE", with: "CREATE TEMP TABLE").replacing("notes", with: "later"))
+        }
         let error = await refusal(store) { try $0.execute("ALTER TABLE notes RENAME TO later") }
         #expect(error?.code == .misuse)
         try await expect(["first"], store)

@@ -161,7 +161,7 @@ import Testing
         // What was set doesn't stay.
         try await engine.commit("INSERT INTO t(id, v) VALUES (4, 'third')")
         let modes = try await engine.withWriter { _, db in
-            try ["journal_mode", "locking_mode"].map { try String.fetchOne(db, sql: "PRAGMA \($0)") }
+            try ["main.journal_mode", "main.locking_mode"].map { try String.fetchOne(db, sql: "PRAGMA \($0)") }
         }
         #expect(modes == ["wal", "normal"])
         #expect(try await engine.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)

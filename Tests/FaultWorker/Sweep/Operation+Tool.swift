@@ -63,25 +63,25 @@ extension Operation {
         Operation(name: "tool-rebuild", opens: false) { test in
             try await test.tool("rebuild", "-s", test.path, "--yes")
         },
-        Operation(name: "tool-backup", opens: false) { test in
+        Operation(name: "tool-backup", opens: false, makesFile: true) { test in
             try await test.acknowledge(file: "new.sqlite") {
                 try await test.tool("backup", test.folder.file("new.sqlite"), "-s", test.path)
                 return 1
             }
         },
-        Operation(name: "tool-restore", opens: false) { test in
+        Operation(name: "tool-restore", opens: false, makesFile: true) { test in
             try await test.acknowledge(file: "new.sqlite") {
                 try await test.tool("restore", test.path, "--to", "t:3", "-o", test.folder.file("new.sqlite"))
                 return 1
             }
         },
-        Operation(name: "tool-adopt", opens: false) { test in
+        Operation(name: "tool-adopt", opens: false, makesFile: true) { test in
             try await test.acknowledge(file: "new.sqlite") {
                 try await test.tool("adopt", test.folder.file("plain.sqlite"), "-s", test.folder.file("new.sqlite"))
                 return Int64(UsualStore.people)
             }
         },
-        Operation(name: "tool-adopt-over", opens: false) { test in
+        Operation(name: "tool-adopt-over", opens: false, makesFile: true) { test in
             let file = test.folder.file("copy.sqlite")
             let (write, former) = (test.ledger.begin([:], file: "copy.sqlite"), Acknowledgement.file(of: file))
             do {
@@ -93,7 +93,7 @@ extension Operation {
             }
             test.ledger.done(write, head: Int64(UsualStore.people))
         },
-        Operation(name: "tool-adopt-in-place", opens: false) { test in
+        Operation(name: "tool-adopt-in-place", opens: false, makesFile: true) { test in
             try await test.tool("adopt", test.folder.file("plain.sqlite"), "--in-place", "--yes")
         } check: { test, isDone in
             try await people(in: test.folder.file("plain.sqlite"), isStore: isDone)

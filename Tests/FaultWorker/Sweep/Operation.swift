@@ -8,6 +8,8 @@ struct Operation: Sendable {
     var opens = true
     /// Whether it is sealed in the background meanwhile.
     var seals = true
+    /// Whether it makes another file and looks at that before it gets its name: what it says of damage is then said of that.
+    var makesFile = false
     /// What it needs, before anything fails.
     var prepare: @Sendable (FaultCase) async throws -> Void = { _ in }
     /// - Throws: Where whoever has asked is told that it failed.
@@ -72,8 +74,8 @@ extension Operation {
         Operation(name: "rebuild") { test in _ = try await test.opened.rebuild() },
         Operation(name: "remake-projection") { test in _ = try await test.opened.projections.rebuild("mark_counts") },
         Operation(name: "seal", seals: false) { test in try await test.opened.seal() },
-        Operation(name: "backup") { test in try await test.back(up: "new.sqlite") },
-        Operation(name: "replace-backup") { test in try await test.back(up: "copy.sqlite") },
+        Operation(name: "backup", makesFile: true) { test in try await test.back(up: "new.sqlite") },
+        Operation(name: "replace-backup", makesFile: true) { test in try await test.back(up: "copy.sqlite") },
         Operation(name: "checkpoint") { test in
             let storage = try test.opened
             try await test.acknowledge(["new": 60]) { try await storage.save(LabStore.marks("new", 60)).position }
