@@ -4,6 +4,7 @@
     import NIOHTTP1
     import NIOPosix
     import StorageCore
+    import Synchronization
     import Testing
 
     @testable import StorageServer
@@ -77,6 +78,99 @@
                 let answer = try await exchange(try await connect(hub), head)
                 #expect(answer.contains("408") && answer.contains("timed-out"), "\(answer)")
                 #expect(answer.lowercased().contains("connection: close"))
+            }
+        }
+
+        /// A request that is answered with more than connections hold, from a client that reads nothing.
+        private func stall(_ hub: ServedHub, _ request: String) async throws -> any Channel {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.autoRead, value: false)
+                .connect(host: "127.0.0.1", port: hub.port).get()
+            try await channel.writeAndFlush(ByteBuffer(string: request))
+            return channel
+        }
+
+        /// Some 30 MB of answers.
+        private let documents = String(repeating: "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 500)
+
+        @Test func aClientThatReadsNothingIsGivenUp() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.connections = 1
+            configuration.limits.writeSeconds = 1
+            try await ServedHub.run(configuration) { hub in
+                let stalled = try await stall(hub, documents)
+                // Once there is a place again.
+                #expect(try await exchange(try await connect(hub), health, until: "ok").contains("200 OK"))
+                try await stalled.close()
+                // One that reads gets all, though connections can't hold it.
+                let last = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                let connection = try await connect(hub)
+                let count = try await connection.executeThenClose { inbound, outbound in
+                    try await outbound.write(ByteBuffer(string: documents + last))
+                    return try await inbound.reduce(0) { $0 + $1.readableBytes }
+                }
+                #expect(count > 500 * PackageResources.openapi_json.count)
+            }
+        }
+
+        @Test func clientsThatReadNothingHoldNoShutdownUp() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.lastWriteSeconds = 1
+            let stalled = Mutex<[any Channel]>([])
+            let start = Mutex(ContinuousClock.now)
+            try await ServedHub.run(configuration) { hub in
+                let token = try await hub.token()
+                for number in 0..<10 {
+                    let body = #"{"t":"\#(String(repeating: "x", count: 1_000_000))"}"#
+                    _ = try await hub.send(
+                        .PUT, "/v1/collections/notes/documents/\(number)", token: token, body: body)
+                }
+                let stream =
+                    "GET /v1/changes?collection=notes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Accept: text/event-stream\r\n\r\n"
+                let channels = [try await stall(hub, documents), try await stall(hub, stream)]
+                stalled.withLock { $0 = channels }
+                let administrator = try await hub.token("ops", administers: true)
+                var open = ""
+                repeat {
+                    open = try await hub.send(.GET, "/v1/status", token: administrator).body
+                } while !open.contains(#""streams":1"#)
+                start.withLock { $0 = .now }
+            }
+            #expect(start.withLock { ContinuousClock.now - $0 } < .seconds(15))
+            for channel in stalled.withLock({ $0 }) { try await channel.close() }
+        }
+
+        /// The limit of a body holds for what comes behind its answer, too.
+        @Test func whatNobodyReadsIsNotTakenForEver() async throws {
+            var configuration = HubServerConfiguration()
+            configuration.limits.bodySeconds = 1
+            try await ServedHub.run(configuration) { hub in
+                let head =
+                    "POST /v1/sync/push HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n"
+                let connection = try await connect(hub)
+                let answer = try await connection.executeThenClose { inbound, outbound in
+                    try await outbound.write(ByteBuffer(string: head))
+                    let trickle = Task {
+                        while true {
+                            try await outbound.write(ByteBuffer(string: "1\r\n{\r\n"))
+                            try await Task.sleep(for: .milliseconds(50))
+                        }
+                    }
+                    defer { trickle.cancel() }
+                    var found = ""
+                    do {
+                        for try await part in inbound { found += String(buffer: part) }
+                    } catch is IOError {
+                        // What was on its way then is refused.
+                    }
+                    return found
+                }
+                #expect(answer.contains("401"))
+                // Nor what comes behind the last request.
+                let last = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                #expect(try await exchange(try await connect(hub), last + health + health).contains("200 OK"))
             }
         }
 

@@ -4,6 +4,7 @@
     import ProcessTestSupport
     import NIOCore
     import NIOHTTP1
+    import NIOPosix
     import Testing
 
     @testable import StorageHTTP
@@ -60,6 +61,26 @@
             _ = await waiting.result
             #expect(try tool("log", "-s", store, "notes").output.contains("anna"))
             #expect(try tool("verify", "-s", store).status == 0)
+        }
+
+        /// The first signal waits for a client that takes nothing of its answers, the second one for nobody.
+        @Test func aSecondSignalEndsItAtOnce() async throws {
+            let folder = try TemporaryDirectory()
+            let (process, url) = try await serve(folder.path("hub.sqlite"), "--create")
+            let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
+            let stalled = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.autoRead, value: false).connect(host: "127.0.0.1", port: port).get()
+            let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            try await stalled.writeAndFlush(ByteBuffer(string: String(repeating: request, count: 500)))
+            // It has been read by then: connections are served side by side.
+            _ = try await HTTPClient.shared.get(url: url + "/health").get()
+            let start = ContinuousClock.now
+            kill(process.processIdentifier, SIGTERM)
+            kill(process.processIdentifier, SIGINT)
+            #expect([128 + SIGTERM, 128 + SIGINT].contains(process.end()))
+            #expect(ContinuousClock.now - start < .seconds(4))
+            // By the end of the process, where that was noticed.
+            try? await stalled.close()
         }
 
         @Test func itServesOverTLS() async throws {

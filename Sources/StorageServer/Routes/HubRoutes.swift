@@ -14,7 +14,8 @@
     /// hub.addRoutes(to: router, under: "/hub")
     /// ```
     ///
-    /// Call ``stop()`` when the application shuts down, so that streams end: ``HubServer`` does so by itself.
+    /// Call ``stop()`` when the application shuts down, so that streams end: ``HubServer`` does so by itself. Limits of connections are the
+    /// application's: `connections` and those in seconds, but `bodySeconds`, are kept by ``HubServer`` only.
     ///
     /// Isolation: `Sendable`.
     public final class HubRoutes: Sendable {

@@ -21,10 +21,14 @@ public struct HubLimits: Sendable {
     public var keysPerToken = 10_000
     /// Connections to the server.
     public var connections = 10_000
-    /// Seconds that a request's body may take.
+    /// Seconds that a request's body may take, and what is left of it once it is answered.
     public var bodySeconds = 30
     /// Seconds without a byte after which a connection is closed that sends a request, or none.
     public var idleSeconds = 60
+    /// Seconds after which a connection is closed whose client takes nothing of what it is answered.
+    public var writeSeconds = 30
+    /// The same while the server shuts down.
+    public var lastWriteSeconds = 5
 
     public init() {}
 }

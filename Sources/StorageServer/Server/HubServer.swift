@@ -19,7 +19,8 @@
     /// ```
     ///
     /// On a graceful shutdown no connection is accepted any more, requests under way are answered, streams and waiting pulls end, and
-    /// ``run()`` returns; the store stays open.
+    /// ``run()`` returns; the store stays open. Clients that don't take their answers hold it up for ``HubLimits/lastWriteSeconds``. Give
+    /// the group a `maximumGracefulShutdownDuration` for those that take them slowly.
     ///
     /// Isolation: `Sendable`.
     public struct HubServer: Service {
@@ -53,6 +54,7 @@
             let limits = configuration.limits
             let base = HTTPServerBuilder.http1(
                 configuration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [ConnectionLimiter(limits)],
                     idleTimeout: .seconds(Int64(limits.idleSeconds)),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100)))

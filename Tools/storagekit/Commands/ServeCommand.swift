@@ -18,8 +18,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Serve a store as a hub: clients write to it and follow it over HTTP.",
         discussion: """
             Clients need a token: storagekit tokens create. The protocol is at /openapi.json, a client for browsers at \
-            /storagekit.js, and /health says whether the store can be read. SIGTERM and Ctrl-C end streams, answer what is under way, \
-            and close the store.
+            /storagekit.js, and /health says whether the store can be read. SIGTERM and Ctrl-C end streams, answer what is under way \
+            for up to 30 seconds, and close the store; a second time they end the process at once.
 
               storagekit serve -s hub.sqlite --create
               storagekit serve -s hub.sqlite --host 0.0.0.0 --port 8443 --tls-certificate chain.pem --tls-key key.pem
@@ -126,15 +126,29 @@ struct ServeCommand: AsyncParsableCommand {
                     // If nobody reads it, it serves all the same.
                     try? Self.announce("\(scheme)://\(host):\(port)", of: path, hasTokens: hasTokens)
                 })
-            let group = ServiceGroup(
-                configuration: ServiceGroupConfiguration(
-                    services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+            var services = ServiceGroupConfiguration(services: [server], logger: logger)
+            services.maximumGracefulShutdownDuration = .seconds(30)
+            let group = ServiceGroup(configuration: services)
+            // Before anybody hears that it serves.
+            let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+            let ending = Task { await Self.end(group, by: signals) }
+            defer { ending.cancel() }
             do { try await group.run() } catch let error as StorageError {
                 throw error
             } catch {
                 throw CommandError(
                     .inconclusive, "The hub can't serve on \(host):\(port).", why: "\(error)",
                     next: "Name an address of this machine, and a port that nobody else uses.")
+            }
+        }
+
+        /// The first signal shuts down in order; the second one doesn't wait for that. What was acknowledged is on the disk by then.
+        private static func end(_ group: ServiceGroup, by signals: UnixSignalsSequence) async {
+            var isEnding = false
+            for await signal in signals {
+                if isEnding { _exit(128 + signal.rawValue) }
+                isEnding = true
+                await group.triggerGracefulShutdown()
             }
         }
 

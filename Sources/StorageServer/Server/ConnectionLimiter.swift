@@ -1,0 +1,158 @@
+#if STORAGE_SERVER
+    internal import HTTPTypes
+    internal import NIOCore
+    internal import NIOHTTPTypes
+
+    /// Closes a connection whose client doesn't take what it is answered, or goes on to send what nobody wants.
+    ///
+    /// Hummingbird closes connections that are silent before and between requests. It waits without limit for an answer to be written,
+    /// and for the rest of a request that is answered already. So here:
+    ///
+    /// 1. While a part of an answer waits to be written, something goes out within ``HubLimits/writeSeconds``. Large parts are written
+    ///    in pieces, so that a client which reads slowly isn't taken for one that reads nothing.
+    /// 2. The rest of a request comes within ``HubLimits/bodySeconds`` of its answer, and so does the client's end of a connection
+    ///    after the server's.
+    /// 3. An answer with `Connection: close` is the last one.
+    /// 4. A server that shuts down waits for ``HubLimits/lastWriteSeconds`` only, and one that is cancelled for nothing.
+    ///
+    /// Isolation: the channel's event loop.
+    final class ConnectionLimiter: ChannelDuplexHandler, RemovableChannelHandler {
+        typealias InboundIn = HTTPRequestPart
+        typealias InboundOut = HTTPRequestPart
+        typealias OutboundIn = HTTPResponsePart
+        typealias OutboundOut = HTTPResponsePart
+
+        /// What is written at once of a part.
+        private static let pieceBytes = 64 << 10
+
+        private let writeLimit: TimeAmount
+        private let lastWriteLimit: TimeAmount
+        private let restLimit: TimeAmount
+        private var isStopping = false
+        /// Pieces that wait to be written, and when one of them was, or began to wait.
+        private var unwritten = 0
+        private var lastWrite = NIODeadline.now()
+        private var writeTimer: Scheduled<Void>?
+        /// Requests that have come to their ends, and those that have been answered.
+        private var (requests, answers) = (0, 0)
+        private var isLastAnswer = false
+        private var restTimer: Scheduled<Void>?
+
+        init(_ limits: HubLimits) {
+            writeLimit = .seconds(Int64(limits.writeSeconds))
+            lastWriteLimit = .seconds(Int64(min(limits.lastWriteSeconds, limits.writeSeconds)))
+            restLimit = .seconds(Int64(limits.bodySeconds))
+        }
+
+        func handlerRemoved(context: ChannelHandlerContext) {
+            writeTimer?.cancel()
+            restTimer?.cancel()
+        }
+    }
+
+    // MARK: Answers
+
+    extension ConnectionLimiter {
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            switch unwrapOutboundIn(data) {
+            case .head(let head):
+                isLastAnswer = head.headerFields[.connection] == "close"
+                write(.head(head), promise, context)
+            case .body(var rest):
+                while rest.readableBytes > Self.pieceBytes, let piece = rest.readSlice(length: Self.pieceBytes) {
+                    write(.body(piece), nil, context)
+                    // TLS makes one piece of what is flushed at once.
+                    context.flush()
+                }
+                write(.body(rest), promise, context)
+            case .end(let trailers):
+                answers += 1
+                let promise = promise ?? context.eventLoop.makePromise()
+                if requests < answers {
+                    limitRest(context)
+                } else if isLastAnswer {
+                    promise.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+                }
+                write(.end(trailers), promise, context)
+            }
+        }
+
+        private func write(
+            _ part: HTTPResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+        ) {
+            let promise = promise ?? context.eventLoop.makePromise()
+            if unwritten == 0 { lastWrite = .now() }
+            unwritten += 1
+            promise.futureResult.assumeIsolated().whenComplete { _ in
+                self.unwritten -= 1
+                self.lastWrite = .now()
+            }
+            context.write(wrapOutboundOut(part), promise: promise)
+            if writeTimer == nil, unwritten > 0 { limitWrites(context) }
+        }
+
+        private var writeDeadline: NIODeadline { lastWrite + (isStopping ? lastWriteLimit : writeLimit) }
+
+        private func limitWrites(_ context: ChannelHandlerContext) {
+            writeTimer = context.eventLoop.assumeIsolated().scheduleTask(deadline: writeDeadline) {
+                self.writeTimer = nil
+                guard self.unwritten > 0 else { return }
+                if self.writeDeadline <= .now() { context.close(promise: nil) } else { self.limitWrites(context) }
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    extension ConnectionLimiter {
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if case .end = unwrapInboundIn(data) {
+                requests += 1
+                if requests == answers {
+                    restTimer?.cancel()
+                    restTimer = nil
+                    if isLastAnswer { closeWhenWritten(context) }
+                }
+            }
+            context.fireChannelRead(data)
+        }
+
+        private func limitRest(_ context: ChannelHandlerContext) {
+            guard restTimer == nil else { return }
+            restTimer = context.eventLoop.assumeIsolated().scheduleTask(in: restLimit) {
+                self.restTimer = nil
+                self.closeWhenWritten(context)
+            }
+        }
+
+        private func closeWhenWritten(_ context: ChannelHandlerContext) {
+            // How long that takes has a limit of its own.
+            if unwritten == 0 { context.close(promise: nil) } else { limitRest(context) }
+        }
+    }
+
+    // MARK: Ends
+
+    extension ConnectionLimiter {
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            if event is ChannelShouldQuiesceEvent {
+                isStopping = true
+                writeTimer?.cancel()
+                writeTimer = nil
+                if unwritten > 0 { limitWrites(context) }
+            }
+            context.fireUserInboundEventTriggered(event)
+        }
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            switch mode {
+            case .all: context.close(promise: promise)
+            // That is how Hummingbird cancels: the other half would wait for the client.
+            case .input: context.close(promise: promise)
+            case .output:
+                context.close(mode: .output, promise: promise)
+                limitRest(context)
+            }
+        }
+    }
+#endif
