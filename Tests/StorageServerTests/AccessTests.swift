@@ -179,6 +179,21 @@
             }
         }
 
+        /// A client that goes on with another token of the same name hears whether it sees other documents.
+        @Test func aHelloTellsWhetherTheAccessIsTheSame() async throws {
+            try await ServedHub.run { hub in
+                var found: [String?] = []
+                for condition in [nil, "n > 1", "n > 2", "n > 1"] {
+                    let token = try await hub.token(
+                        "anna", [HubGrant(entity: "notes", writes: true, condition: condition)])
+                    let body = #"{"producer":"p","epoch":\#(found.count + 1)}"#
+                    let answer = try await hub.send(.POST, "/v1/sync/hello", token: token, body: body)
+                    found.append(try SyncWelcome(json: answer.body.utf8).access)
+                }
+                #expect(Set(found).count == 3 && found[1] == found[3] && !found.contains(nil))
+            }
+        }
+
         @Test func revocationEndsStreams() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()

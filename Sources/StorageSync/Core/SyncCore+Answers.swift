@@ -41,6 +41,9 @@ extension SyncCore {
         let shared = record.lines.sharedEnd(with: welcome.lines)
         let rewind = shared < record.position ? shared : nil
         record.position = min(record.position, shared)
+        let asksAgain = record.access != nil && welcome.access != nil && welcome.access != record.access
+        if asksAgain { record.position = 0 }
+        record.access = welcome.access ?? record.access
         if shared < record.forgottenPosition { record.hasLostWrites = true }
         record.forgottenPosition = min(record.forgottenPosition, shared)
         record.lines = welcome.lines
@@ -50,7 +53,10 @@ extension SyncCore {
         changed += outbox.restart(behind: goesOn ? welcome.lastNumber : 0, sharedEnd: shared)
         if let (position, rejection) = refusal { changed += outbox.park(position, rejection) }
         refusal = nil
-        return savingTaken(changed) { $0.rewind = rewind }
+        return savingTaken(changed) {
+            $0.rewind = rewind
+            $0.asksAgain = asksAgain
+        }
     }
 
     private func haltReason(_ welcome: SyncWelcome) -> HaltReason? {

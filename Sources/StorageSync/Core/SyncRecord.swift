@@ -10,6 +10,8 @@ package struct SyncRecord: Sendable, Equatable, Codable {
     package var lines: [RemoteLine] = []
     /// How far it was pulled.
     package var position: Int64 = 0
+    /// What could be seen of it then, see ``SyncWelcome/access``; nil where that isn't known.
+    package var access: String?
     /// Confirmed writes up to this position of the remote aren't kept any more.
     package var forgottenPosition: Int64 = 0
     /// Whether the remote has lost writes of this store that aren't kept any more: nobody sends them again.

@@ -8,6 +8,8 @@ package struct SyncTransaction: Sendable, Equatable {
     /// The remote has lost what lay behind this position; so do the rows that were pulled. Comes before the changes. The bases
     /// of all rows of the outbox, also of those that were written meanwhile, are this position at the most.
     package var rewind: Int64?
+    /// Other documents can be seen than before: pages from the beginning name all of them, and rows that they don't name go.
+    package var asksAgain = false
     /// To be applied to the rows that were pulled, in this order. Those behind the record's position are of documents that were asked for.
     package var changes: [RemoteChange] = []
     /// What the changes are to all documents that the remote has.

@@ -9,11 +9,16 @@ package struct SyncWelcome: Sendable, Equatable {
     package let lastNumber: Int64
     /// Those of the last batch.
     package let results: [NumberedResult]
+    /// Changes with what the producer may see; nil where the remote doesn't say.
+    package let access: String?
 
-    package init(lines: [RemoteLine], head: Int64, lastNumber: Int64, results: [NumberedResult]) {
+    package init(
+        lines: [RemoteLine], head: Int64, lastNumber: Int64, results: [NumberedResult], access: String? = nil
+    ) {
         self.lines = lines
         self.head = head
         self.lastNumber = lastNumber
         self.results = results
+        self.access = access
     }
 }

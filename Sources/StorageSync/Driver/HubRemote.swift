@@ -196,8 +196,8 @@ extension HubRemote {
             if let page = fetchedPage(at: position) { return page }
             guard isListening else { return nothing }
         }
-        // All is asked for again. (A hub without any history ends where it begins.)
-        if position == 0, snapshotEnd != 0 { snapshotEnd = nil }
+        // All is asked for again.
+        if let end = snapshotEnd, position < end { snapshotEnd = nil }
         // Until all is there that was there at the beginning, nothing is waited for.
         let request = request(behind: position, on: line, waits: snapshotEnd != nil)
         let service = service
@@ -277,11 +277,8 @@ extension SyncStore {
     ///
     /// - Parameter generation: How often the engine has started over.
     fileprivate func hubProducer(line: [UInt8], generation: Int64) -> String {
-        // FNV-1a with 64 bits: the line is what makes it unique.
+        // The line is what makes it unique.
         let generation = generation > 0 ? "\u{0}\(generation)" : ""
-        let hash = "\(manager)\u{0}\(path)\(generation)".utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-        }
-        return "\(Hexadecimal.text(line))-\(String(hash, radix: 16))"
+        return "\(Hexadecimal.text(line))-\("\(manager)\u{0}\(path)\(generation)".utf8.fnv1a)"
     }
 }

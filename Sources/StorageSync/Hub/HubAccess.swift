@@ -41,6 +41,23 @@ package struct HubAccess: Sendable, Hashable {
     package func mayRead(_ entity: String) -> Bool { grant(entity)?.reads ?? false }
     package func mayWrite(_ entity: String) -> Bool { grant(entity)?.writes ?? false }
 
+    /// Changes with what can be read: the collections, and the conditions on them.
+    ///
+    /// - Throws: Where a condition's own SQL isn't an expression.
+    package var fingerprint: String {
+        get throws {
+            let isOpen = grants.first { $0.entity == nil }?.reads ?? false
+            var known: Set<String?> = []
+            var parts: [String] = []
+            for grant in grants where known.insert(grant.entity).inserted && (grant.reads || isOpen) {
+                let condition = try grant.condition.map { try PredicateSQL($0) { $0.debugDescription } }
+                let texts = [condition?.text ?? ""] + (condition?.values ?? []).map { "\($0)" }
+                parts.append("\(grant.entity.debugDescription) \(grant.reads) \(texts)")
+            }
+            return parts.sorted().joined(separator: "\n").utf8.fnv1a
+        }
+    }
+
     /// What a client is told of an error that a write of its own has led to: where it sees some rows only, not what a constraint says,
     /// which may tell of others.
     func reason(_ error: StorageError) -> String {

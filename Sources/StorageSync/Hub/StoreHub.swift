@@ -146,7 +146,8 @@ extension StoreHub {
                 guard known.begin(epoch: epoch) else { throw SyncFailure.sessionEnded(epoch: known.epoch) }
                 try HubProducers.save(known, of: producer, in: db)
                 return SyncWelcome(
-                    lines: lines, head: writer.nextPosition - 1, lastNumber: known.lastNumber, results: known.results)
+                    lines: lines, head: writer.nextPosition - 1, lastNumber: known.lastNumber, results: known.results,
+                    access: try access.fingerprint)
             }
         }
     }

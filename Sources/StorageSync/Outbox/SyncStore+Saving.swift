@@ -32,6 +32,7 @@ extension SyncStore {
         try outbox.add(written, in: db)
         try apply(transaction, to: row, tx)
         row.record = transaction.record
+        if transaction.asksAgain { try askAgain(&row, in: db) }
         if let end = transaction.rewind { try forget(&row, behind: end, tx) }
         try store(&row, tx)
         return State(

@@ -81,6 +81,31 @@ struct HubConditionTests {
         }
     }
 
+    /// What a client may see, and neither who it is nor what it may write.
+    @Test func whatCanBeReadHasAFingerprint() throws {
+        func fingerprint(_ grants: HubAccess.Grant..., actor: String = "ada") throws -> String {
+            try HubAccess(actor: actor, namespace: actor, grants: grants).fingerprint
+        }
+        func notes(
+            _ condition: RowPredicate? = nil, reads: Bool = true, writes: Bool = false
+        ) -> HubAccess.Grant { .init(entity: "notes", reads: reads, writes: writes, condition: condition) }
+        let all = HubAccess.Grant(entity: nil, reads: true, writes: false)
+        let tasks = HubAccess.Grant(entity: "tasks", reads: true, writes: false)
+        let others = try [
+            fingerprint(), fingerprint(all), fingerprint(all, notes(reads: false)), fingerprint(notes()),
+            fingerprint(notes(), tasks),
+            fingerprint(notes(Self.value(.equal, .text("1")))), fingerprint(notes(Self.value(.equal, .integer(1)))),
+            fingerprint(notes(Self.value(.equal, .text("1\", \"2")))),
+            fingerprint(notes(.among(column: "v", [.text("1"), .text("2")]))),
+        ]
+        #expect(Set(others).count == others.count)
+        #expect(try fingerprint(notes(), actor: "bob") == fingerprint(notes()))
+        #expect(try fingerprint(notes(writes: true)) == fingerprint(notes()))
+        #expect(try fingerprint(tasks, notes()) == fingerprint(notes(), tasks))
+        #expect(try fingerprint(notes(), notes(.isNull(column: "v"))) == fingerprint(notes()), "the first one counts")
+        #expect(try fingerprint(tasks, notes(reads: false)) == fingerprint(tasks))
+    }
+
     @Test func pagesHaveAsManyVisibleDocumentsAsTheyMay() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)

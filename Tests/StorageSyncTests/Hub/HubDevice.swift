@@ -19,6 +19,7 @@ final class FaultyHub {
         var random = PredicateGenerator(seed: 1)
         var pageLimit: Int?
         var pages = Int.max
+        var access = HubAccess.full
     }
 
     /// Keeps the file.
@@ -89,6 +90,12 @@ final class FaultyHub {
         set { state.withLock { $0.pages = newValue } }
     }
 
+    /// What those may who use it as a remote.
+    nonisolated var access: HubAccess {
+        get { state.withLock { $0.access } }
+        set { state.withLock { $0.access = newValue } }
+    }
+
     fileprivate nonisolated func limited(_ pull: HubPull) throws -> HubPull {
         try state.withLock { state in
             guard state.pages > 0 else { throw SyncFailure.retryable(afterMicroseconds: nil) }
@@ -150,15 +157,15 @@ final class HubGoods: RemoteCollectionService, RemoteDocumentService, HubService
         let faulty: FaultyHub
         var hub: StoreHub { faulty.current }
 
-        func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome {
-            try await faulty.pass { try await hub.hello(from: producer, epoch: epoch, as: access) }
+        func hello(from producer: ProducerID, epoch: Int64, as _: HubAccess) async throws -> SyncWelcome {
+            try await faulty.pass { try await hub.hello(from: producer, epoch: epoch, as: faulty.access) }
         }
-        func push(_ batch: HubBatch, as access: HubAccess) async throws -> [NumberedResult] {
-            try await faulty.pass { try await hub.push(batch, as: access) }
+        func push(_ batch: HubBatch, as _: HubAccess) async throws -> [NumberedResult] {
+            try await faulty.pass { try await hub.push(batch, as: faulty.access) }
         }
-        func pull(_ pull: HubPull, as access: HubAccess) async throws -> SyncPage {
+        func pull(_ pull: HubPull, as _: HubAccess) async throws -> SyncPage {
             let pull = try faulty.limited(pull)
-            return try await faulty.pass { try await hub.pull(pull, as: access) }
+            return try await faulty.pass { try await hub.pull(pull, as: faulty.access) }
         }
         func head() async throws -> Int64 { try await hub.head() }
     }
@@ -181,7 +188,7 @@ final class HubGoods: RemoteCollectionService, RemoteDocumentService, HubService
 
     nonisolated func hubDocument(_ id: String) async throws -> HubDocument {
         await willAnswer()
-        do { return try await store.document(id, of: hubCollection, as: .full) } catch HubError.notFound {
+        do { return try await store.document(id, of: hubCollection, as: faulty.access) } catch HubError.notFound {
             throw RemoteError.notFound
         }
     }

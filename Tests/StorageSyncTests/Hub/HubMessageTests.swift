@@ -28,6 +28,8 @@ struct HubMessageTests {
                 lastNumber: 7,
                 results: [NumberedResult(number: 7, result: .applied(at: 3))]))
         try comesBack(
+            SyncWelcome(lines: [RemoteLine(id: line, fork: 0)], head: 0, lastNumber: 0, results: [], access: "1f"))
+        try comesBack(
             HubBatch(
                 producer: ProducerID("a"), epoch: 3, line: line, firstNumber: 8,
                 writes: [

@@ -133,6 +133,37 @@ import Testing
         }
     }
 
+    /// A token was replaced by one of the same name that may see other documents.
+    @Test func otherDocumentsComeIntoSightAndGoOutOfIt() async throws {
+        func seeing(_ comparison: RowPredicate.Comparison, _ price: Int64) -> HubAccess {
+            let condition = RowPredicate.comparison(column: "price", comparison, .value(.integer(price)))
+            return HubAccess(
+                actor: "hub", namespace: "",
+                grants: [.init(entity: "goods", reads: true, writes: true, condition: condition)])
+        }
+        try await withDevice { device in
+            let hub = device.hub
+            for (id, price) in [("p1", 1.0), ("p2", 5), ("p3", 9)] { try await hub.save(Product(id, price: price)) }
+            hub.access = seeing(.less, 6)
+            await device.engine.startListening()
+            #expect(device.engine.currentCollection.map(\.id) == ["p1", "p2"])
+            hub.isUp = false
+            try await device.engine.updateDocument(id: "p2", data: ["note": "mine"])
+            try await eventually { device.engine.status.connection != .connected }
+            hub.access = seeing(.greater, 3)
+            hub.isUp = true
+            try await device.engine.retryNow()
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p2", "p3"] }
+            try await eventually { try await hub.fields(of: "p2")["note"] == #""mine""# }
+            try await eventually { device.engine.pendingCount == 0 }
+            #expect(device.engine.currentCollection.first?.note == "mine" && device.engine.parked.isEmpty)
+            #expect(try await device.stored() == device.engine.currentCollection)
+            // It is followed on from there.
+            try await hub.save(Product("p4", price: 4))
+            try await eventually { device.engine.currentCollection.map(\.id) == ["p2", "p3", "p4"] }
+        }
+    }
+
     // MARK: Giving up
 
     @Test func whatIsNotSentIsGivenUp() async throws {

@@ -449,6 +449,34 @@ struct SyncCoreTests {
         }
     }
 
+    /// Pages from the beginning name what is in sight now; what was written keeps what it was made on.
+    @Test func anotherAccessIsFollowedFromTheBeginning() throws {
+        var record = SyncRecord()
+        (record.lines, record.position, record.access) = (Self.lines, 9, "a")
+        for (access, position) in [("a", Int64(9)), (nil, 9), ("b", 0)] {
+            var written = write(1)
+            written.base = 4
+            var bench = Bench([written], record)
+            bench.step(.connected)
+            let hello = try #require(bench.sent.first)
+            let welcome = SyncWelcome(lines: Self.lines, head: 9, lastNumber: 0, results: [], access: access)
+            bench.step(.answer(.welcome(welcome), to: hello.id))
+            let saved = try #require(bench.saved.first)
+            #expect(saved.asksAgain == (position == 0) && saved.rewind == nil)
+            #expect(saved.record.position == position && saved.record.access == access ?? "a")
+            #expect(bench.core.outbox.sending.map(\.base) == [4])
+        }
+        // What a version of before has saved doesn't say what could be seen.
+        record.access = nil
+        var bench = Bench([], record)
+        bench.step(.connected)
+        let hello = try #require(bench.sent.first)
+        let welcome = SyncWelcome(lines: Self.lines, head: 9, lastNumber: 0, results: [], access: "b")
+        bench.step(.answer(.welcome(welcome), to: hello.id))
+        #expect(bench.saved.first?.asksAgain == false && bench.core.record.position == 9)
+        #expect(bench.core.record.access == "b")
+    }
+
     /// A clock that was a year ahead when something failed, and is right again.
     @Test func aClockThatWasSetBackDelaysNothing() throws {
         var bench = Bench([write(1)])

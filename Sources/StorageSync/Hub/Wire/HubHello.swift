@@ -36,6 +36,7 @@ extension SyncWelcome: HubMessage {
         var lines: [RemoteLine]?
         var (head, lastNumber): (Int64?, Int64?)
         var results: [NumberedResult] = []
+        var access: String?
         try json.object { key, json in
             switch key {
             case "lines":
@@ -44,12 +45,13 @@ extension SyncWelcome: HubMessage {
             case "head": head = try json.integer()
             case "lastNumber": lastNumber = try json.integer()
             case "results": results = try HubResults(elements: &json).results
+            case "access": access = try json.string()
             default: try json.ignore()
             }
         }
         self.init(
             lines: try json.required(lines, "lines"), head: try json.required(head, "head"),
-            lastNumber: try json.required(lastNumber, "lastNumber"), results: results)
+            lastNumber: try json.required(lastNumber, "lastNumber"), results: results, access: access)
     }
 
     package func write(to json: inout JSONWriter) {
@@ -60,6 +62,7 @@ extension SyncWelcome: HubMessage {
             json.integer(lastNumber, for: "lastNumber")
             json.key("results")
             json.array(results) { $0.write(to: &$1) }
+            if let access { json.string(access, for: "access") }
         }
     }
 }
