@@ -46,9 +46,9 @@ export class StorageKitError extends Error {
     /**
      * @param {string} code
      * @param {string} message What happened, and what to do.
-     * @param {{ status?: number, epoch?: number, retryAfterMs?: number, cause?: unknown }} [details]
+     * @param {{ status?: number, epoch?: number, retryAfterMs?: number, cause?: unknown, hubWentBack?: boolean }} [details]
      */
-    constructor(code, message, { status = 0, epoch, retryAfterMs = 0, cause } = {}) {
+    constructor(code, message, { status = 0, epoch, retryAfterMs = 0, cause, hubWentBack = false } = {}) {
         super(message, { cause });
         this.name = "StorageKitError";
         this.code = code;
@@ -56,6 +56,8 @@ export class StorageKitError extends Error {
         this.status = status;
         this.epoch = epoch;
         this.retryAfterMs = retryAfterMs;
+        /** @internal Whether the hub may not have writes any more that it has taken. */
+        this.hubWentBack = hubWentBack;
     }
 }
 
@@ -112,7 +114,7 @@ export class StorageKitClient extends EventTarget {
      * @param {string} options.url The hub's address, without a slash at its end.
      * @param {string} [options.token] A token of the hub.
      * @param {() => Promise<string | null>} [options.getToken] Asked for a token before the first request, and when the hub
-     *   has refused the last one.
+     *   has refused the last one. Where it fails it is asked again later, and by `retryNow` at once.
      * @param {string} [options.database] Names the local database. One for each account: what it holds is shown to whoever
      *   opens it.
      * @param {number} [options.keptWrites] How many confirmed writes are kept, for a hub that is put back to a backup.
@@ -245,6 +247,7 @@ export class StorageKitClient extends EventTarget {
                 this.#bells.follow.ring();
                 break;
             case "now":
+                this.#hub.mayRenewToken();
                 this.#bells.now.ring();
                 break;
             case "token":
@@ -402,8 +405,15 @@ export class StorageKitClient extends EventTarget {
         if (error instanceof SessionOver) return;
         this.#report(error);
         // A token that may do nothing at all is told so by a hello.
-        const isRefused = error.code === "unauthorized" || error.code === "forbidden";
-        if (isRefused && (await this.#hub.renewToken())) return;
+        let isRefused = error.code === "unauthorized" || error.code === "forbidden";
+        try {
+            if (isRefused && (await this.#hub.renewToken())) return;
+        } catch (problem) {
+            // Whoever gives tokens can't be reached, or has failed: that is tried again like the hub.
+            this.#report(problem);
+            isRefused = false;
+        }
+        if (error.hubWentBack) await this.#store.hubWentBack().catch((problem) => this.#report(problem));
         if (isRefused || error.code === "halted") {
             this.#setStatus({ state: isRefused ? "unauthorized" : "halted", online: false });
             while ((await this.#bells.now.wait(signal)) === "network");
@@ -985,10 +995,13 @@ class LocalStore {
 
     reset(keepsWrites) {
         return this.#writing(async (tables) => {
-            const { followed } = tables.record;
+            const { followed, hasLostWrites, hubWentBack } = tables.record;
+            const taken = await Promise.all([tables.sent, tables.writes.index("position")].map((each) => result(each.count())));
             tables.record = newRecord();
-            for (const name of followed.keys()) tables.record.followed.set(name, { position: 0, isLoaded: false });
-            tables.documents.clear();
+            // What an older copy of the hub doesn't have isn't kept here either.
+            tables.record.hasLostWrites = hasLostWrites || (Boolean(hubWentBack) && taken.some((count) => count > 0));
+            tables.record.followed = followed;
+            this.#receiveAgain(tables);
             tables.sent.clear();
             if (!keepsWrites) return void tables.writes.clear();
             for await (const write of rows(tables.writes)) {
@@ -1029,6 +1042,13 @@ class LocalStore {
         });
     }
 
+    /** Keeps that the hub may have lost writes, for a reset. */
+    hubWentBack() {
+        return this.#writing(({ record }) => {
+            record.hubWentBack = true;
+        });
+    }
+
     // MARK: Sessions
 
     /** The epoch of a new session, which is stored before anybody hears of it. */
@@ -1041,7 +1061,7 @@ class LocalStore {
     }
 
     /** Takes over what a hello was answered with: the outcomes of the last session, and whether the history is another one. */
-    begin(session, { lines, head, lastNumber, results }, refusal) {
+    begin(session, { lines, head, lastNumber, results, access }, refusal) {
         return this.#inSession(session, async (tables) => {
             const { record, writes } = tables;
             if (!lines?.length || !(head >= 0) || !(lastNumber >= 0)) {
@@ -1052,6 +1072,7 @@ class LocalStore {
             const shared = sharedEnd(record.lines, lines);
             record.lines = lines;
             record.settledNumber = lastNumber;
+            record.hubWentBack = false;
             const byNumber = new Map(goesOn ? results?.map((each) => [each.number, each]) : []);
             for (const write of await result(writes.index("number").getAll())) {
                 const outcome = byNumber.get(write.number);
@@ -1061,7 +1082,11 @@ class LocalStore {
                 else if (!goesOn || write.number > lastNumber) move(writes, write, "waiting");
                 else move(writes, write, "parked", { reason: "unknown" });
             }
-            const isBack = await this.#goBack(tables, shared);
+            // With another access, others are in sight: also of collections that couldn't be read meanwhile.
+            const isOtherAccess = access !== undefined && record.access !== undefined && access !== record.access;
+            record.access = access ?? record.access;
+            const isBack = (await this.#goBack(tables, shared)) || isOtherAccess;
+            if (isBack) this.#receiveAgain(tables);
             const refused = refusal && (await result(writes.get(refusal.origin)));
             if (refused?.state === "waiting") move(writes, refused, "parked", { reason: "invalid", detail: refusal.detail });
             return {
@@ -1083,12 +1108,16 @@ class LocalStore {
         if (isSameLine && (lastNumber < record.settledNumber || head < position)) {
             throw new StorageKitError(
                 "halted",
-                "The hub has lost what it had acknowledged, or knows the token by another name than before. Call reset().");
+                "The hub has lost what it had acknowledged, or knows the token by another name than before. Call reset().",
+                { hubWentBack: true });
         }
     }
 
-    /** What the hub has applied behind a position is lost. Everything is received again, and what it has lost is sent again. */
-    async #goBack({ record, documents, writes, sent }, shared) {
+    /**
+     * What the hub has applied behind a position is lost, and is sent again.
+     * @returns {Promise<boolean>} Whether some of it was received.
+     */
+    async #goBack({ record, writes, sent }, shared) {
         if (shared < record.forgottenPosition) record.hasLostWrites = true;
         record.forgottenPosition = Math.min(record.forgottenPosition, shared);
         if (shared === Infinity) return false;
@@ -1102,10 +1131,13 @@ class LocalStore {
             if (isLost) move(writes, write, "waiting");
             else writes.put(write);
         }
-        if (![...record.followed.values()].some(({ position }) => position > shared)) return false;
+        return [...record.followed.values()].some(({ position }) => position > shared);
+    }
+
+    /** Everything, from the beginning. Unsent writes stay what they were made on. */
+    #receiveAgain({ record, documents }) {
         documents.clear();
         for (const name of record.followed.keys()) record.followed.set(name, { position: 0, isLoaded: false });
-        return true;
     }
 
     /** The next writes to send. Their numbers are stored before they are sent. */
@@ -1195,7 +1227,7 @@ class LocalStore {
         const surplus = (await result(sent.count())) - this.#keptWrites;
         if (surplus <= 0) return;
         for (const { origin, position } of await result(sent.index("position").getAll(null, surplus))) {
-            record.forgottenPosition = position;
+            record.forgottenPosition = Math.max(record.forgottenPosition, position);
             sent.delete(origin);
         }
     }
@@ -1204,7 +1236,8 @@ class LocalStore {
 function newRecord() {
     return {
         producer: crypto.randomUUID(), epoch: 0, lastNumber: 0, settledNumber: 0, lines: [], followed: new Map(),
-        forgottenPosition: 0, hasLostWrites: false, failures: 0, failureTime: 0, delayMs: 0, retryAfterMs: 0,
+        forgottenPosition: 0, hasLostWrites: false, hubWentBack: false, failures: 0, failureTime: 0, delayMs: 0,
+        retryAfterMs: 0,
     };
 }
 
@@ -1308,12 +1341,17 @@ class Hub {
         this.#wasRenewed = false;
     }
 
+    /** Somebody wants it to be tried again. */
+    mayRenewToken() {
+        this.#wasRenewed = false;
+    }
+
     /** Gets another token in place of one that was refused: once, until one was accepted. */
     async renewToken() {
         const refused = this.#token;
         if (!this.#getToken || this.#wasRenewed) return false;
-        this.#wasRenewed = true;
         this.#token = await this.#getToken();
+        this.#wasRenewed = true;
         return Boolean(this.#token) && this.#token !== refused;
     }
 

@@ -431,9 +431,12 @@ class FailureTests(BrowserTestCase):
         page.run("client.retryNow(); await notes.save({ id: 'c', n: 1 })")
         self.eventually(lambda: page.run("client.status.state"), "halted")
         self.assertEqual(sorted(self.seen(page)), ["a", "b", "c"])
+        self.assertEqual(page.run("client.status.hasLostWrites"), False)
         page.run("await client.reset(); await client.whenSent()")
         self.eventually(lambda: self.seen(page), self.documents())
         self.assertEqual(sorted(self.documents()), ["a", "c"])
+        # Nobody sends `b` again.
+        self.eventually(lambda: page.run("client.status.hasLostWrites"), True)
 
     def test_a_hub_that_asks_for_time_gets_it(self):
         self.proxy.answer = lambda request: cors(
@@ -512,6 +515,54 @@ class AccessTests(BrowserTestCase):
             await notes.save({ id: 'a' }); await client.whenSent()""", self.proxy.url, self.token)
         self.assertEqual(page.run("asked"), 2)
         self.assertEqual(list(self.documents()), ["a"])
+
+    def test_a_token_is_asked_for_again_where_that_has_failed(self):
+        page = self.tab(database="other")
+        page.run("""await client.close();
+            globalThis.asked = 0;
+            const getToken = async () => {
+                asked += 1;
+                if (asked === 1) throw new Error('Nobody is there.');
+                return asked === 2 ? 'sk_older' : token;
+            };
+            const [url, token] = arguments;
+            client = new StorageKitClient({ url, token: 'sk_old', database: 'failing', getToken });
+            globalThis.notes = client.collection('notes');
+            await notes.save({ id: 'a' });""", self.proxy.url, self.token)
+        self.eventually(lambda: page.run("[client.status.state, asked]"), ["unauthorized", 2])
+        page.run("client.retryNow(); await client.whenSent()")
+        self.assertEqual(page.run("asked"), 3)
+        self.assertEqual(list(self.documents()), ["a"])
+
+    def test_a_token_that_shows_other_documents_is_followed_from_the_beginning(self):
+        for id, n in (("a", 1), ("b", 5), ("c", 9)):
+            self.hub.request("PUT", f"/v1/collections/notes/documents/{id}", self.token, {"n": n})
+        self.hub.request("PUT", "/v1/collections/tasks/documents/t", self.token, {"n": 1})
+        page = self.tab(token=self.hub.token("bob", "--write", "notes", "--write", "tasks", "--where", "notes: n < 6"))
+        page.run("globalThis.tasks = client.collection('tasks')")
+        tasks = lambda: page.run("return (await tasks.all()).map((each) => each.id)")
+        self.eventually(lambda: (sorted(self.seen(page)), tasks()), (["a", "b"], ["t"]))
+
+        def replace(token, script=""):
+            self.proxy.refuses = True
+            self.proxy.cut()
+            page.run(f"{script}; client.setToken(arguments[0])", token)
+            self.proxy.refuses = False
+            page.run("client.retryNow()")
+
+        replace(
+            self.hub.token("bob", "--write", "notes", "--where", "notes: n > 3"),
+            "await notes.update('b', { mine: true })")
+        self.eventually(lambda: (sorted(self.seen(page)), tasks()), (["b", "c"], []))
+        self.sent(page)
+        self.assertEqual(self.documents()["b"], {"id": "b", "n": 5, "mine": True})
+        # What happens while it can't be seen is there when it can be seen again.
+        self.hub.request("PUT", "/v1/collections/tasks/documents/u", self.token, {"n": 1})
+        self.hub.request("DELETE", "/v1/collections/tasks/documents/t", self.token)
+        self.hub.request("PUT", "/v1/collections/notes/documents/d", self.token, {"n": 4})
+        self.eventually(lambda: sorted(self.seen(page)), ["b", "c", "d"])
+        replace(self.hub.token("bob", "--write", "notes", "--write", "tasks", "--where", "notes: n > 3"))
+        self.eventually(lambda: (sorted(self.seen(page)), tasks()), (["b", "c", "d"], ["u"]))
 
     def test_another_tab_can_bring_the_token(self):
         first = self.tab(token="sk_wrong")
