@@ -213,7 +213,7 @@ import Testing
             try await device.engine.saveDocument(Product("p1")).confirmed()
             let copy = try await hub.copy()
             try await device.engine.saveDocument(Product("p2")).confirmed()
-            try await eventually { device.engine.currentCollection.count == 2 && device.engine.pendingCount == 0 }
+            try await eventually { try await device.unconfirmed() == 0 }
             try await hub.replace(by: copy)
             try await device.engine.saveDocument(Product("p3"))
             try await device.engine.retryNow()
