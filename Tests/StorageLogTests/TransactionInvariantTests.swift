@@ -145,7 +145,7 @@ import Testing
     func theWholeFileIsNoWayAroundTheBar(sql: String) async throws {
         let engine = try await openWithTable()
         let codes = Mutex<[ResultCode]>([])
-        try await engine.commit(CommitMetadata()) { _, db in
+        _ = try await engine.commit(CommitMetadata()) { _, db in
             try db.execute(sql: "INSERT INTO t(id, v) VALUES (2, 'second')")
             db.afterNextTransaction { db in
                 for sql in [sql, "INSERT INTO t(id, v) VALUES (3, 'stray')"] {
