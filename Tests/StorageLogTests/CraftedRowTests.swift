@@ -58,7 +58,7 @@ struct CraftedRowTests {
             refused("an operation of a later version") { $0.shapes = bytes(1, 40, 4, 1, 0) },
             read("a key of as many parts as there can be") { $0.setKey(parts: 255) },
             refused("a key of one part more") { $0.setKey(parts: 256) },
-            refused("a column that is told twice") {
+            refused("a column that stands twice") {
                 $0.shapes = bytes(1, 40, STORAGE_INSERT, 1, 2, Int(zigzag(41)), 0)
                 $0.streams = bytes(2, Int(CraftedRow.key), 1, 0, 2 << 3 | 1, 82, 2, 0, 0, 0)
             },

@@ -66,6 +66,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) {
             try await engine.commit(CommitMetadata()) { writer, db in
                 try db.execute(sql: "INSERT INTO t(id, v) VALUES (2, 'durable')")
+                // Sound as `nonisolated(unsafe)`: the closure runs at the end of this transaction, on the writer's own queue.
                 nonisolated(unsafe) let capture = writer.capture
                 db.afterNextTransaction { db in
                     // The bar is lifted as only the engine can.

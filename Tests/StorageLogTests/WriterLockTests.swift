@@ -121,7 +121,7 @@ import Testing
         try await next.close()
     }
 
-    /// Nor does it make tables anew, or seal.
+    /// Nor does it rebuild tables, or seal.
     @Test func aWriterThatWasReplacedChangesNothing() async throws {
         var configuration = TestStore.configuration(segmentLength: 8)
         configuration.sealsInBackground = false

@@ -139,7 +139,7 @@ struct FetchTests {
             var gated = client
             gated.reading = { body in
                 try await client.reading(body)
-                // Only the first read from when it is told to: it has its value, and nobody else has it yet.
+                // Only the first read behind the signal: it has its value, and nobody else has it yet.
                 guard mustWait.value == 1, waits.add() == 1 else { return }
                 for await _ in gate {}
             }

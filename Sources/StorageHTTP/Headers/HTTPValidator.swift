@@ -1,9 +1,10 @@
 #if STORAGE_HTTP
     internal import Foundation
     internal import NIOHTTP1
+    internal import StorageSync
 
-    /// What an answer can be recognised by, and the text by which the store remembers it: the hash of the URL, a space, and
-    /// the value of the header field. With another URL it counts for nothing, as tags are unique within one resource only.
+    /// What an answer can be recognised by, and the text by which the store remembers it: the hash of the URL, in which
+    /// nobody reads its secrets, a space, and the value of the header field. With another URL it counts for nothing, as tags are unique within one resource only.
     ///
     /// Source: RFC 9110, section 8.8.
     struct HTTPValidator: Equatable {
@@ -26,13 +27,13 @@
             } else {
                 return nil
             }
-            text = "\(Self.hash(of: url)) \(value)"
+            text = "\(url.utf8.fnv1a) \(value)"
         }
 
         /// The validator that was remembered; nil for that of another URL.
         init?(_ text: String, for url: String) {
             let parts = text.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0] == Self.hash(of: url) else { return nil }
+            guard parts.count == 2, parts[0] == url.utf8.fnv1a else { return nil }
             (self.text, value) = (text, String(parts[1]))
         }
 
@@ -44,14 +45,6 @@
         private static func isTag(_ value: String) -> Bool {
             let opaque = value.hasPrefix("W/") ? value.dropFirst(2) : Substring(value)
             return opaque.utf8.count >= 2 && opaque.first == "\"" && opaque.last == "\""
-        }
-
-        /// FNV-1a of 64 bits: the same in each run, and nobody can read the URL's secrets from it in the store.
-        ///
-        /// Source: RFC 9923.
-        private static func hash(of url: String) -> String {
-            let hash = url.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-            return String(hash, radix: 16)
         }
     }
 #endif

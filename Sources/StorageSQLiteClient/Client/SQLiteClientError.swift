@@ -138,7 +138,9 @@ extension SQLiteClientError {
     /// - Parameters:
     ///   - path: Of the store's file.
     ///   - message: What was tried.
-    package static func store(_ path: String, _ resultCode: Int32?, _ message: String) -> SQLiteClientError {
+    package static func store(
+        at path: String, resultCode: Int32? = nil, refusing message: String
+    ) -> SQLiteClientError {
         SQLiteClientError(
             .readOnly, "\(path) is a StorageKit store, which this engine only reads: \(message).",
             remedy: "Write through the store (`storage.sqliteClient`), so that the change gets into its log.",

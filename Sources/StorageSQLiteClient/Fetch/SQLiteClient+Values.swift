@@ -38,7 +38,7 @@ extension SQLiteClient {
 
     /// Runs a reading body now and after each change of what it reads, until the task is cancelled or the database is closed.
     ///
-    /// - Parameter reading: Called before each read; what it answers is told what comes of it.
+    /// - Parameter reading: Called before each read; what it returns is called with the result.
     func follow<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value,
         _ reading: @Sendable () -> @Sendable (Result<Value, any Error>) -> Void

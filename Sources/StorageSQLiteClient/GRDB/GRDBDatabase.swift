@@ -54,7 +54,8 @@
             let identity = try Int64.fetchOne(try db.cachedStatement(sql: "PRAGMA application_id"))
             if identity == SQLiteClientError.storeApplicationID {
                 let path = try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
-                throw SQLiteClientError.store(path ?? "The database", nil, "a writing transaction")
+                throw SQLiteClientError.store(
+                    at: path ?? "The database", refusing: "a writing transaction")
             }
         }
     }

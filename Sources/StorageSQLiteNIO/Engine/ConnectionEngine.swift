@@ -158,7 +158,7 @@
                     }
                 case .writing:
                     if let store = database.store {
-                        throw SQLiteClientError.store(store.path, nil, "a writing transaction")
+                        throw SQLiteClientError.store(at: store.path, refusing: "a writing transaction")
                     }
                     // SQLite would begin a transaction that reads.
                     if try database.isReadOnly { throw SQLiteClientError.connectionOnlyReads }

@@ -146,7 +146,7 @@
             guard case .open(let handle, let target) = state else { return .closed }
             let message = String(cString: sqlite3_errmsg(handle))
             if code & 0xFF == SQLITE_READONLY, case .store(let file) = target {
-                return .store(file.path, code, message)
+                return .store(at: file.path, resultCode: code, refusing: message)
             }
             return .sqlite(code, message, sql: sql)
         }

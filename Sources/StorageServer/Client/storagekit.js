@@ -180,7 +180,7 @@ export class StorageKitClient extends EventTarget {
 
     /**
      * Sends a parked write again, knowing what was received meanwhile. An update of a document that isn't there any more is parked
-     * again: `save` makes the document anew, once the update is discarded.
+     * again: `save` creates the document, once the update is discarded.
      * @param {number} origin
      */
     async retry(origin) {
@@ -404,7 +404,7 @@ export class StorageKitClient extends EventTarget {
     async #failed(error, signal) {
         if (error instanceof SessionOver) return;
         this.#report(error);
-        // A token that may do nothing at all is told so by a hello.
+        // A hello is refused where a token may do nothing at all.
         let isRefused = error.code === "unauthorized" || error.code === "forbidden";
         try {
             if (isRefused && (await this.#hub.renewToken())) return;

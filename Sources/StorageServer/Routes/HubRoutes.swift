@@ -101,7 +101,7 @@
             return response
         }
 
-        /// What a log says of an error. Only the store's own failures are told by their texts: others may quote what a document holds.
+        /// What a log says of an error. Only the store's own failures are logged with their texts: others may quote what a document holds.
         static func loggable(_ error: any Error) -> String {
             guard let error = error as? StorageError else { return String(reflecting: type(of: error)) }
             let place = "\(error.location.file):\(error.location.line)"

@@ -1,3 +1,5 @@
+internal import StorageRecords
+
 /// Which row of which entity a write concerns.
 ///
 /// Equal to one of the same bytes only, as keys of rows are: Swift takes the two spellings of é for one.
@@ -11,15 +13,11 @@ package struct DocumentID: Hashable, Sendable {
     }
 
     package static func == (left: DocumentID, right: DocumentID) -> Bool {
-        left.id.utf8.elementsEqual(right.id.utf8) && left.entity.utf8.elementsEqual(right.entity.utf8)
+        ExactText(left.id) == ExactText(right.id) && ExactText(left.entity) == ExactText(right.entity)
     }
 
     package func hash(into hasher: inout Hasher) {
-        for text in [entity, id] {
-            var text = text
-            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-            // No byte of UTF-8: where one text ends counts.
-            hasher.combine(0xFF as UInt8)
-        }
+        hasher.combine(ExactText(entity))
+        hasher.combine(ExactText(id))
     }
 }

@@ -1,3 +1,5 @@
+internal import StorageRecords
+
 /// The documents that pages are of.
 package struct FollowedDocuments: Sendable, Equatable {
     /// The only one; nil where they are of all.
@@ -11,7 +13,7 @@ package struct FollowedDocuments: Sendable, Equatable {
     }
 
     /// Whether the pages up to a position have everything of a document.
-    func cover(_ id: DocumentID) -> Bool { document.map { $0.utf8.elementsEqual(id.id.utf8) } ?? true }
+    func cover(_ id: DocumentID) -> Bool { document.map { ExactText($0) == ExactText(id.id) } ?? true }
 
     /// Whether pages will tell what happens to a document.
     func contain(_ id: DocumentID) -> Bool { isListening && cover(id) }

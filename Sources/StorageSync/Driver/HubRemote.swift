@@ -1,5 +1,6 @@
 internal import Foundation
 internal import StorageCore
+internal import StorageRecords
 
 /// Speaks a core's protocol with a hub. Positions, numbers and epochs are the hub's own.
 ///
@@ -29,7 +30,7 @@ actor HubRemote<T: DataSyncModelProtocol>: SyncRemote {
     }
 
     /// The documents that were asked for, by id.
-    private var fetched: [String: Fetched] = [:]
+    private var fetched: [ExactText: Fetched] = [:]
     /// Of the documents that were sent last.
     private var rows = RecentRows()
     private var pull: Task<SyncPage, any Error>?
@@ -150,7 +151,7 @@ extension HubRemote {
     func fetch(_ id: String) async throws {
         let document = try await service.hubDocument(id)
         try await checkPath()
-        fetched[id] = .waiting(
+        fetched[ExactText(id)] = .waiting(
             RemoteChange(
                 position: document.version, document: DocumentID(entity: store.table.entity, id: id),
                 operation: .save(DocumentFields(document.fields).storageValues), ownOrigin: nil))
@@ -160,14 +161,14 @@ extension HubRemote {
 
     /// Whether a document that was fetched may still come.
     func isComing(_ id: String) -> Bool {
-        switch fetched[id] {
+        switch fetched[ExactText(id)] {
         case .waiting, .handedOut: true
         case .delivered, nil: false
         }
     }
 
     /// Says that nobody waits for a fetched document any more.
-    func forget(_ id: String) { fetched[id] = nil }
+    func forget(_ id: String) { fetched[ExactText(id)] = nil }
 
     /// The documents that were fetched, as a page; nil where there are none.
     private func fetchedPage(at position: Int64) -> SyncPage? {
@@ -178,7 +179,7 @@ extension HubRemote {
             case .waiting(let change):
                 isAny = true
                 // What was pulled is newer, unless pages don't have it.
-                let isNew = change.position > position || document.map { $0 != id } ?? false
+                let isNew = change.position > position || document.map { ExactText($0) != id } ?? false
                 if isNew { changes.append(change) }
                 fetched[id] = isNew ? .handedOut(change) : .delivered
             case .handedOut: fetched[id] = .delivered

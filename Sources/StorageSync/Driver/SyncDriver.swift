@@ -36,7 +36,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private let configuration: SyncCore.Configuration
     private let clock: any CommitClock
     private let publish: @Sendable (NumberedStatus) -> Void
-    /// What a core is told that begins anew.
+    /// What a new core begins with.
     private var followed: FollowedDocuments
     private var statusCount = 0
     /// As of the last input that was handled: what is in the store, and not what is being saved.

@@ -2,7 +2,7 @@ extension Sequence<UInt8> {
     /// FNV-1a of 64 bits in hexadecimal digits: the same in each run, for texts that nobody chooses to collide.
     ///
     /// Source: RFC 9923.
-    var fnv1a: String {
+    package var fnv1a: String {
         let hash = reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)
     }

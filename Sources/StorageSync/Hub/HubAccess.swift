@@ -58,7 +58,7 @@ package struct HubAccess: Sendable, Hashable {
         }
     }
 
-    /// What a client is told of an error that a write of its own has led to: where it sees some rows only, not what a constraint says,
+    /// What a client sees of an error that its own write has caused: where it sees some rows only, not what a constraint says,
     /// which may tell of others.
     func reason(_ error: StorageError) -> String {
         let isOfTheSchema = [.conflict, .database].contains(error.code)

@@ -26,7 +26,7 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
     let versions: VersionTable
     let unnamed: UnnamedTable
     let resolution: ConflictResolution<T>
-    /// Whether positions are the remote's own. Those of a service are counted here, and anew where all is asked for again.
+    /// Whether positions are the remote's own. Those of a service are counted here, from 0 again where all is asked for again.
     let hasRemotePositions: Bool
 
     /// - Parameter resolution: What becomes of documents that are changed on both sides.
@@ -203,7 +203,7 @@ extension SyncStore {
         return true
     }
 
-    /// Begins anew with a remote that has halted the engine: under another name, and knowing nothing of it. What waits to be sent is sent
+    /// Starts over with a remote that has halted the engine: under another name, and knowing nothing of it. What waits to be sent is sent
     /// to it; what became of writes that were being sent, or were taken and not pulled, nobody can know any more: they are parked.
     ///
     /// - Parameter hasLostWrites: Whether the remote may not have writes any more that it has taken.

@@ -47,7 +47,7 @@ WINDOW = 2**27
 CONTENT = 2**26                # one text or blob
 METADATA = 65536               # one text of a commit's metadata
 CONTENTS_OF_A_COMMIT = 2**29
-EDITS_OF_A_RUN = 2**29         # new texts and blobs that are told as edits
+EDITS_OF_A_RUN = 2**29         # new texts and blobs that are stored as edits
 EVENTS_OF_A_COMMIT = 2**24
 FIRST_ID, LAST_ID = 32, 2**31 - 1
 

@@ -82,10 +82,10 @@ enum TransactionFault: CaseIterable, Sendable {
         if atOnce { sink.send(tables) }
         let changes = try await client.observeTables(tables)
         let task = Task {
-            var told: Set<String> = []
+            var reported: Set<String> = []
             for try await tables in changes {
-                if !atOnce { told.formUnion(tables) }
-                sink.send(told.union(tables))
+                if !atOnce { reported.formUnion(tables) }
+                sink.send(reported.union(tables))
             }
         }
         return SQLiteTableChanges(sink) { task.cancel() }

@@ -174,7 +174,7 @@ struct HubConditionTests {
         #expect(reasons.count == 2)
         for reason in reasons { #expect(!reason.contains("UNIQUE") && !reason.contains("email"), "\(reason)") }
         do { _ = try await hub.write(save, to: "2", of: "accounts", as: .full) } catch let error as HubError {
-            #expect(error.reason.contains("email"), "who sees all is told")
+            #expect(error.reason.contains("email"), "who sees all sees the reason")
         }
     }
 }

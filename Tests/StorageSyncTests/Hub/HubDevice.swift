@@ -51,7 +51,7 @@ final class FaultyHub {
         return copy
     }
 
-    /// Goes on from an older copy, as if nobody had told that it is one.
+    /// Goes on from an older copy without a new line.
     func replace(by copy: Data) async throws {
         hub.stop()
         try await storage.close()

@@ -46,7 +46,7 @@ struct StoreHubTests {
             #expect(page.start == position && page.end >= position && page.isInOrder && page.changes.count <= limit)
             #expect(page.changes.count <= 1 || page.byteCount <= hub.limits.pageBytes)
             for change in page.changes {
-                #expect(seen.contains(change.document), "told of a document that it could never see")
+                #expect(seen.contains(change.document), "received a document that it could never see")
                 switch change.operation {
                 case .save(let fields): documents[change.document] = fields.texts
                 case .patch: Issue.record("a hub tells whole documents")

@@ -59,7 +59,7 @@ private struct KeptHub: SyncHub, @unchecked Sendable {
 }
 
 #if STORAGE_SERVER && STORAGE_HTTP
-    /// A hub that serves on loopback for as long as somebody has it.
+    /// A hub that serves on loopback for as long as somebody has it. Sound as `@unchecked Sendable`: nothing of it changes.
     private final class ServedHub: SyncHub, @unchecked Sendable {
         private let remote: HTTPHub
         private let serving: Task<Void, any Error>

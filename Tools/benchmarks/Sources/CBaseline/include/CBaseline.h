@@ -66,7 +66,7 @@ bool cb_store_read_people(cb_store *store, size_t *count, int64_t *checksum);
 /// Reads the rows with these keys, a statement each, and touches every column. `found` receives how many there are.
 bool cb_store_look_up_people(cb_store *store, const char *const _Nonnull *_Nonnull keys, size_t count, size_t *found);
 
-/// Updates the rows with these keys, each in a transaction of its own, and waits each time until another thread was told of it by
+/// Updates the rows with these keys, each in a transaction of its own, and waits each time until another thread is notified of it by
 /// SQLite's hooks. `microseconds` receives for each how long after its commit has returned that thread has the report; 0 where
 /// before.
 bool cb_store_observe_updates(

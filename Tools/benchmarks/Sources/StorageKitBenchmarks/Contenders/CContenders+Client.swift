@@ -1,4 +1,4 @@
-/// What a client of SQLite does, in C: by one connection, by many at once, and with a thread that is told of each commit.
+/// What a client of SQLite does, in C: by one connection, by many at once, and with a thread that is notified of each commit.
 extension CContenders {
     static func lookUp(_ keys: [String], among people: [Person]) -> Contender {
         reader("C look-up", of: keys, among: people, open: { try CStore($0) }) { try $0.lookUp($1) }
