@@ -175,7 +175,7 @@ let package = Package(
         // Random conditions and a table of SQLite to answer them, for every suite that evaluates conditions.
         .target(
             name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"], path: "Tests/PredicateTestSupport"),
-        // Processes that tests talk to and kill.
+        // Processes that tests talk to and kill, and real histories.
         .target(name: "ProcessTestSupport", path: "Tests/ProcessTestSupport"),
         .testTarget(
             name: "StorageCoreTests",
@@ -197,15 +197,15 @@ let package = Package(
         .testTarget(
             name: "StorageLogTests",
             dependencies: [
-                "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
+                "ProcessTestSupport", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["SecondDecoder"]),
         .testTarget(
             name: "StorageKitTests",
             dependencies: [
-                "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit", "StorageSubscriptions", "StorageLog",
-                "StorageCore", "crash-worker", "fault-worker",
+                "ProcessTestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
+                "StorageSubscriptions", "StorageLog", "StorageCore", "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -1,25 +1,30 @@
 /// A clock that goes on from one event to the next, and the events to come, in the order of their times.
 struct VirtualTime {
-    private struct Event {
+    /// When an event happens; what was scheduled first comes first at the same time.
+    private struct Turn {
         let time: Int64
         let order: Int
-        let action: () -> Void
+
+        func precedes(_ other: Turn) -> Bool { time < other.time || time == other.time && order < other.order }
     }
 
     /// Microseconds.
     private(set) var now: Int64
     private var order = 0
-    /// A binary heap, the earliest first.
-    private var events: [Event] = []
+    /// A binary heap, the earliest first. Without the actions, whose copies would be retained.
+    private var turns: [Turn] = []
+    /// By the order of their turns.
+    private var actions: [Int: () -> Void] = [:]
 
     init(startingAt start: Int64) { now = start }
 
     mutating func schedule(after delay: Int64, _ action: @escaping () -> Void) {
         order += 1
-        events.append(Event(time: now + max(0, delay), order: order, action: action))
-        var child = events.count - 1
-        while child > 0, precedes(child, (child - 1) / 2) {
-            events.swapAt(child, (child - 1) / 2)
+        actions[order] = action
+        turns.append(Turn(time: now + max(0, delay), order: order))
+        var child = turns.count - 1
+        while child > 0, turns[child].precedes(turns[(child - 1) / 2]) {
+            turns.swapAt(child, (child - 1) / 2)
             child = (child - 1) / 2
         }
     }
@@ -27,24 +32,21 @@ struct VirtualTime {
     /// Takes the next event out and sets the clock to its time.
     /// - Returns: nil where there is none before the end.
     mutating func next(before end: Int64) -> (() -> Void)? {
-        guard let first = events.first, first.time < end else {
+        guard let first = turns.first, first.time < end else {
             now = max(now, end)
             return nil
         }
         now = first.time
-        events.swapAt(0, events.count - 1)
-        events.removeLast()
+        turns.swapAt(0, turns.count - 1)
+        turns.removeLast()
         var parent = 0
-        while true {
-            let least = [2 * parent + 1, 2 * parent + 2].filter { $0 < events.count }
-                .reduce(parent) { precedes($1, $0) ? $1 : $0 }
-            guard least != parent else { return first.action }
-            events.swapAt(parent, least)
+        while 2 * parent + 1 < turns.count {
+            var least = 2 * parent + 1
+            if least + 1 < turns.count, turns[least + 1].precedes(turns[least]) { least += 1 }
+            guard turns[least].precedes(turns[parent]) else { break }
+            turns.swapAt(parent, least)
             parent = least
         }
-    }
-
-    private func precedes(_ left: Int, _ right: Int) -> Bool {
-        (events[left].time, events[left].order) < (events[right].time, events[right].order)
+        return actions.removeValue(forKey: first.order)
     }
 }

@@ -1,0 +1,188 @@
+import Foundation
+import GRDB
+import ProcessTestSupport
+import StorageCore
+import Testing
+
+@testable import StorageLog
+
+/// Sealing at the sizes that it was made for: the log says what it said before, the writer is held for moments, and memory stays bounded.
+///
+/// Alone and whole, with times and memory held to their limits:
+/// `STORAGEKIT_HISTORIES=FOLDER swift test --filter SealingScaleTests`.
+@Suite(.serialized) struct SealingScaleTests {
+    private static let isWhole = !HistoryFile.outside.isEmpty
+
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    @Test(arguments: HistoryFile.all) func aRealHistory(_ history: HistoryFile) async throws {
+        let changes = try history.changes(limit: Self.isWhole ? .max : 2_000)
+        try #require(!changes.isEmpty, "The history can't be read.")
+        let tables = Dictionary(grouping: changes, by: \.table).mapValues { changes in
+            Set(changes.flatMap { $0.row.map { Array($0.keys) } ?? [] }).sorted()
+        }
+        try await fill { engine in
+            for (table, columns) in tables {
+                let definitions = columns.map { ", " + Self.quoted("c_" + $0) }.joined()
+                try await engine.adopt(
+                    table,
+                    "CREATE TABLE \(Self.quoted(table))(key TEXT PRIMARY KEY\(definitions), _position NOT NULL DEFAULT 0)"
+                )
+            }
+            var next = 0
+            while next < changes.count {
+                let first = next
+                while next < changes.count, changes[next].transaction == changes[first].transaction { next += 1 }
+                let transaction = changes[first..<next].map { Self.statement($0) }
+                try await engine.commit(CommitMetadata()) { _, db in
+                    for (sql, arguments) in transaction {
+                        try db.cachedStatement(sql: sql).execute(arguments: arguments)
+                    }
+                }
+            }
+        }
+        try await expectSealing("\(history)")
+    }
+
+    /// Rows of 5 MB, which compress well or not at all, and commits with all the attributes that there may be.
+    @Test func documentsAndAttributesAtTheirLimits() async throws {
+        var random = SplitMix64(seed: 5)
+        let noise = (0..<5_000_000 / 8).map { _ in random.next() }.withUnsafeBytes { Data($0) }
+        let attributes = (0..<Limits.attributes).map {
+            ("a\($0)", String(repeating: "\($0) ", count: Limits.metadataBytes).prefix(Limits.metadataBytes))
+        }
+        try await fill { engine in
+            try await engine.adopt(
+                "documents", "CREATE TABLE documents(id INTEGER PRIMARY KEY, body, _position NOT NULL DEFAULT 0)")
+            for id in 0..<(Self.isWhole ? 200 : 6) {
+                let body: DatabaseValue =
+                    id % 2 == 0
+                    ? String(repeating: "document \(id) ", count: 400_000).databaseValue : noise.databaseValue
+                var metadata = CommitMetadata()
+                if id % 10 == 5 {
+                    metadata.attributes = Dictionary(uniqueKeysWithValues: attributes.map { ($0, String($1)) })
+                }
+                try await engine.commit(metadata) { _, db in
+                    try db.execute(sql: "INSERT INTO documents(id, body) VALUES (?, ?)", arguments: [id, body])
+                }
+            }
+        }
+        try await expectSealing("documents of 5 MB")
+    }
+
+    // MARK: Filling
+
+    private func open(_ durability: StorageConfiguration.Durability) throws -> StorageEngine {
+        var configuration = TestStore.configuration()
+        (configuration.durability, configuration.sealsInBackground) = (durability, false)
+        return try StorageEngine.open(path: folder.path(), configuration: configuration)
+    }
+
+    private func fill(_ body: (StorageEngine) async throws -> Void) async throws {
+        let engine = try open(.normal)
+        try await body(engine)
+        try await engine.close()
+    }
+
+    private static func quoted(_ name: String) -> String { "\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"" }
+
+    private static func statement(_ change: HistoryFile.Change) -> (sql: String, arguments: StatementArguments) {
+        let table = quoted(change.table)
+        guard let row = change.row else { return ("DELETE FROM \(table) WHERE key = ?", [change.id]) }
+        let names = row.keys.sorted()
+        let columns = ["key"] + names.map { quoted("c_" + $0) }
+        let sets = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let placeholders = columns.map { _ in "?" }.joined(separator: ", ")
+        return (
+            """
+            INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES (\(placeholders))
+            ON CONFLICT DO UPDATE SET \(sets)
+            """,
+            StatementArguments([change.id.databaseValue] + names.map { value(row[$0]) })
+        )
+    }
+
+    private static func value(_ value: Any?) -> DatabaseValue {
+        switch value {
+        case let text as String: text.databaseValue
+        case let number as Int: number.databaseValue
+        case let number as Double: number.databaseValue
+        case nil, is NSNull: .null
+        default: "\(value ?? "")".databaseValue
+        }
+    }
+
+    // MARK: What must hold
+
+    private func expectSealing(_ name: String) async throws {
+        let engine = try open(.full)
+        let (before, sizeBefore) = try await state(engine)
+        let resident = Self.restartPeak()
+        let start = ContinuousClock.now
+        try await engine.seal()
+        let time = ContinuousClock.now - start
+        let peak = (Self.memory("VmHWM") - resident) / 1_000_000
+        let (after, size) = try await state(engine)
+        #expect(before == after)
+        let work = engine.sealingWork
+        if Self.isWhole {
+            print(
+                "\(name): \(before.events) events, \(sizeBefore) to \(size) bytes of bodies in \(time), \(work.runs) runs,",
+                "the writer held for \(work.longestHold) at the longest, \(peak) MB at the peak")
+            #expect(work.runs > 0)
+            #expect(work.longestHold < .milliseconds(20))
+            #expect(peak < 150)
+        }
+        try await engine.close()
+    }
+
+    private struct State: Equatable {
+        var events = 0
+        var hash = 0
+    }
+
+    /// All that the log says, and the bytes of its bodies.
+    private func state(_ engine: StorageEngine) async throws -> (State, Int64) {
+        let state = try await engine.withWriter { writer, _ in
+            var (events, hasher) = (0, Hasher())
+            try LogReader(writer.database).forEachBatch(in: 1...Int64.max) { batch in
+                for event in batch.logged {
+                    events += 1
+                    hasher.combine(event.position)
+                    hasher.combine(event.commit.number)
+                    hasher.combine(event.commit.time)
+                    hasher.combine(event.commit.metadata.attributes)
+                    hasher.combine(event.entity)
+                    hasher.combine(event.operation)
+                    hasher.combine(event.key)
+                    hasher.combine(event.columns)
+                    hasher.combine(event.old)
+                    hasher.combine(event.new)
+                    hasher.combine(event.previous)
+                }
+                return true
+            }
+            return State(events: events, hash: hasher.finalize())
+        }
+        return (state, try await engine.integer("SELECT sum(length(body)) FROM storage_log") ?? 0)
+    }
+
+    /// Restarts the peak of this process, see proc(5).
+    /// - Returns: The bytes that are resident now.
+    private static func restartPeak() -> Double {
+        // malloc_trim(3), which no module declares: pages that are free already would hide what sealing takes.
+        if let trim = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "malloc_trim") {
+            _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> CInt).self)(0)
+        }
+        try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
+        return memory("VmRSS")
+    }
+
+    private static func memory(_ field: String) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix(field + ":") }
+        return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) * 1_024
+    }
+}
