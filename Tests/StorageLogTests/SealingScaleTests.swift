@@ -53,7 +53,7 @@ import Testing
         let attributes = (0..<Limits.attributes).map {
             ("a\($0)", String(repeating: "\($0) ", count: Limits.metadataBytes).prefix(Limits.metadataBytes))
         }
-        try await fill { engine in
+        try await fill(segmentLength: 4) { engine in
             try await engine.adopt(
                 "documents", "CREATE TABLE documents(id INTEGER PRIMARY KEY, body, _position NOT NULL DEFAULT 0)")
             for id in 0..<(Self.isWhole ? 200 : 6) {
@@ -69,19 +69,21 @@ import Testing
                 }
             }
         }
-        try await expectSealing("documents of 5 MB")
+        try await expectSealing("documents of 5 MB", segmentLength: 4)
     }
 
     // MARK: Filling
 
-    private func open(_ durability: StorageConfiguration.Durability) throws -> StorageEngine {
-        var configuration = TestStore.configuration()
+    private func open(
+        _ durability: StorageConfiguration.Durability, _ segmentLength: Int?
+    ) throws -> StorageEngine {
+        var configuration = TestStore.configuration(segmentLength: segmentLength)
         (configuration.durability, configuration.sealsInBackground) = (durability, false)
         return try StorageEngine.open(path: folder.path(), configuration: configuration)
     }
 
-    private func fill(_ body: (StorageEngine) async throws -> Void) async throws {
-        let engine = try open(.normal)
+    private func fill(segmentLength: Int? = nil, _ body: (StorageEngine) async throws -> Void) async throws {
+        let engine = try open(.normal, segmentLength)
         try await body(engine)
         try await engine.close()
     }
@@ -116,8 +118,8 @@ import Testing
 
     // MARK: What must hold
 
-    private func expectSealing(_ name: String) async throws {
-        let engine = try open(.full)
+    private func expectSealing(_ name: String, segmentLength: Int? = nil) async throws {
+        let engine = try open(.full, segmentLength)
         let (before, sizeBefore) = try await state(engine)
         let resident = Self.restartPeak()
         let start = ContinuousClock.now
