@@ -148,6 +148,25 @@
             }
         }
 
+        /// However much it has not sent yet: its client goes on where it was.
+        @Test(arguments: [true, false]) func aStreamThatIsBehindEndsWithTheServer(follows: Bool) async throws {
+            try await ServedHub.run { hub in
+                let full = try await hub.token()
+                for number in 1...5 { try await put(hub, number, number, full) }
+                let token = try #require(try await hub.tokens.all().first)
+                let store = try await StoreHub(hub.storage)
+                var query = HubChangesQuery(HubPull(behind: 0, of: ["notes"]))
+                (query.pull.limit, query.follows) = (2, follows)
+                var events = try await ChangeStream(store, query, .full, token, hub.tokens).makeAsyncIterator()
+                #expect(try await events.next() != nil)
+                store.stop()
+                var rest: [String] = []
+                while let event = try await events.next() { rest.append(String(decoding: event, as: UTF8.self)) }
+                // One that has asked for all there is gets it.
+                #expect(rest.map { $0.hasPrefix("event: end") } == (follows ? [true] : [false, false, true]))
+            }
+        }
+
         @Test func aHistoryThatIsNotTheHubsIsRefused() async throws {
             try await ServedHub.run { hub in
                 let token = try await hub.token()

@@ -117,6 +117,11 @@
             }
 
             private mutating func next(behind position: Int64) async throws -> [UInt8] {
+                // One that follows goes on elsewhere, however far it is behind; one that doesn't has asked for all there is.
+                if stream.query.follows, stream.hub.isStopped {
+                    state = .ended
+                    return ChangeStream.event("end", Array("{}".utf8))
+                }
                 var pull = stream.query.pull
                 (pull.line, pull.position) = (stream.hub.line, position)
                 pull.wait = stream.query.follows ? ChangeStream.silence : .zero
@@ -125,7 +130,7 @@
                 try await stream.tokens.check(stream.token)
                 state = .behind(page.end)
                 if !page.changes.isEmpty { return stream.event(page) }
-                if stream.hub.isStopped || !stream.query.follows && page.end == position {
+                if stream.query.follows ? stream.hub.isStopped : page.end == position {
                     state = .ended
                     return ChangeStream.event("end", Array("{}".utf8))
                 }

@@ -132,9 +132,10 @@ struct HubLog {
         let new: HubTable.Row?
         if last.operation == .delete {
             new = nil
-        } else if end == head {
-            new = try table.row(key, in: database)?.row
+        } else if let current = try table.row(key, in: database), current.position <= end {
+            new = current.row
         } else {
+            // It was changed since, which most rows weren't: that takes unpacking the log for each.
             new = try reader.image(of: [key], in: table.entity, at: end).map { table.row(key, $0) }
         }
         var old = new

@@ -23,8 +23,11 @@ package final class StoreHub: SyncHub {
     private let pushes: HubPushes
     private let following: Task<Void, Never>
 
-    /// How many events are read at once.
+    /// How many events a page is made of at the most.
     private static let eventsPerRead = 10_000
+    /// How many events the tail reads at once: fewer than a page usually has changes, so that followers find every part of it in memory,
+    /// however much has been committed meanwhile.
+    private static let eventsPerPart = 500
     /// The longest time that a pull waits.
     package static let longestWait = Duration.seconds(25)
 
@@ -70,7 +73,7 @@ package final class StoreHub: SyncHub {
                     try await engine.read { db in
                         let log = try HubLog(db)
                         let (changes, end) = try log.changes(
-                            behind: position, through: log.head, limit: Self.eventsPerRead, bytes: bytes)
+                            behind: position, through: log.head, limit: Self.eventsPerPart, bytes: bytes)
                         return (changes, end, log.head)
                     }
                 }

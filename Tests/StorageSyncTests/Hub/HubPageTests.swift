@@ -149,6 +149,34 @@ import Testing
         #expect(tail.end == 5)
     }
 
+    /// However much is committed at once: followers that had to read the log for it would fall behind even more.
+    @Test func followersFindEveryPartInMemory() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        _ = try await hub.write(.save(["n": Self.text(0)]), to: "first", of: "notes", as: .full)
+        let start = try await hub.head()
+        while hub.tail.end < start { await Task.yield() }
+        try await store.storage.write { tx in
+            try tx.database.execute(
+                sql: """
+                    INSERT INTO notes(id, n) SELECT 'n' || value, value FROM
+                    (WITH RECURSIVE counter(value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM counter WHERE value < 2500)
+                     SELECT value FROM counter)
+                    """)
+        }
+        let head = try await hub.head()
+        while hub.tail.end < head { await Task.yield() }
+        let pull = HubPull(behind: start, of: ["notes"])
+        let scope = HubScope(pull, .full)
+        var (position, ids): (Int64, Set<String>) = (start, [])
+        while position < head {
+            let part = try #require(hub.tail.changes(behind: position, in: scope, limit: pull.limit, bytes: 4 << 20))
+            ids.formUnion(part.changes.map(\.document.id))
+            position = part.end
+        }
+        #expect(ids.count == 2_500)
+    }
+
     /// What was committed while a hub begins is among what it reads.
     @Test func aHubThatBeginsAmongCommitsMissesNone() async throws {
         let store = try TemporaryStore()
