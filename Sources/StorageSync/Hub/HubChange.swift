@@ -13,6 +13,9 @@ struct HubChange: Sendable {
     let old: HubTable.Row?
     /// What it is then; nil where it was deleted.
     let new: HubTable.Row?
+    /// Both as conditions see them.
+    let comparedOld: [StorageValue]?
+    let comparedNew: [StorageValue]?
     /// Who made the last event, and where it stands in the log of the store that did; nil for a write of the hub's own program.
     let source: HubSource?
     /// About how much memory it takes.
@@ -27,6 +30,8 @@ struct HubChange: Sendable {
         self.old = old
         self.new = new
         self.source = source
+        comparedOld = old.map(table.compared)
+        comparedNew = new.map(table.compared)
         byteCount = [old, new].reduce(256) { total, row in
             (row?.values ?? []).reduce(total) { $0 + $1.byteCount }
         }

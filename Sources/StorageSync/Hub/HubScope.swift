@@ -13,6 +13,15 @@ final class HubScope: Sendable {
     let producer: ProducerID?
     private let access: HubAccess
     private let evaluators = Mutex<[String: Evaluator]>([:])
+    /// What a row must have to concern the follower, one for each entity; nil where that can't be said of all of them.
+    let anchors: [Anchor]?
+
+    /// A text that a condition asks a column for.
+    struct Anchor: Hashable {
+        let entity: String
+        let column: String
+        let text: String
+    }
 
     private struct Evaluator {
         let columns: [CatalogColumn]
@@ -25,6 +34,8 @@ final class HubScope: Sendable {
         document = pull.document
         producer = pull.producer
         self.access = access
+        let anchors = entities.map { entity in access.grant(entity)?.condition.flatMap { $0.anchor(in: entity) } }
+        self.anchors = anchors.contains(nil) ? nil : anchors.compactMap(\.self)
     }
 
     /// Of an entity, for single requests.
@@ -34,7 +45,7 @@ final class HubScope: Sendable {
     func concerns(_ change: HubChange) -> Bool {
         guard entities.contains(change.table.name), document.map({ $0.utf8.elementsEqual(change.id.utf8) }) ?? true
         else { return false }
-        return [change.new, change.old].contains { $0.map { sees($0, in: change.table) } ?? false }
+        return [change.comparedNew, change.comparedOld].contains { $0.map { sees($0, in: change.table) } ?? false }
     }
 
     /// What a change is to the follower; nil where it is nothing.
@@ -42,9 +53,9 @@ final class HubScope: Sendable {
         guard entities.contains(change.table.name), document.map({ $0.utf8.elementsEqual(change.id.utf8) }) ?? true
         else { return nil }
         let operation: WriteOperation
-        if let new = change.new, sees(new, in: change.table) {
+        if let new = change.new, let compared = change.comparedNew, sees(compared, in: change.table) {
             operation = .save(change.table.fields(of: new).storageValues)
-        } else if let old = change.old, sees(old, in: change.table) {
+        } else if let compared = change.comparedOld, sees(compared, in: change.table) {
             operation = .delete
         } else {
             return nil
@@ -56,16 +67,19 @@ final class HubScope: Sendable {
 
     /// Whether a row is one of those that the client may see and write.
     func sees(_ row: HubTable.Row, in table: HubTable) -> Bool {
+        access.grant(table.name)?.condition == nil || sees(table.compared(row), in: table)
+    }
+
+    private func sees(_ values: [StorageValue], in table: HubTable) -> Bool {
         guard let condition = access.grant(table.name)?.condition else { return true }
-        let columns = [table.key] + table.columns
         return evaluators.withLock { evaluators in
             var known = evaluators[table.name]
-            if known?.columns != columns {
+            if known?.columns != table.comparedColumns {
                 known = Evaluator(
-                    columns: columns, evaluator: try? PredicateEvaluator(condition, columns: table.evaluatedColumns))
+                    columns: table.comparedColumns,
+                    evaluator: try? PredicateEvaluator(condition, columns: table.evaluatedColumns))
                 evaluators[table.name] = known
             }
-            let values = zip(columns, [row.key] + row.values).map { $0.compared($1) }
             return known?.evaluator?.evaluate(values) ?? false
         }
     }
@@ -94,5 +108,18 @@ final class HubScope: Sendable {
             values.append(key)
         }
         return (clause, values)
+    }
+}
+
+extension RowPredicate {
+    /// A text that some column has where the condition is true.
+    fileprivate func anchor(in entity: String) -> HubScope.Anchor? {
+        switch self {
+        case .comparison(let column, .equal, .value(.text(let text)), nil),
+            .comparison(let column, .equal, .value(.text(let text)), .binary):
+            HubScope.Anchor(entity: entity, column: column, text: text)
+        case .all(let parts): parts.lazy.compactMap { $0.anchor(in: entity) }.first
+        default: nil
+        }
     }
 }

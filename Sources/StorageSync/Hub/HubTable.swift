@@ -14,6 +14,8 @@ struct HubTable: Sendable {
     let key: CatalogColumn
     /// Those beside the key.
     let columns: [CatalogColumn]
+    /// The key and those: what conditions are about.
+    let comparedColumns: [CatalogColumn]
     private let indexes: [String: Int]
 
     /// A row: its key, and its values in the order of ``columns``.
@@ -30,6 +32,7 @@ struct HubTable: Sendable {
         self.entity = entity
         self.key = key
         columns = entity.live.filter { $0.keyPlace == 0 }
+        comparedColumns = [key] + columns
         indexes = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
@@ -41,9 +44,17 @@ struct HubTable: Sendable {
 
     func index(of column: String) -> Int? { indexes[column] }
 
-    /// What an evaluator of conditions needs to know: the key first.
+    /// A row as conditions see it, in the order of ``comparedColumns``.
+    func compared(_ row: Row) -> [StorageValue] {
+        var values = [key.compared(row.key)]
+        values.reserveCapacity(comparedColumns.count)
+        for (column, value) in zip(columns, row.values) { values.append(column.compared(value)) }
+        return values
+    }
+
+    /// What an evaluator of conditions needs to know.
     var evaluatedColumns: [EvaluatedColumn] {
-        ([key] + columns).map { column in
+        comparedColumns.map { column in
             EvaluatedColumn(
                 name: column.name, affinity: column.affinity,
                 collation: RowPredicate.Collation(rawValue: column.collation.uppercased()) ?? .binary)
@@ -52,7 +63,7 @@ struct HubTable: Sendable {
 
     /// - Throws: `invalid-name` where there is no such column.
     func column(_ column: String) throws -> CatalogColumn {
-        guard let found = ([key] + columns).first(where: { $0.name == column }) else {
+        guard let found = comparedColumns.first(where: { $0.name == column }) else {
             throw StorageError(.invalidName, "There is no column \"\(column)\".", remedy: "Name a column of \(name).")
         }
         return found

@@ -25,27 +25,15 @@ final class HubTail: Sendable {
         /// Where parts begin and end, in order; the last one is the end.
         var borders: [Int64]
         var bytes = 0
-        var waiters: [Int: Waiter] = [:]
+        var waiters = HubWaiters<Waiter>()
         var lastWaiter = 0
         var isStopped = false
     }
 
     private struct Waiter {
-        let position: Int64
-        let scope: HubScope
-        private let continuation: CheckedContinuation<Int64, Never>
+        let continuation: CheckedContinuation<Int64, Never>
         /// Wakes it when it has waited for as long as it wants to.
-        private let alarm: Task<Void, any Error>
-
-        init(
-            _ position: Int64, _ scope: HubScope, _ continuation: CheckedContinuation<Int64, Never>,
-            alarm: Task<Void, any Error>
-        ) {
-            self.position = position
-            self.scope = scope
-            self.continuation = continuation
-            self.alarm = alarm
-        }
+        let alarm: Task<Void, any Error>
 
         /// - Parameter position: Up to it nothing concerns the follower.
         func resume(at position: Int64) {
@@ -115,12 +103,7 @@ extension HubTail {
             state.changes += changes
             state.bytes += changes.reduce(0) { $0 + $1.byteCount }
             Self.trim(&state)
-            let concerned = state.waiters.filter { _, waiter in
-                // One that has read the log beyond the tail's end knows documents that may have come and gone since then.
-                waiter.position > before || changes.contains { waiter.scope.concerns($0) }
-            }
-            for id in concerned.keys { state.waiters[id] = nil }
-            return concerned.values.map { ($0, before) }
+            return state.waiters.removeConcerned(by: changes).map { ($0, before) }
         }
         for (waiter, position) in woken { waiter.resume(at: position) }
     }
@@ -163,7 +146,10 @@ extension HubTail {
                         try await Task.sleep(for: duration)
                         wake(id)
                     }
-                    state.waiters[id] = Waiter(position, scope, continuation, alarm: alarm)
+                    // One that has read the log beyond the tail's end knows documents that may have come and gone since then.
+                    state.waiters.insert(
+                        Waiter(continuation: continuation, alarm: alarm), id, in: scope,
+                        isImpatient: position > state.end)
                     return true
                 }
                 if !isAtEnd { continuation.resume(returning: position) }
@@ -174,7 +160,7 @@ extension HubTail {
     }
 
     private func wake(_ id: Int) {
-        let (waiter, end) = state.withLock { ($0.waiters.removeValue(forKey: id), $0.end) }
+        let (waiter, end) = state.withLock { ($0.waiters.remove(id), $0.end) }
         waiter?.resume(at: end)
     }
 
@@ -182,10 +168,9 @@ extension HubTail {
     func stop() {
         let (waiters, end) = state.withLock { state in
             state.isStopped = true
-            defer { state.waiters = [:] }
-            return (state.waiters, state.end)
+            return (state.waiters.removeAll(), state.end)
         }
-        for waiter in waiters.values { waiter.resume(at: end) }
+        for waiter in waiters { waiter.resume(at: end) }
     }
 }
 

@@ -1,0 +1,99 @@
+import PredicateTestSupport
+import StorageCore
+import StorageLog
+import Testing
+
+@testable import StorageSync
+
+/// Followers are found by the texts that their conditions ask for, and none is missed.
+struct HubWaitersTests {
+    /// A table with columns of every affinity and collation.
+    private static func table(_ name: String) throws -> HubTable {
+        var columns = [CatalogColumn(id: 2, name: "id", type: "TEXT", keyPlace: 1)]
+        for (number, declared) in SQLiteTable.declared.enumerated() {
+            var column = CatalogColumn(id: UInt32(number + 3), name: declared.name, type: declared.type)
+            column.collation = declared.collation.rawValue
+            columns.append(column)
+        }
+        return try #require(HubTable(CatalogEntity(id: 1_000, name: name, stored: name, columns: columns)))
+    }
+
+    private static func access(_ conditions: [(entity: String, condition: RowPredicate?)]) -> HubAccess {
+        HubAccess(
+            actor: "ada", namespace: "ada",
+            grants: conditions.map { .init(entity: $0.entity, reads: true, writes: true, condition: $0.condition) })
+    }
+
+    /// Conditions that mostly ask for a text, as those of followers do.
+    private static func condition(_ random: inout PredicateGenerator) -> RowPredicate? {
+        guard random.next() % 8 > 0 else { return nil }
+        let (other, declared) = (random.predicate(depth: 1), SQLiteTable.declared)
+        let column = declared[Int(random.next() % UInt64(declared.count))].name
+        let equal = RowPredicate.comparison(column: column, .equal, .value(random.value()))
+        switch random.next() % 4 {
+        case 0: return other
+        case 1: return .all([other, equal])
+        default: return equal
+        }
+    }
+
+    @Test(arguments: UInt64(1)...8) func nobodyIsMissed(seed: UInt64) throws {
+        var random = PredicateGenerator(seed: seed)
+        random.favourites = [.text("a"), .text("A"), .text("a "), .text("5"), .integer(5), .real(5), .text("e\u{301}")]
+        let tables = try ["one", "two"].map(Self.table)
+        var waiters = HubWaiters<Int>()
+        var scopes: [Int: (scope: HubScope, isImpatient: Bool)] = [:]
+        var (next, found) = (0, 0)
+        for _ in 0..<150 {
+            while scopes.count < 40 {
+                let conditions = tables.map { ($0.name, Self.condition(&random)) }
+                let entities = random.next() % 4 == 0 ? ["one", "two"] : ["one"]
+                let scope = HubScope(HubPull(behind: 0, of: Set(entities)), Self.access(conditions))
+                let isImpatient = random.next() % 50 == 0
+                next += 1
+                scopes[next] = (scope, isImpatient)
+                waiters.insert(next, next, in: scope, isImpatient: isImpatient)
+            }
+            let changes = (0..<random.next() % 3 + 1).map { number in
+                let table = tables[Int(random.next() % 2)]
+                let row = { HubTable.Row(key: .text("k\(number)"), values: random.row()) }
+                let kind = random.next() % 3
+                return HubChange(
+                    table: table, id: "k\(number)", position: Int64(number), old: kind == 0 ? nil : row(),
+                    new: kind == 1 ? nil : row(), source: nil)
+            }
+            let expected = scopes.filter { _, known in
+                known.isImpatient || changes.contains { known.scope.concerns($0) }
+            }
+            #expect(waiters.removeConcerned(by: changes).sorted() == expected.keys.sorted())
+            for id in expected.keys { scopes[id] = nil }
+            found += expected.count
+            // Some give up.
+            if let id = scopes.keys.min(), random.next() % 2 == 0 {
+                #expect(waiters.remove(id) == id && waiters.remove(id) == nil)
+                scopes[id] = nil
+            }
+            #expect(waiters.count == scopes.count)
+        }
+        #expect(found > 100)
+        for id in scopes.keys { _ = waiters.remove(id) }
+        #expect(waiters.isEmpty)
+    }
+
+    /// However many wait for other texts.
+    @Test func otherTextsAreNotTried() throws {
+        let table = try Self.table("one")
+        var waiters = HubWaiters<Int>()
+        for id in 0..<1_000 {
+            let condition = RowPredicate.comparison(column: "t", .equal, .value(.text("\(id)")))
+            let scope = HubScope(HubPull(behind: 0, of: ["one"]), Self.access([("one", condition)]))
+            waiters.insert(id, id, in: scope, isImpatient: false)
+        }
+        let values = SQLiteTable.declared.map { $0.name == "t" ? StorageValue.text("7") : .null }
+        let change = HubChange(
+            table: table, id: "k", position: 1, old: nil, new: HubTable.Row(key: .text("k"), values: values),
+            source: nil)
+        #expect(waiters.candidates(of: change) == [7])
+        #expect(waiters.removeConcerned(by: [change]) == [7])
+    }
+}
