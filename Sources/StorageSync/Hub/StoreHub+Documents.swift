@@ -42,8 +42,9 @@ extension StoreHub {
 
     /// What a query finds, by the rules of ``QueryBuilder/apply(to:)``.
     ///
-    /// - Throws: ``HubError/forbidden``; ``HubError/invalid(_:)`` for a query that can't be answered.
-    /// - Complexity: O(*n* log *n*) in the documents that the client may read.
+    /// - Throws: ``HubError/forbidden``; ``HubError/invalid(_:)`` for a query that can't be answered, and for one that finds more bytes
+    ///   than ``Limits/queryBytes``.
+    /// - Complexity: O(*n* log *n*) in the documents that the client may read. What it takes of memory is bounded.
     package func documents(
         of entity: String, matching query: QueryBuilder, as access: HubAccess
     ) async throws -> HubDocuments {
@@ -51,11 +52,16 @@ extension StoreHub {
         do { evaluation = try QueryEvaluation(query) } catch let error as StorageError {
             throw HubError.invalid(error.message)
         }
+        let maximum = limits.queryBytes
         return try await documents(of: entity, as: access) { log, table, scope in
-            let all = try table.documents(log, scope)
-            let found = evaluation.select(
-                from: all.documents.map { (document: $0, id: $0.id, json: JSONValue(fields: $0.fields)) })
-            return (found, false)
+            var selection = QuerySelection<HubDocument>(evaluation)
+            try table.forEachDocument(log, scope) { document, bytes in
+                selection.add(document, id: document.id, json: JSONValue(fields: document.fields), byteCount: bytes)
+                if selection.byteCount > maximum { selection.cut() }
+                guard selection.byteCount <= maximum else { throw HubError.tooManyFound(bytes: maximum) }
+                return true
+            }
+            return (selection.documents, false)
         }
     }
 
@@ -139,6 +145,12 @@ extension StoreHub {
 }
 
 extension HubError {
+    fileprivate static func tooManyFound(bytes: Int) -> HubError {
+        .invalid(
+            "The query finds more than \(bytes >> 20) MB. Give it a limit, and ask on with a cursor behind the last document."
+        )
+    }
+
     fileprivate init(_ rejection: WriteRejection) {
         self =
             switch rejection {
@@ -157,9 +169,28 @@ extension HubTable {
     ///   - bytes: The last document is the one that makes them more than that.
     /// - Returns: The documents, and whether more follow.
     fileprivate func documents(
-        _ log: HubLog, _ scope: HubScope, behind start: StorageValue? = nil, limit: Int = .max, bytes: Int = .max
+        _ log: HubLog, _ scope: HubScope, behind start: StorageValue?, limit: Int, bytes: Int
     ) throws -> (documents: [HubDocument], hasMore: Bool) {
-        guard let candidates = scope.candidates(in: self) else { return ([], false) }
+        var documents: [HubDocument] = []
+        var (total, hasMore) = (0, false)
+        try forEachDocument(log, scope, behind: start, limit: limit + 1) { document, count in
+            hasMore = documents.count >= limit || total > bytes
+            guard !hasMore else { return false }
+            total += count
+            documents.append(document)
+            return true
+        }
+        return (documents, hasMore)
+    }
+
+    /// Reads the documents that a client sees, by id, while the body wants more; it gets the bytes of each.
+    ///
+    /// - Parameter limit: More aren't wanted; all may be where nil.
+    fileprivate func forEachDocument(
+        _ log: HubLog, _ scope: HubScope, behind start: StorageValue? = nil, limit: Int? = nil,
+        _ body: (HubDocument, Int) throws -> Bool
+    ) throws {
+        guard let candidates = scope.candidates(in: self) else { return }
         let name = quoted(key.stored)
         let statement = try PreparedStatement(
             log.database,
@@ -167,20 +198,16 @@ extension HubTable {
             \(select) WHERE \(candidates.clause) \(start == nil ? "" : "AND \(name) > ?") ORDER BY \(name) LIMIT ?
             """)
         // Of the candidates, not all may be visible.
-        let rows = scope.isLimited(in: self) || limit == .max ? -1 : Int64(limit) + 1
+        let rows = scope.isLimited(in: self) ? -1 : limit.map { Int64($0) } ?? -1
         let values = candidates.values + (start.map { [$0] } ?? []) + [.integer(rows)]
         for (index, value) in values.enumerated() { ExactValue(value).bind(to: statement, at: Int32(index + 1)) }
-        var documents: [HubDocument] = []
-        var count = 0
         while try statement.step() {
             let (position, row) = row(statement)
             guard scope.sees(row, in: self), let id = id(of: row.key) else { continue }
-            guard documents.count < limit, count <= bytes else { return (documents, true) }
             let fields = fields(of: row).values
-            count = fields.reduce(count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-            documents.append(HubDocument(id: id, version: position, fields: fields))
+            let bytes = fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+            guard try body(HubDocument(id: id, version: position, fields: fields), bytes) else { return }
         }
-        return (documents, false)
     }
 }
 

@@ -35,6 +35,8 @@ package final class StoreHub: SyncHub {
     package struct Limits: Sendable {
         /// Bytes of a page's changes. The first document of a page may have more.
         package var pageBytes = 4 << 20
+        /// Bytes of the documents that a query finds.
+        package var queryBytes = 16 << 20
         /// Producers of one namespace, which are kept for ever.
         package var producers = 10_000
         /// Requests with keys of one namespace whose outcomes are kept: the last ones.

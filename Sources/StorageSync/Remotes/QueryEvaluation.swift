@@ -8,20 +8,13 @@ package struct QueryEvaluation: Sendable {
     private let orders: [(path: [String], isDescending: Bool)]
     private let start: Bound?
     private let end: Bound?
-    private let limit: Int?
-    private let isLimitedToLast: Bool
+    let limit: Int?
+    let isLimitedToLast: Bool
 
     /// Where a result begins or ends.
     private struct Bound {
         let values: [JSONValue]
         let includesEqual: Bool
-    }
-
-    /// A document, with what it is sorted by.
-    private struct Found<Document> {
-        let document: Document
-        let id: String
-        let place: [JSONValue]
     }
 
     /// - Throws: `StorageError` with the code `misuse` for a query that makes no sense, and with `invalidValue` for a value
@@ -80,16 +73,13 @@ package struct QueryEvaluation: Sendable {
     ///
     /// - Complexity: O(*n* log *n*) in the documents.
     package func select<Document>(from documents: [(document: Document, id: String, json: JSONValue)]) -> [Document] {
-        var found: [Found<Document>] = documents.compactMap { document, id, json in
-            place(of: json).map { Found(document: document, id: id, place: $0) }
-        }
-        found.sort { isBefore($0, $1) }
-        guard let limit else { return found.map(\.document) }
-        return (isLimitedToLast ? found.suffix(limit) : found.prefix(limit)).map(\.document)
+        var selection = QuerySelection<Document>(self)
+        for (document, id, json) in documents { selection.add(document, id: id, json: json) }
+        return selection.documents
     }
 
     /// What a document is sorted by; nil where the query doesn't find it.
-    private func place(of document: JSONValue) -> [JSONValue]? {
+    func place(of document: JSONValue) -> [JSONValue]? {
         guard filters.allSatisfy({ $0.matches(document) }) else { return nil }
         var place: [JSONValue] = []
         for order in orders {
@@ -116,7 +106,8 @@ package struct QueryEvaluation: Sendable {
         return 0
     }
 
-    private func isBefore<Document>(_ left: Found<Document>, _ right: Found<Document>) -> Bool {
+    /// Whether a document stands before another one; each with what it is sorted by.
+    func isBefore(_ left: (place: [JSONValue], id: String), _ right: (place: [JSONValue], id: String)) -> Bool {
         let order = order(left.place, right.place)
         if order != 0 { return order < 0 }
         let ids = JSONValue.order(left.id, right.id)

@@ -30,6 +30,31 @@ import Testing
         return hub
     }
 
+    /// However many documents a collection has, a query takes the memory of what it finds, and that is bounded.
+    @Test func aQueryFindsSoManyBytes() async throws {
+        let store = try TemporaryStore()
+        var limits = StoreHub.Limits()
+        limits.queryBytes = 10_000
+        let hub = try await StoreHub(store.storage, limits: limits)
+        let text = try JSONText.of(String(repeating: "x", count: 1_000))
+        for number in 0..<30 {
+            let fields: [String: StorageValue] = ["n": .text("\(number)"), "t": .text(text)]
+            _ = try await hub.write(.save(fields), to: "\(number)", of: "notes", as: .full)
+        }
+        let find = { (query: QueryBuilder) in
+            try await hub.documents(of: "notes", matching: query, as: .full).documents.map(\.id)
+        }
+        await #expect { try await find(QueryBuilder()) } throws: {
+            guard case HubError.invalid(let reason) = $0 else { return false }
+            return reason.contains("limit")
+        }
+        #expect(try await find(QueryBuilder().where("n", isLessThan: 5)).count == 5)
+        #expect(try await find(QueryBuilder().order(by: "n").limit(to: 3)) == ["0", "1", "2"])
+        #expect(try await find(QueryBuilder().order(by: "n").limit(toLast: 3)) == ["27", "28", "29"])
+        #expect(try await find(QueryBuilder().order(by: "n").start(after: [26])) == ["27", "28", "29"])
+        await #expect(throws: HubError.self) { try await find(QueryBuilder().order(by: "n").limit(to: 20)) }
+    }
+
     /// One that has said that it is ahead of all has each of its writes looked for, but not for ever.
     @Test func writesAreNotLookedForWithoutEnd() async throws {
         let store = try TemporaryStore()

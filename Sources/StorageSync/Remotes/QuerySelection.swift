@@ -1,0 +1,47 @@
+/// What a query finds among documents that come one after another.
+///
+/// Of a query with a limit it keeps up to twice as many documents, however many come.
+struct QuerySelection<Document> {
+    private struct Found {
+        let document: Document
+        let id: String
+        /// What it is sorted by.
+        let place: [JSONValue]
+        let byteCount: Int
+    }
+
+    private let query: QueryEvaluation
+    private var found: [Found] = []
+    /// Of the documents that are kept.
+    private(set) var byteCount = 0
+
+    init(_ query: QueryEvaluation) { self.query = query }
+
+    /// Keeps a document if the query finds it.
+    ///
+    /// - Parameter byteCount: What it counts in ``byteCount``.
+    /// - Complexity: O(log *n*) in the documents that are kept, on average.
+    mutating func add(_ document: Document, id: String, json: JSONValue, byteCount: Int = 0) {
+        guard let place = query.place(of: json) else { return }
+        found.append(Found(document: document, id: id, place: place, byteCount: byteCount))
+        self.byteCount += byteCount
+        // Twice as many, so that they are sorted once for each of them only.
+        if let limit = query.limit, (found.count - 1) / 2 >= limit { cut() }
+    }
+
+    /// The documents, in the query's order.
+    var documents: [Document] {
+        mutating get {
+            cut()
+            return found.map(\.document)
+        }
+    }
+
+    /// Leaves as many as the limit says, sorted.
+    mutating func cut() {
+        found.sort { query.isBefore(($0.place, $0.id), ($1.place, $1.id)) }
+        guard let limit = query.limit, found.count > limit else { return }
+        found = Array(query.isLimitedToLast ? found.suffix(limit) : found.prefix(limit))
+        byteCount = found.reduce(0) { $0 + $1.byteCount }
+    }
+}
