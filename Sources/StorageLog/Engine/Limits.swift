@@ -43,6 +43,11 @@ public enum Limits {
     package static let groupEvents = 16_384
     package static let groupMicroseconds: Int64 = 2_000
 
+    /// Pages of the write-ahead log behind which a commit brings them into the file: many at once, because each time the disk is
+    /// waited for; and fewer while rows are sealed, in whose transactions commits wait.
+    package static let checkpointPages: Int32 = 4_000
+    package static let sealingCheckpointPages: Int32 = 1_000
+
     /// A row whose body is this long is in its final form when it is written.
     package static let finalRowBytes: Int64 = 1 << 20
     /// Windows whose rows may be compressed against one another.

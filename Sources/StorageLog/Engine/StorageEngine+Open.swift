@@ -159,7 +159,7 @@ extension StorageEngine {
         // Room for the pages of a large commit, so that they aren't written before it ends, and checkpoints that are
         // rare enough for pages that change often.
         try PreparedStatement(connection, "PRAGMA cache_size = -\(configuration.writerCacheKilobytes)").execute()
-        try PreparedStatement(connection, "PRAGMA wal_autocheckpoint = 4000").execute()
+        try PreparedStatement(connection, "PRAGMA wal_autocheckpoint = \(Limits.checkpointPages)").execute()
         // A write-ahead log that a long read has let grow is cut again once it starts from its beginning.
         try PreparedStatement(connection, "PRAGMA journal_size_limit = \(64 << 20)").execute()
         let read = try PreparedStatement(connection, "PRAGMA synchronous")

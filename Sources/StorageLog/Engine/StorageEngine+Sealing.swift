@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import GRDB
 internal import StorageCore
 internal import Synchronization
@@ -48,6 +49,10 @@ extension StorageEngine {
     private func exchange(_ merged: SegmentMerge?, _ db: GRDB.Database) throws {
         guard let merged, let writer, !state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let start = ContinuousClock.now
+        // Its transaction may be the one that brings the write-ahead log into the file, for which the writer is held, too: then often, and
+        // little at a time.
+        sqlite3_wal_autocheckpoint(writer.database, Limits.sealingCheckpointPages)
+        defer { sqlite3_wal_autocheckpoint(writer.database, Limits.checkpointPages) }
         try writer.exchange(merged, db)
         let held = ContinuousClock.now - start
         state.withLock { state in
