@@ -37,17 +37,18 @@ struct HubLog {
     /// - Parameters:
     ///   - position: Behind it the part begins.
     ///   - last: Where it ends at the latest.
-    ///   - entities: By name; all where nil.
+    ///   - scope: The follower that they are for; nil for all of them. One that sees every row of a table doesn't get those that have
+    ///     changed behind the part, but where it has written them itself: it gets them with a later one.
     ///   - limit: The most events that are read.
     ///   - bytes: What the changes have at the most, but where there is one only: the part ends before the event that would make them more.
     /// - Returns: The changes, and up to where they reach: beyond the position, where that isn't the last one.
     func changes(
-        behind position: Int64, through last: Int64, of entities: Set<String>? = nil, limit: Int, bytes: Int
+        behind position: Int64, through last: Int64, for scope: HubScope? = nil, limit: Int, bytes: Int
     ) throws -> (changes: [HubChange], end: Int64) {
-        var part = try part(behind: position, through: last, of: entities, limit: limit, bytes: bytes)
+        var part = try part(behind: position, through: last, of: scope?.entities, limit: limit, bytes: bytes)
         var isShortened = false
         while true {
-            let (changes, cut) = try changes(of: part, bytes: bytes)
+            let (changes, cut) = try changes(of: part, for: scope, bytes: bytes)
             guard let cut else { return (changes.sorted { $0.position < $1.position }, part.end) }
             // Rows may be larger where the part ends now than where it ended before. Half of it each time needs few more looks.
             part.end(before: isShortened ? min(cut, part.events.count / 2) : cut)
@@ -97,7 +98,7 @@ struct HubLog {
     }
 
     /// - Returns: The changes in any order, and the index of the event that makes them too many bytes; nil where none does.
-    private func changes(of part: Part, bytes: Int) throws -> (changes: [HubChange], cut: Int?) {
+    private func changes(of part: Part, for scope: HubScope?, bytes: Int) throws -> (changes: [HubChange], cut: Int?) {
         var rows: [(row: RowKey, first: Int, events: [StorageEvent])] = []
         var places: [RowKey: Int] = [:]
         for (index, (row, event)) in part.events.enumerated() {
@@ -114,9 +115,9 @@ struct HubLog {
         for (row, first, events) in rows {
             let table = tables[row.entity] ?? table(row.entity)
             tables[row.entity] = .some(table)
-            guard let table, let change = try change(of: row.key.value, in: table, events, end: part.end) else {
-                continue
-            }
+            guard let table,
+                let change = try change(of: row.key.value, in: table, events, end: part.end, for: scope)
+            else { continue }
             total += change.byteCount
             guard total <= bytes || changes.isEmpty else { return (changes, first) }
             changes.append(change)
@@ -126,17 +127,24 @@ struct HubLog {
 
     /// - Parameter events: The row's own, in order; at least one.
     private func change(
-        of key: StorageValue, in table: HubTable, _ events: [StorageEvent], end: Int64
+        of key: StorageValue, in table: HubTable, _ events: [StorageEvent], end: Int64, for scope: HubScope?
     ) throws -> HubChange? {
         guard let last = events.last, let id = table.id(of: key) else { return nil }
         let new: HubTable.Row?
+        let current = try table.row(key, in: database)
         if last.operation == .delete {
             new = nil
-        } else if let current = try table.row(key, in: database), current.position <= end {
+        } else if let current, current.position <= end {
+            new = current.row
+        } else if let scope, !scope.isLimited(in: table) {
+            // Of a condition it would matter what the row was at the end of the part. As it is seen in any case, a follower that begins far
+            // behind gets a document once or twice, and not with each part in which it was changed.
+            guard let current, let producer = scope.producer,
+                events.contains(where: { HubSource($0.commit.metadata)?.producer == producer })
+            else { return nil }
             new = current.row
         } else {
-            // It was changed since, which most rows weren't: that takes unpacking the log for each.
-            new = try reader.image(of: [key], in: table.entity, at: end).map { table.row(key, $0) }
+            new = try reader.image(ofEventAt: last.position).image.map { table.row(key, $0) }
         }
         var old = new
         for event in events.reversed() {

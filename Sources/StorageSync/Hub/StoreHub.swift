@@ -222,7 +222,7 @@ extension StoreHub {
             // No more events than a page has room for changes: in a page that was cut between two events of a document, the
             // change with which the document has left what the follower sees would be missing.
             let (changes, reached) = try log.changes(
-                behind: position, through: end, of: scope.entities, limit: min(Self.eventsPerRead, limit), bytes: bytes)
+                behind: position, through: end, for: scope, limit: min(Self.eventsPerRead, limit), bytes: bytes)
             return Page(changes: HubTail.composed(changes, in: scope), end: reached, isWhole: reached == end)
         }
     }

@@ -75,6 +75,7 @@ package struct QueryEvaluation: Sendable {
     package func select<Document>(from documents: [(document: Document, id: String, json: JSONValue)]) -> [Document] {
         var selection = QuerySelection<Document>(self)
         for (document, id, json) in documents { selection.add(document, id: id, json: json) }
+        selection.cut()
         return selection.documents
     }
 

@@ -29,15 +29,10 @@ struct QuerySelection<Document> {
         if let limit = query.limit, (found.count - 1) / 2 >= limit { cut() }
     }
 
-    /// The documents, in the query's order.
-    var documents: [Document] {
-        mutating get {
-            cut()
-            return found.map(\.document)
-        }
-    }
+    /// Those that are kept; in the query's order behind ``cut()``.
+    var documents: [Document] { found.map(\.document) }
 
-    /// Leaves as many as the limit says, sorted.
+    /// Leaves as many as the limit says, in the query's order.
     mutating func cut() {
         found.sort { query.isBefore(($0.place, $0.id), ($1.place, $1.id)) }
         guard let limit = query.limit, found.count > limit else { return }

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Rows that are small now were large at the end of the part of the log that is read.
+    /// Rows that are small now were large at the end of the part of the log that is read, which is what a condition is about.
     @Test func rowsCountAsWhatTheyWereThen() async throws {
         let store = try TemporaryStore()
         let storage = store.storage
@@ -51,7 +51,10 @@ import Testing
         }
         let behind = try await StoreHub(storage, limits: Self.limits(20_000))
         // Few enough events that the large rows are seen.
-        let pages = try await Self.pages(of: behind, behind: start, limit: 12)
+        let limited = HubAccess(
+            actor: "ada", namespace: "ada",
+            grants: [.init(entity: "notes", reads: true, writes: false, condition: .constant(true))])
+        let pages = try await Self.pages(of: behind, behind: start, limit: 12, as: limited)
         #expect(pages.allSatisfy { $0.changes.count <= 1 || $0.byteCount <= 20_000 })
         #expect(pages.count > 1)
         let last = Dictionary(pages.flatMap(\.changes).map { ($0.document.id, $0.operation) }) { $1 }
@@ -60,6 +63,52 @@ import Testing
             guard case .save(let values) = operation else { continue }
             #expect(values.texts["t"] == #""y""#)
         }
+    }
+
+    /// A follower that begins behind a long history gets each document once or twice, also where all are changed again and again.
+    @Test func aLongHistoryIsNotSentAgain() async throws {
+        let store = try TemporaryStore()
+        let storage = store.storage
+        let first = try await StoreHub(storage)
+        try await Self.save(40, to: first)
+        for round in 1...30 {
+            try await storage.write { tx in
+                try tx.database.execute(sql: "UPDATE notes SET n = ? WHERE id % 7 <> 3", arguments: [round])
+                try tx.database.execute(sql: "DELETE FROM notes WHERE id = ?", arguments: ["\(round)"])
+            }
+        }
+        let hub = try await StoreHub(storage)
+        let pages = try await Self.pages(of: hub, behind: 0, limit: 10)
+        var documents: [String: String?] = [:]
+        for change in pages.flatMap(\.changes) {
+            if case .save(let values) = change.operation { documents[change.document.id] = values.texts["n"] }
+            if change.operation == .delete { documents[change.document.id] = nil }
+        }
+        #expect(documents.count == 10 && pages.flatMap(\.changes).count <= 2 * 40)
+        for id in documents.keys {
+            let document = try await hub.document(id, of: "notes", as: .full)
+            #expect(documents[id] == document.fields["n"])
+        }
+    }
+
+    /// What a follower has written itself is shown with the part that it is in: it was accepted, and doesn't vanish.
+    @Test func ownWritesAreShownWhereTheyWereMade() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        try await Self.save(3, to: hub)
+        let start = try await hub.head()
+        var two = try await HubClient("two", hub)
+        _ = try await two.push(all: [HubWrite(1, .patch(["n": Self.text(1)]), of: "1")])
+        for round in 2...30 {
+            try await store.storage.write { try $0.database.execute(sql: "UPDATE notes SET n = \(round)") }
+        }
+        let behind = try await StoreHub(store.storage)
+        var pull = HubPull(behind: start, of: ["notes"])
+        (pull.line, pull.limit, pull.producer) = (hub.line, 5, HubAccess.full.producer("two"))
+        let page = try await behind.pull(pull, as: .full)
+        #expect(page.changes.map(\.document.id).contains("1"))
+        pull.producer = nil
+        #expect(try await behind.pull(pull, as: .full).changes.isEmpty)
     }
 
     /// One document that is larger than a page is a page.
@@ -88,7 +137,8 @@ import Testing
 
     /// The pages of notes up to the head.
     private static func pages(
-        of hub: StoreHub, behind start: Int64, limit: Int = 1_000, waitsForTail: Bool = false
+        of hub: StoreHub, behind start: Int64, limit: Int = 1_000, waitsForTail: Bool = false,
+        as access: HubAccess = .full
     ) async throws -> [SyncPage] {
         let head = try await hub.head()
         while waitsForTail, hub.tail.end < head { await Task.yield() }
@@ -96,7 +146,7 @@ import Testing
         (pull.line, pull.limit) = (hub.line, limit)
         var pages: [SyncPage] = []
         while pull.position < head {
-            let page = try await hub.pull(pull, as: .full)
+            let page = try await hub.pull(pull, as: access)
             #expect(page.start == pull.position && page.end > page.start)
             pages.append(page)
             pull.position = page.end
