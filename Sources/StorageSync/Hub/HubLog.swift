@@ -37,8 +37,8 @@ struct HubLog {
     /// - Parameters:
     ///   - position: Behind it the part begins.
     ///   - last: Where it ends at the latest.
-    ///   - scope: The follower that they are for; nil for all of them. One that sees every row of a table doesn't get those that have
-    ///     changed behind the part, but where it has written them itself: it gets them with a later one.
+    ///   - scope: The follower that they are for; nil for all of them. It doesn't get rows that have changed behind the part, where it
+    ///     can do without, and hasn't written them itself: it gets them with a later one.
     ///   - limit: The most events that are read.
     ///   - bytes: What the changes have at the most, but where there is one only: the part ends before the event that would make them more.
     /// - Returns: The changes, and up to where they reach: beyond the position, where that isn't the last one.
@@ -136,9 +136,8 @@ struct HubLog {
             new = nil
         } else if let current, current.position <= end {
             new = current.row
-        } else if let scope, !scope.isLimited(in: table) {
-            // Of a condition it would matter what the row was at the end of the part. As it is seen in any case, a follower that begins far
-            // behind gets a document once or twice, and not with each part in which it was changed.
+        } else if let scope, scope.canSkip(events, in: table) {
+            // A follower that begins far behind gets a document once or twice, and not with each part in which it was changed.
             guard let current, let producer = scope.producer,
                 events.contains(where: { HubSource($0.commit.metadata)?.producer == producer })
             else { return nil }

@@ -84,6 +84,19 @@ final class HubScope: Sendable {
         }
     }
 
+    /// Whether a follower that gets a row with later events may miss what these have done: it sees as much of the row before them as behind.
+    func canSkip(_ events: [StorageEvent], in table: HubTable) -> Bool {
+        guard let condition = access.grant(table.name)?.condition else { return true }
+        guard let columns = condition.columns else { return false }
+        return events.allSatisfy { event in
+            switch event.operation {
+            case .insert: true
+            case .update: !(event.new ?? []).contains { columns.contains($0.column) }
+            case .delete: false
+            }
+        }
+    }
+
     /// Whether there are rows of an entity that ``sees(_:in:)`` may not see.
     func isLimited(in table: HubTable) -> Bool { access.grant(table.name)?.condition != nil }
 
@@ -112,6 +125,23 @@ final class HubScope: Sendable {
 }
 
 extension RowPredicate {
+    /// Those that it is about; nil for SQL.
+    fileprivate var columns: Set<String>? {
+        switch self {
+        case .constant: []
+        case .comparison(let column, _, .column(let other), _): [column, other]
+        case .comparison(let column, _, .value, _), .isNull(let column), .among(let column, _),
+            .between(let column, _, _), .like(let column, _, _):
+            [column]
+        case .all(let parts), .any(let parts):
+            parts.reduce(Set<String>?.some([])) { all, part in
+                all.flatMap { all in part.columns.map { all.union($0) } }
+            }
+        case .not(let part): part.columns
+        case .sql: nil
+        }
+    }
+
     /// A text that some column has where the condition is true.
     fileprivate func anchor(in entity: String) -> HubScope.Anchor? {
         switch self {

@@ -53,7 +53,11 @@ import Testing
         // Few enough events that the large rows are seen.
         let limited = HubAccess(
             actor: "ada", namespace: "ada",
-            grants: [.init(entity: "notes", reads: true, writes: false, condition: .constant(true))])
+            grants: [
+                .init(
+                    entity: "notes", reads: true, writes: false,
+                    condition: .any([.isNull(column: "n"), .constant(true)]))
+            ])
         let pages = try await Self.pages(of: behind, behind: start, limit: 12, as: limited)
         #expect(pages.allSatisfy { $0.changes.count <= 1 || $0.byteCount <= 20_000 })
         #expect(pages.count > 1)
@@ -66,7 +70,11 @@ import Testing
     }
 
     /// A follower that begins behind a long history gets each document once or twice, also where all are changed again and again.
-    @Test func aLongHistoryIsNotSentAgain() async throws {
+    @Test(arguments: [nil, RowPredicate.not(.isNull(column: "t"))])
+    func aLongHistoryIsNotSentAgain(condition: RowPredicate?) async throws {
+        let access = HubAccess(
+            actor: "ada", namespace: "ada",
+            grants: [.init(entity: "notes", reads: true, writes: false, condition: condition)])
         let store = try TemporaryStore()
         let storage = store.storage
         let first = try await StoreHub(storage)
@@ -78,7 +86,7 @@ import Testing
             }
         }
         let hub = try await StoreHub(storage)
-        let pages = try await Self.pages(of: hub, behind: 0, limit: 10)
+        let pages = try await Self.pages(of: hub, behind: 0, limit: 10, as: access)
         var documents: [String: String?] = [:]
         for change in pages.flatMap(\.changes) {
             if case .save(let values) = change.operation { documents[change.document.id] = values.texts["n"] }
