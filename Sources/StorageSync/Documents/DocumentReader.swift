@@ -64,10 +64,13 @@ final class DocumentReader<T: DataSyncModelProtocol> {
 
 /// Rows as they were after the events that were read last, by document.
 struct RecentRows: Sendable {
-    /// So many are kept at the most.
+    /// So many are kept at the most, and so many bytes.
     private static let limit = 256
+    private static let byteLimit = 8 << 20
 
     private var rows: [ExactText: (position: Int64, row: RowImage?)] = [:]
+    /// Of those that were ever set since all were forgotten last.
+    private var byteCount = 0
 
     /// - Returns: nil where the row isn't known after just that event, or there was none.
     func row(of id: String, after position: Int64) -> RowImage? {
@@ -76,7 +79,12 @@ struct RecentRows: Sendable {
 
     mutating func set(_ row: RowImage?, after position: Int64, of id: String) {
         let id = ExactText(id)
-        if rows.count >= Self.limit, rows[id] == nil { rows = [:] }
+        let bytes = (row?.cells.values).map { $0.reduce(0) { $0 + $1.value.value.byteCount } } ?? 0
+        if rows.count >= Self.limit && rows[id] == nil || byteCount + bytes > Self.byteLimit {
+            (rows, byteCount) = ([:], 0)
+        }
+        guard bytes <= Self.byteLimit else { return }
         rows[id] = (position, row)
+        byteCount += bytes
     }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import StorageCore
 import StorageKit
+import StorageLog
 import StorageTesting
 import Testing
 
@@ -28,6 +29,21 @@ import Testing
             for _ in 0..<versions { try tx.database.execute(sql: "UPDATE notes SET n = n + 1 WHERE id = 'hot'") }
         }
         return hub
+    }
+
+    /// What is remembered of documents, so that their past isn't read again, is bounded however large they are.
+    @Test func rememberedRowsHaveSoManyBytes() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let text = try JSONText.of(String(repeating: "x", count: 3 << 20))
+        _ = try await hub.write(.save(["t": .text(text)]), to: "1", of: "notes", as: .full)
+        let image = try await store.storage.engine.read { db in
+            let log = try HubLog(db)
+            return try log.table("notes").flatMap { try log.reader.image(of: [.text("1")], in: $0.entity) }
+        }
+        var rows = RecentRows()
+        for number in 0..<4 { rows.set(try #require(image), after: 1, of: "\(number)") }
+        #expect((0..<4).filter { rows.row(of: "\($0)", after: 1) != nil } == [2, 3])
     }
 
     /// However many documents a collection has, a query takes the memory of what it finds, and that is bounded.
