@@ -20,6 +20,8 @@ public struct Storage: Sendable {
     /// What the program's conversions of columns do, by their titles.
     package var upcasts: [String: Upcast] { pasts.upcasts }
     let searchIndexes = SearchIndexes()
+    /// Its query sources, where some are shown.
+    package let refreshes = SourceRefreshes()
     let runtime: ProjectionRuntime
     /// What keeps subscriptions up to date.
     package let subscriptions: SubscriptionEngine

@@ -167,6 +167,23 @@
             #expect(throws: SQLiteClientError.self) { try SQLiteClient.path(fileName: "a/b") }
             let live = try SQLiteClient.path(fileName: "a.sqlite", context: .live)
             #expect(live.hasSuffix("/a.sqlite") && !live.hasPrefix(FileManager.default.temporaryDirectory.path))
+            let preview = try SQLiteClient.path(fileName: "a.sqlite", context: .preview)
+            #expect(preview.hasPrefix(FileManager.default.temporaryDirectory.path))
+            #expect(try SQLiteClient.inMemory().contextSensitivePath() == nil)
+        }
+
+        /// With the trait GRDB its engine is the one that isn't named.
+        @Test func theTraitChoosesTheLiveEngine() async throws {
+            let queue = try DatabaseQueue()
+            try await queue.write { try $0.execute(sql: "CREATE TABLE here (a)") }
+            try await withDependencies {
+                $0.defaultDatabase = queue
+            } operation: {
+                let tables = try await SQLiteClient.live.read { db in
+                    try db.fetchAll(String.self, "SELECT name FROM sqlite_schema")
+                }
+                #expect(tables == ["here"])
+            }
         }
 
         /// A test puts its own closures in the client's place.

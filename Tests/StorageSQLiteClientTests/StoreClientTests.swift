@@ -137,6 +137,56 @@
             }
         }
 
+        /// Another database that attaches the store's file writes to its own tables, and not to the store's.
+        @Test func aStoreThatIsAttachedIsNotWrittenTo() async throws {
+            try await withStore { context, path in
+                let storage = context.facade
+                try await storage.sqliteClient.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+                let queue = try DatabaseQueue()
+                let client = SQLiteClient.grdb(queue)
+                try await client.write { db in _ = try db.execute("CREATE TABLE own (a)") }
+                let error = await #expect(throws: SQLiteClientError.self) {
+                    try await client.write { db in
+                        _ = try db.execute("ATTACH '\(path)' AS s")
+                        _ = try db.execute("INSERT INTO own VALUES (1)")
+                        _ = try db.execute("DELETE FROM s.users")
+                    }
+                }
+                #expect(error?.code == .readOnly)
+                #expect(
+                    try await storage.sqliteClient.read { try $0.fetchAll(Int.self, "SELECT id FROM users") } == [1])
+                try await queue.writeWithoutTransaction { try? $0.execute(sql: "DETACH s") }
+                try await client.write { db in
+                    _ = try db.execute("ATTACH ':memory:' AS m")
+                    _ = try db.execute("INSERT INTO own VALUES (2)")
+                }
+                #expect(try await client.read { try $0.fetchAll(Int.self, "SELECT a FROM own") } == [2])
+            }
+        }
+
+        /// Whoever follows its values is at the end then, and doesn't ask again every second.
+        @Test(.timeLimit(.minutes(1))) func aClosedDatabaseSaysSo() async throws {
+            try await withStore { _, path in
+                let databases: [any DatabaseWriter & SQLiteDatabase] = [
+                    try DatabaseQueue(), try DatabasePool(path: path + ".other"),
+                ]
+                for database in databases {
+                    let client = SQLiteClient.grdb(database)
+                    try database.close()
+                    let read = await #expect(throws: SQLiteClientError.self) {
+                        try await client.read { try $0.fetchOne(Int.self, "SELECT 1") }
+                    }
+                    let write = await #expect(throws: SQLiteClientError.self) {
+                        try await client.write { _ = try $0.execute("CREATE TABLE t (a)") }
+                    }
+                    #expect(read?.code == .closed && write?.code == .closed)
+                    for await _ in client.values({ try $0.fetchOne(Int.self, "SELECT 1") ?? 0 }) {
+                        Issue.record("a value of a closed database")
+                    }
+                }
+            }
+        }
+
         #if SQLITE_ENGINE_SQLITENIO
             /// The SwiftNIO engine beside the open store: it reads and observes, and never writes.
             @Test func anotherEngineOnlyReads() async throws {

@@ -151,7 +151,10 @@ import Testing
         home.remote.rows = [chore(1)]
         home.remote.hold()
         let source = home.source(.networkFirst)
-        let all = (0..<10).map { _ in home.container.results(of: source) }
+        // A view that makes a container each time that it is evaluated shows the same store.
+        let all = (0..<10).map { number in
+            (number < 5 ? home.container : PersistenceContainer(home.storage)).results(of: source)
+        }
         // On the main actor: both ask before anybody looks whether the remote was asked.
         let refresh = Task { await all[0].refresh() }
         let fetched = Task { try await home.container.fetch(source) }

@@ -15,12 +15,6 @@ public final class PersistenceContainer: Sendable {
     public let storage: Storage
     /// The container that counts where nothing else is said; see ``withDatabaseContainer(_:_:)-(_,()->Result)``.
     @TaskLocal public static var current: PersistenceContainer?
-    /// What keeps the sources that are shown of it fresh, by source, for as long as somebody shows it.
-    @MainActor package var refreshers: [AnyHashable: WeakReference] = [:]
-    /// The sources that remotes have refused since the container was made, each with the credentials that it was asked with.
-    @MainActor package var refusals: [AnyHashable: Int] = [:]
-    /// Counts how often the credentials have changed.
-    @MainActor package var credentials = 0
 
     /// A container of a store that is open already.
     public init(_ storage: Storage) { self.storage = storage }
@@ -48,13 +42,6 @@ public final class PersistenceContainer: Sendable {
         PersistenceContainer(
             try StorageKit.inMemory(config: config, configuration: configuration, schema).facade)
     }
-}
-
-/// An object that others keep alive.
-package struct WeakReference {
-    package weak var object: AnyObject?
-
-    package init(_ object: AnyObject) { self.object = object }
 }
 
 // MARK: Scopes

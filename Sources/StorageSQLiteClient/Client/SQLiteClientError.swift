@@ -124,6 +124,10 @@ extension SQLiteClientError {
         }
     }
 
+    static func closed(cause: (any Error)?) -> SQLiteClientError {
+        SQLiteClientError(.closed, "The database is closed.", remedy: "Open it again.", cause: cause)
+    }
+
     static var bodyDidNotRun: SQLiteClientError {
         SQLiteClientError(
             .misuse, "The client's engine has returned without running the body.",

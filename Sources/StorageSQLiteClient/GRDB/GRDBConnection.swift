@@ -123,6 +123,11 @@
 
     extension SQLiteClientError {
         init(_ error: DatabaseError, sql: String?) {
+            // GRDB's own, with no other sign than its words.
+            if error.resultCode == .SQLITE_MISUSE, error.message == "Connection is closed" {
+                self = .closed(cause: error)
+                return
+            }
             self = .sqlite(
                 error.extendedResultCode.rawValue, error.message ?? "no message", sql: sql ?? error.sql, cause: error)
         }

@@ -4,7 +4,7 @@
     /// A queue or pool of GRDB as clients use it.
     ///
     /// - In a body that holds its transaction it is that transaction, which its own connection would wait for.
-    /// - Of a store's file it only reads. Whether it is one is looked at before each write: a file may become a store.
+    /// - Of a store's file it only reads, also of one that is attached. Whether it is one is looked at before each write: a file may become a store.
     struct GRDBDatabase: SQLiteDatabase, IdentifiedDatabase {
         private let writer: any DatabaseWriter
 
@@ -25,7 +25,20 @@
             _ body: @escaping @Sendable (Database) throws -> Result
         ) async throws -> Result {
             if let held { return try await held.read(body) }
-            return try await writer.read(body)
+            guard writer is DatabaseQueue else { return try await writer.read(body) }
+            // As the queue's own `read`, which asks the connection of a closed one.
+            return try await writer.writeWithoutTransaction { db in
+                guard db.sqliteConnection != nil else { throw SQLiteClientError.closed(cause: nil) }
+                return try db.readOnly {
+                    var result: Result?
+                    try db.inSavepoint {
+                        result = try body(db)
+                        return .commit
+                    }
+                    // Sound to force: the savepoint's body has returned.
+                    return result!
+                }
+            }
         }
 
         func write<Result: Sendable>(
@@ -33,11 +46,13 @@
         ) async throws -> Result {
             if let held { return try await held.write(body) }
             return try await writer.writeWithoutTransaction { db in
+                guard db.sqliteConnection != nil else { throw SQLiteClientError.closed(cause: nil) }
                 // Before the transaction, which would wait for the store's own.
                 try Self.checkIsNoStore(db)
                 var result: Result?
                 try db.inTransaction {
                     result = try body(db)
+                    try Self.checkIsNoStoreAttached(db)
                     return .commit
                 }
                 // Sound to force: the transaction's body has returned.
@@ -48,6 +63,18 @@
         func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
             if let held { return try held.observeTables(tables) }
             return try await writer.observeTables(tables)
+        }
+
+        /// What the body has attached can't be detached before the end of the transaction.
+        private static func checkIsNoStoreAttached(_ db: Database) throws {
+            let attached = try db.cachedStatement(
+                sql: "SELECT name, file FROM pragma_database_list WHERE name NOT IN ('main', 'temp')")
+            for row in try Row.fetchAll(attached) {
+                let name = (row["name"] as String).quotedDatabaseIdentifier
+                let identity = try Int64.fetchOne(db, sql: "PRAGMA \(name).application_id")
+                guard identity == SQLiteClientError.storeApplicationID else { continue }
+                throw SQLiteClientError.store(at: row["file"], refusing: "it is attached")
+            }
         }
 
         private static func checkIsNoStore(_ db: Database) throws {

@@ -21,7 +21,11 @@
 
         /// The client of a database in memory of its own, which lives as long as the client.
         public static func inMemory() -> SQLiteClient {
-            do { return .grdb(try DatabaseQueue()) } catch {
+            do {
+                var client = SQLiteClient.grdb(try DatabaseQueue())
+                client.contextSensitivePath = { nil }
+                return client
+            } catch {
                 return .unimplemented(
                     "A database in memory can't be opened: \(error).", remedy: "Close other programs, and try again.")
             }

@@ -38,7 +38,9 @@
         /// The client of a database in memory of its own, which is opened by the first call and lives as long as the client.
         static func nioInMemory() -> SQLiteClient {
             let memory = MemoryConnection()
-            return .nio(identity: { memory }) { try await memory.connection }
+            var client = SQLiteClient.nio(identity: { memory }) { try await memory.connection }
+            client.contextSensitivePath = { nil }
+            return client
         }
 
         private static func nio(

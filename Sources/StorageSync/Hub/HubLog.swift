@@ -37,18 +37,20 @@ struct HubLog {
     /// - Parameters:
     ///   - position: Behind it the part begins.
     ///   - last: Where it ends at the latest.
-    ///   - scope: The follower that they are for; nil for all of them. It doesn't get rows that have changed behind the part, where it
-    ///     can do without, and hasn't written them itself: it gets them with a later one.
+    ///   - scope: The follower that they are for; nil for all of them. Rows that have changed behind the part are left to a later one, where
+    ///     it can do without.
+    ///   - hasWritten: Whether it has ever written: then it gets those as they are now.
     ///   - limit: The most events that are read.
     ///   - bytes: What the changes have at the most, but where there is one only: the part ends before the event that would make them more.
     /// - Returns: The changes, and up to where they reach: beyond the position, where that isn't the last one.
     func changes(
-        behind position: Int64, through last: Int64, for scope: HubScope? = nil, limit: Int, bytes: Int
+        behind position: Int64, through last: Int64, for scope: HubScope? = nil, hasWritten: Bool = true,
+        limit: Int, bytes: Int
     ) throws -> (changes: [HubChange], end: Int64) {
         var part = try part(behind: position, through: last, of: scope?.entities, limit: limit, bytes: bytes)
         var isShortened = false
         while true {
-            let (changes, cut) = try changes(of: part, for: scope, bytes: bytes)
+            let (changes, cut) = try changes(of: part, for: scope, hasWritten: hasWritten, bytes: bytes)
             guard let cut else { return (changes.sorted { $0.position < $1.position }, part.end) }
             // Rows may be larger where the part ends now than where it ended before. Half of it each time needs few more looks.
             part.end(before: isShortened ? min(cut, part.events.count / 2) : cut)
@@ -98,7 +100,9 @@ struct HubLog {
     }
 
     /// - Returns: The changes in any order, and the index of the event that makes them too many bytes; nil where none does.
-    private func changes(of part: Part, for scope: HubScope?, bytes: Int) throws -> (changes: [HubChange], cut: Int?) {
+    private func changes(
+        of part: Part, for scope: HubScope?, hasWritten: Bool, bytes: Int
+    ) throws -> (changes: [HubChange], cut: Int?) {
         var rows: [(row: RowKey, first: Int, events: [StorageEvent])] = []
         var places: [RowKey: Int] = [:]
         for (index, (row, event)) in part.events.enumerated() {
@@ -116,7 +120,8 @@ struct HubLog {
             let table = tables[row.entity] ?? table(row.entity)
             tables[row.entity] = .some(table)
             guard let table,
-                let change = try change(of: row.key.value, in: table, events, end: part.end, for: scope)
+                let change = try change(
+                    of: row.key.value, in: table, events, end: part.end, for: scope, hasWritten: hasWritten)
             else { continue }
             total += change.byteCount
             guard total <= bytes || changes.isEmpty else { return (changes, first) }
@@ -127,7 +132,8 @@ struct HubLog {
 
     /// - Parameter events: The row's own, in order; at least one.
     private func change(
-        of key: StorageValue, in table: HubTable, _ events: [StorageEvent], end: Int64, for scope: HubScope?
+        of key: StorageValue, in table: HubTable, _ events: [StorageEvent], end: Int64, for scope: HubScope?,
+        hasWritten: Bool
     ) throws -> HubChange? {
         guard let last = events.last, let id = table.id(of: key) else { return nil }
         let new: HubTable.Row?
@@ -137,10 +143,9 @@ struct HubLog {
         } else if let current, current.position <= end {
             new = current.row
         } else if let scope, scope.canSkip(events, in: table) {
-            // A follower that begins far behind gets a document once or twice, and not with each part in which it was changed.
-            guard let current, let producer = scope.producer,
-                events.contains(where: { HubSource($0.commit.metadata)?.producer == producer })
-            else { return nil }
+            // One that begins far behind gets a document once or twice then, and not with each part in which it was changed. Where it has
+            // written, the last change may be its own: then nothing behind the part would tell it of those that others have made in it.
+            guard let current, hasWritten else { return nil }
             new = current.row
         } else {
             new = try reader.image(ofEventAt: last.position).image.map { table.row(key, $0) }

@@ -84,16 +84,14 @@ final class HubScope: Sendable {
         }
     }
 
-    /// Whether a follower that gets a row with later events may miss what these have done: it sees as much of the row before them as behind.
+    /// Whether a follower that gets a row with later events may miss what these have done: it sees the row before them as it does behind
+    /// them, and what it has written on the row was written on this one, and not on one that was deleted.
     func canSkip(_ events: [StorageEvent], in table: HubTable) -> Bool {
+        guard !events.contains(where: { $0.operation == .delete }) else { return false }
         guard let condition = access.grant(table.name)?.condition else { return true }
         guard let columns = condition.columns else { return false }
         return events.allSatisfy { event in
-            switch event.operation {
-            case .insert: true
-            case .update: !(event.new ?? []).contains { columns.contains($0.column) }
-            case .delete: false
-            }
+            event.operation == .insert || !(event.new ?? []).contains { columns.contains($0.column) }
         }
     }
 

@@ -222,7 +222,8 @@ extension StoreHub {
             // No more events than a page has room for changes: in a page that was cut between two events of a document, the
             // change with which the document has left what the follower sees would be missing.
             let (changes, reached) = try log.changes(
-                behind: position, through: end, for: scope, limit: min(Self.eventsPerRead, limit), bytes: bytes)
+                behind: position, through: end, for: scope, hasWritten: try Self.hasWritten(scope, in: db),
+                limit: min(Self.eventsPerRead, limit), bytes: bytes)
             return Page(changes: HubTail.composed(changes, in: scope), end: reached, isWhole: reached == end)
         }
     }
@@ -257,7 +258,7 @@ extension StoreHub {
         }
         found.sort { $0.position < $1.position }
         // Somebody who begins, and has written before, isn't to take its own writes for those of others.
-        let hasWritten = try scope.producer.flatMap { try HubProducers.load($0, in: db) }?.lastOrigin ?? 0 > 0
+        let hasWritten = try Self.hasWritten(scope, in: db)
         let isWhole = found.count <= limit
         found = Array(found.prefix(limit))
         var changes: [HubChange] = []
@@ -274,6 +275,10 @@ extension StoreHub {
         }
         let end = isWhole ? log.head : found.last?.position ?? log.head
         return Page(changes: HubTail.composed(changes, in: scope), end: end, isWhole: isWhole)
+    }
+
+    private static func hasWritten(_ scope: HubScope, in db: Database) throws -> Bool {
+        try scope.producer.flatMap { try HubProducers.load($0, in: db) }?.lastOrigin ?? 0 > 0
     }
 
     /// A list of documents ends behind the one that makes it longer than this.

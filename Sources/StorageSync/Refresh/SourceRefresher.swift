@@ -109,7 +109,7 @@ final class SourceRefresher {
     private func plan(_ status: QuerySourceStatus, for use: SourceUse? = nil, isOpening: Bool) -> RefreshPlan {
         ((use ?? current)?.policy ?? .localOnly).plan(
             status, now: container.storage.config.clock.now, isOpening: isOpening,
-            mayAskRefused: container.refusals[key] != container.credentials)
+            mayAskRefused: container.storage.refreshes.refusals[key] != container.storage.refreshes.credentials)
     }
 
     /// Asks a remote that has refused the source, with other credentials.
@@ -165,7 +165,7 @@ final class SourceRefresher {
         guard let run = use?.run else { return nil }
         isRefreshing = true
         let subscriptions = container.storage.subscriptions
-        let credentials = container.credentials
+        let credentials = container.storage.refreshes.credentials
         let request = Task { [weak self] in
             let result = await Result { try await run() }
             // Whoever sees that the request has ended sees its rows.
@@ -185,12 +185,12 @@ final class SourceRefresher {
         switch result {
         case .success(let status):
             error = nil
-            container.refusals[key] = nil
+            container.storage.refreshes.refusals[key] = nil
             fetchCount += 1
             take(status)
         case .failure(let failure as SourceFailure):
             error = failure.error
-            container.refusals[key] = failure.status.isRefused ? credentials : nil
+            container.storage.refreshes.refusals[key] = failure.status.isRefused ? credentials : nil
             take(failure.status)
         case .failure(let failure):
             // The store itself can't be used: it isn't the remote that is to be asked again.
@@ -199,7 +199,7 @@ final class SourceRefresher {
         answerCount += 1
         if opening == nil { opening = RefreshPlan(showsStored: false, isStale: isStale, asksAt: nil) }
         guard let status, error == nil || status.failures > 0 else { return }
-        if status.isRefused, credentials != container.credentials {
+        if status.isRefused, credentials != container.storage.refreshes.credentials {
             begin(current)
         } else {
             schedule(plan(status, isOpening: false))

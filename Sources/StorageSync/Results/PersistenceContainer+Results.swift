@@ -45,11 +45,13 @@ extension PersistenceContainer {
     /// container.credentialsChanged()
     /// ```
     ///
-    /// A refused source is also asked by `refresh()`, and once by each container that shows it, so once in each run of a program.
+    /// A refused source is also asked by `refresh()`, and once after each opening of the store, so once in each run of a program.
     @MainActor
     public func credentialsChanged() {
-        credentials += 1
-        for reference in refreshers.values { (reference.object as? SourceRefresher)?.credentialsChanged() }
+        storage.refreshes.credentials += 1
+        for reference in storage.refreshes.refreshers.values {
+            (reference.object as? SourceRefresher)?.credentialsChanged()
+        }
     }
 
     /// The one that refreshes a source for all who show it, and whether nobody did before.
@@ -58,10 +60,11 @@ extension PersistenceContainer {
         of source: QuerySource<Element>, for use: SourceUse, start: SubscriptionStart
     ) -> (refresher: SourceRefresher, isNew: Bool) {
         let key = SourceKey(entity: ObjectIdentifier(Element.self), name: source.name, parameter: source.parameter)
-        if let refresher = refreshers[key]?.object as? SourceRefresher { return (refresher, false) }
-        refreshers = refreshers.filter { $0.value.object != nil }
+        let refreshes = storage.refreshes
+        if let refresher = refreshes.refreshers[key]?.object as? SourceRefresher { return (refresher, false) }
+        refreshes.refreshers = refreshes.refreshers.filter { $0.value.object != nil }
         let refresher = SourceRefresher(source, for: use, key: key, in: self, start: start)
-        refreshers[key] = WeakReference(refresher)
+        refreshes.refreshers[key] = WeakReference(refresher)
         return (refresher, true)
     }
 }

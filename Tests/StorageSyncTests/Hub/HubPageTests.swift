@@ -99,24 +99,44 @@ import Testing
         }
     }
 
-    /// What a follower has written itself is shown with the part that it is in: it was accepted, and doesn't vanish.
-    @Test func ownWritesAreShownWhereTheyWereMade() async throws {
+    /// A device that is behind has written over what another one did, whose change it hasn't seen. It gets the document as it is now with
+    /// the page that has the other's change: behind that page nothing else would tell it, and it would write on what it doesn't know.
+    @Test func whoeverHasWrittenGetsWhatOthersDidBefore() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
-        try await Self.save(3, to: hub)
+        try await Self.save(8, to: hub)
         let start = try await hub.head()
-        var two = try await HubClient("two", hub)
+        var (two, three) = (try await HubClient("two", hub), try await HubClient("three", hub))
         _ = try await two.push(all: [HubWrite(1, .patch(["n": Self.text(1)]), of: "1")])
-        for round in 2...30 {
-            try await store.storage.write { try $0.database.execute(sql: "UPDATE notes SET n = \(round)") }
-        }
+        try await store.storage.write { try $0.database.execute(sql: "UPDATE notes SET n = 7 WHERE id <> '1'") }
+        _ = try await three.push(all: [HubWrite(1, .patch(["u": Self.text(2)]), of: "1")])
         let behind = try await StoreHub(store.storage)
         var pull = HubPull(behind: start, of: ["notes"])
-        (pull.line, pull.limit, pull.producer) = (hub.line, 5, HubAccess.full.producer("two"))
-        let page = try await behind.pull(pull, as: .full)
-        #expect(page.changes.map(\.document.id).contains("1"))
+        (pull.line, pull.limit, pull.producer) = (hub.line, 2, HubAccess.full.producer("three"))
+        let change = try #require(
+            try await behind.pull(pull, as: .full).changes.first { $0.document.id == "1" }, "it has written")
+        guard case .save(let values) = change.operation else { return #expect(Bool(false)) }
+        #expect(values.texts["n"] == "1" && values.texts["u"] == "2")
+        // Whoever hasn't is told of the last change, which is another's, behind that page.
         pull.producer = nil
-        #expect(try await behind.pull(pull, as: .full).changes.isEmpty)
+        #expect(try await behind.pull(pull, as: .full).changes.allSatisfy { $0.document.id != "1" })
+    }
+
+    /// Whatever was written on the document before its deletion isn't for the one that has its id now.
+    @Test func aDeletionIsNeverSkipped() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        try await Self.save(2, to: hub)
+        let start = try await hub.head()
+        try await store.storage.write { tx in
+            try tx.database.execute(sql: "DELETE FROM notes WHERE id = '1'")
+            try tx.database.execute(sql: "INSERT INTO notes(id, n) VALUES ('1', 5)")
+        }
+        try await store.storage.write { try $0.database.execute(sql: "UPDATE notes SET n = 6") }
+        let behind = try await StoreHub(store.storage)
+        var pull = HubPull(behind: start, of: ["notes"])
+        (pull.line, pull.limit) = (hub.line, 2)
+        #expect(try await behind.pull(pull, as: .full).changes.map(\.document.id) == ["1"])
     }
 
     /// One document that is larger than a page is a page.

@@ -32,6 +32,8 @@ struct StoreHubTests {
     /// A follower's copy of what it may see.
     private struct Replica {
         let access: HubAccess
+        /// Nil for one that never writes.
+        var producer: ProducerID?
         var documents: [DocumentID: [String: String]] = [:]
         var position: Int64 = 0
         /// What it was ever allowed to see.
@@ -42,6 +44,7 @@ struct StoreHubTests {
             pull.line = position == 0 ? nil : hub.line
             pull.limit = limit
             pull.wait = wait
+            pull.producer = producer
             let page = try await hub.pull(pull, as: access)
             #expect(page.start == position && page.end >= position && page.isInOrder && page.changes.count <= limit)
             #expect(page.changes.count <= 1 || page.byteCount <= hub.limits.pageBytes)
@@ -114,6 +117,16 @@ struct StoreHubTests {
             nil, Self.owns("a"), Self.owns("b"), .comparison(column: "n", .less, .value(.integer(5))),
         ]
         var replicas = conditions.enumerated().map { Replica(access: Self.access("\($0)", where: $1)) }
+        // Half of the seeds are about devices that have written something, which nobody here follows.
+        for index in replicas.indices where seed % 2 == 0 {
+            let device = ProducerID("device \(index)")
+            _ = try await hub.hello(from: device, epoch: 1, as: .full)
+            let write = HubWrite(
+                origin: 1, document: DocumentID(entity: "others", id: "\(index)"), operation: .save([:]), base: 0)
+            _ = try await hub.push(
+                HubBatch(producer: device, epoch: 1, line: hub.line, firstNumber: 1, writes: [write]), as: .full)
+            replicas[index].producer = device
+        }
         var observed: Int64 = 0
         let writer = ProducerID("writer")
         let welcome = try await hub.hello(from: writer, epoch: 1, as: .full)
