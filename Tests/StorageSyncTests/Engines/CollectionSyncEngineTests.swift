@@ -194,6 +194,11 @@ import Testing
         try await eventually { try await shop.stored().isEmpty }
         #expect(engine.pendingCount == 1)
         #expect(shop.mock.collection.count == 2)
+        var actors: Set<String?> = []
+        for try await event in shop.storage.log.events(LogQuery()) where event.operation == .delete {
+            actors.insert(event.commit.metadata.actor)
+        }
+        #expect(actors == ["sync products"])
         shop.remote.errors = [:]
         await engine.startListening()
         try await engine.settled()
@@ -309,6 +314,19 @@ import Testing
         let engine = CollectionSyncEngine<Product>(remote: mock, managerKey: "products", enableLocalPersistence: false)
         #expect(engine.currentCollection.isEmpty)
         #expect(mock.collection.count == 2)
+    }
+
+    /// What the process doesn't send is lost with it, as the guide says.
+    @Test func withoutPersistencePendingWritesAreInNoOtherEngine() async throws {
+        let mock = MockRemoteCollectionService(collection: [Product("a")], delay: .zero)
+        mock.failure = RemoteError.unavailable()
+        let engine = {
+            CollectionSyncEngine<Product>(remote: mock, managerKey: "products", enableLocalPersistence: false)
+        }
+        let (first, second) = (engine(), engine())
+        try await first.saveDocument(Product("b"))
+        #expect(first.pendingCount == 1 && first.getDocument(id: "b") == Product("b"))
+        #expect(second.pendingCount == 0 && second.getDocument(id: "b") == nil)
     }
 
     @Test func anEngineWithoutAStoreSaysWhatToDo() async throws {

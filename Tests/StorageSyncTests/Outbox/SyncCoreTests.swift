@@ -282,11 +282,21 @@ struct SyncCoreTests {
             bench.step(.timer)
             #expect(bench.sent.count == 1)
         }
+        // Full jitter: anything up to the ceiling.
+        let delays = (0..<100).map { _ in
+            bench.fail(.retryable(afterMicroseconds: nil))
+            defer {
+                bench.now = bench.core.record.retryTime
+                bench.step(.timer)
+            }
+            return bench.core.record.retryTime - bench.now
+        }
+        #expect(delays.count { $0 < 20_000_000 } > 15 && delays.count { $0 > 40_000_000 } > 15)
         // Not by a session alone.
         bench.step(
             .answer(.welcome(SyncWelcome(lines: Self.lines, head: 0, lastNumber: 0, results: [])), to: bench.sent[0].id)
         )
-        #expect(bench.core.record.failures == 8)
+        #expect(bench.core.record.failures == 108)
         bench.answer([.applied(at: 1)])
         #expect(bench.core.record.failures == 0)
     }
