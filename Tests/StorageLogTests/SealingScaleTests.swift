@@ -36,7 +36,7 @@ import Testing
                 let first = next
                 while next < changes.count, changes[next].transaction == changes[first].transaction { next += 1 }
                 let transaction = changes[first..<next].map { Self.statement($0) }
-                try await engine.commit(CommitMetadata()) { _, db in
+                _ = try await engine.commit(CommitMetadata()) { _, db in
                     for (sql, arguments) in transaction {
                         try db.cachedStatement(sql: sql).execute(arguments: arguments)
                     }
@@ -64,7 +64,7 @@ import Testing
                 if id % 10 == 5 {
                     metadata.attributes = Dictionary(uniqueKeysWithValues: attributes.map { ($0, String($1)) })
                 }
-                try await engine.commit(metadata) { _, db in
+                _ = try await engine.commit(metadata) { _, db in
                     try db.execute(sql: "INSERT INTO documents(id, body) VALUES (?, ?)", arguments: [id, body])
                 }
             }
