@@ -175,7 +175,7 @@ let package = Package(
         // Random conditions and a table of SQLite to answer them, for every suite that evaluates conditions.
         .target(
             name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"], path: "Tests/PredicateTestSupport"),
-        // Processes that tests talk to and kill, and real histories.
+        // Processes that tests talk to and kill, their memory, and real histories.
         .target(name: "ProcessTestSupport", path: "Tests/ProcessTestSupport"),
         .testTarget(
             name: "StorageCoreTests",
@@ -197,8 +197,8 @@ let package = Package(
         .testTarget(
             name: "StorageLogTests",
             dependencies: [
-                "ProcessTestSupport", "StorageProjections", "StorageLog", "StorageCore", "CSQLite", "CZstd",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "ProcessTestSupport", "StorageProjections", "StorageLog", "StorageRecords", "StorageCore", "CSQLite",
+                "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["SecondDecoder"]),
         .testTarget(
@@ -214,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "StorageSyncTests",
             dependencies: [
-                "PredicateTestSupport", "StorageServer", "StorageHTTP", "StorageSync", "StorageTesting", "StorageKit",
+                "PredicateTestSupport", "ProcessTestSupport", "StorageServer", "StorageHTTP", "StorageSync",
+                "StorageTesting", "StorageKit",
                 "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

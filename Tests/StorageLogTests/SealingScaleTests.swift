@@ -2,13 +2,14 @@ import Foundation
 import GRDB
 import ProcessTestSupport
 import StorageCore
+import StorageRecords
 import Testing
 
 @testable import StorageLog
 
 /// Sealing at the sizes that it was made for: the log says what it said before, the writer is held for moments, and memory stays bounded.
 ///
-/// Alone and whole, with times and memory held to their limits:
+/// Alone and whole, with limits for times and memory:
 /// `STORAGEKIT_HISTORIES=FOLDER swift test --filter SealingScaleTests`.
 @Suite(.serialized) struct SealingScaleTests {
     private static let isWhole = !HistoryFile.outside.isEmpty
@@ -25,10 +26,10 @@ import Testing
         }
         try await fill { engine in
             for (table, columns) in tables {
-                let definitions = columns.map { ", " + Self.quoted("c_" + $0) }.joined()
+                let definitions = columns.map { ", " + quoted("c_" + $0) }.joined()
                 try await engine.adopt(
                     table,
-                    "CREATE TABLE \(Self.quoted(table))(key TEXT PRIMARY KEY\(definitions), _position NOT NULL DEFAULT 0)"
+                    "CREATE TABLE \(quoted(table))(key TEXT PRIMARY KEY\(definitions), _position NOT NULL DEFAULT 0)"
                 )
             }
             var next = 0
@@ -88,8 +89,6 @@ import Testing
         try await engine.close()
     }
 
-    private static func quoted(_ name: String) -> String { "\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"" }
-
     private static func statement(_ change: HistoryFile.Change) -> (sql: String, arguments: StatementArguments) {
         let table = quoted(change.table)
         guard let row = change.row else { return ("DELETE FROM \(table) WHERE key = ?", [change.id]) }
@@ -121,11 +120,11 @@ import Testing
     private func expectSealing(_ name: String, segmentLength: Int? = nil) async throws {
         let engine = try open(.full, segmentLength)
         let (before, sizeBefore) = try await state(engine)
-        let resident = Self.restartPeak()
+        let resident = ProcessMemory.restartPeak()
         let start = ContinuousClock.now
         try await engine.seal()
         let time = ContinuousClock.now - start
-        let peak = (Self.memory("VmHWM") - resident) / 1_000_000
+        let peak = (ProcessMemory.peak - resident) / 1_000_000
         let (after, size) = try await state(engine)
         #expect(before == after)
         let work = engine.sealingWork
@@ -169,22 +168,5 @@ import Testing
             return State(events: events, hash: hasher.finalize())
         }
         return (state, try await engine.integer("SELECT sum(length(body)) FROM storage_log") ?? 0)
-    }
-
-    /// Restarts the peak of this process, see proc(5).
-    /// - Returns: The bytes that are resident now.
-    private static func restartPeak() -> Double {
-        // malloc_trim(3), which no module declares: pages that are free already would hide what sealing takes.
-        if let trim = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "malloc_trim") {
-            _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> CInt).self)(0)
-        }
-        try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
-        return memory("VmRSS")
-    }
-
-    private static func memory(_ field: String) -> Double {
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix(field + ":") }
-        return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) * 1_024
     }
 }

@@ -4,7 +4,8 @@
     internal import StorageSync
 
     /// What an answer can be recognised by, and the text by which the store remembers it: the hash of the URL, in which
-    /// nobody reads its secrets, a space, and the value of the header field. With another URL it counts for nothing, as tags are unique within one resource only.
+    /// nobody reads its secrets, a space, and the value of the header field. With another URL it counts for nothing, as tags are
+    /// unique within one resource only.
     ///
     /// Source: RFC 9110, section 8.8.
     struct HTTPValidator: Equatable {

@@ -3,8 +3,9 @@ internal import StorageLog
 
 /// The followers of a hub that wait for a change, and whom one concerns.
 ///
-/// What a follower may see is mostly said by a condition like `owner = 'anna'`, with another text for each. A change is held to the
-/// conditions that ask for a text of its row, and to those that ask for none: what a write costs doesn't grow with followers whom it doesn't concern.
+/// What a follower may see is mostly said by a condition like `owner = 'anna'`, with another text for each. A change is evaluated by the
+/// conditions that ask for a text of its row, and by those that ask for none: what a write costs doesn't grow with followers whom it doesn't
+/// concern.
 struct HubWaiters<Waiter> {
     private struct Entry {
         let scope: HubScope

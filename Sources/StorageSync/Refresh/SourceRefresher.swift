@@ -45,7 +45,7 @@ final class SourceRefresher {
 
     /// - Parameters:
     ///   - use: Of who shows it first, and keeps it.
-    ///   - key: What the container knows the source by.
+    ///   - key: What the open store knows the source by.
     init<Element>(
         _ source: QuerySource<Element>, for use: SourceUse, key: AnyHashable, in container: PersistenceContainer,
         start: SubscriptionStart
@@ -105,7 +105,7 @@ final class SourceRefresher {
     }
 
     /// What is to be done. A remote that has refused the source is asked once more with other credentials, and once where nobody has
-    /// asked it since the container was made.
+    /// asked it since the store was opened.
     private func plan(_ status: QuerySourceStatus, for use: SourceUse? = nil, isOpening: Bool) -> RefreshPlan {
         ((use ?? current)?.policy ?? .localOnly).plan(
             status, now: container.storage.config.clock.now, isOpening: isOpening,

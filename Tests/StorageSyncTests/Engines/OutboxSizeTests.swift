@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import StorageSync
 import Testing
 
@@ -103,11 +104,8 @@ import Testing
         print("\(name): drained after \(ContinuousClock.now - remote.start), \(Self.memory)")
     }
 
-    /// What the process takes now, and took at the most.
     private static var memory: String {
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        return status.split(separator: "\n").filter { $0.hasPrefix("VmRSS") || $0.hasPrefix("VmHWM") }
-            .map { $0.split(separator: "\t").joined(separator: " ") }.joined(separator: ", ")
+        "\(Int(ProcessMemory.resident / 1_000_000)) MB resident, \(Int(ProcessMemory.peak / 1_000_000)) at the most"
     }
 }
 

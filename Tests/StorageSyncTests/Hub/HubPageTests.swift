@@ -115,9 +115,12 @@ import Testing
         (pull.line, pull.limit, pull.producer) = (hub.line, 2, HubAccess.full.producer("three"))
         let change = try #require(
             try await behind.pull(pull, as: .full).changes.first { $0.document.id == "1" }, "it has written")
-        guard case .save(let values) = change.operation else { return #expect(Bool(false)) }
+        guard case .save(let values) = change.operation else {
+            Issue.record("\(change)")
+            return
+        }
         #expect(values.texts["n"] == "1" && values.texts["u"] == "2")
-        // Whoever hasn't is told of the last change, which is another's, behind that page.
+        // Whoever hasn't gets the last change, which is another's, behind that page.
         pull.producer = nil
         #expect(try await behind.pull(pull, as: .full).changes.allSatisfy { $0.document.id != "1" })
     }
