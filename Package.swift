@@ -280,8 +280,8 @@ let package = Package(
         .executableTarget(
             name: "fault-worker",
             dependencies: [
-                "FaultSupport", "StorageKitTool", "StorageKit", "StorageProjections", "StorageLog", "StorageCore",
-                "CSQLite",
+                "FaultSupport", "StorageKitTool", "StorageSync", "StorageKit", "StorageProjections", "StorageLog",
+                "StorageCore", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/FaultWorker"),

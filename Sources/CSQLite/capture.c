@@ -97,11 +97,10 @@ static int define_table(captured_table *table, const storage_table *source) {
     table->fallbacks = source->fallbacks ? copy(source->fallbacks, count * sizeof(storage_value)) : 0;
     table->key_columns = calloc(count ? count : 1, sizeof(uint32_t));
     table->words = (uint32_t)((count + 63) / 64);
-    table->position_column = -1;
+    table->position_column = source->position_column;
     table->insert_shape = table->delete_shape = UINT32_MAX;
     if (!table->name || !table->columns || !table->key_places || !table->reals || !table->key_columns) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (!source->columns[i]) table->position_column = (int)i;
         if (source->key_places[i]) {
             // The caller has checked the places already; one that is wrong would be written behind the array.
             if (source->key_places[i] > count) return 0;

@@ -5,7 +5,9 @@ import Testing
 /// opened afterwards is sound and holds what was acknowledged. The process may die of it, as it may be killed: GRDB and Swift
 /// end it where they can't go on.
 struct MemoryFaultTests {
-    private static let operations = ["save", "save-together", "rebuild", "seal", "backup", "open"]
+    private static let operations = [
+        "save", "save-together", "rebuild", "seal", "backup", "open", "tool-verify", "tool-backup",
+    ]
 
     @Test(arguments: operations, ["memory", "memory-out"])
     func whatIsAcknowledgedIsThereWhenMemoryHasRunOut(operation: String, memory: String) async throws {

@@ -72,6 +72,33 @@ struct WriterGuardTests {
         try await expect(rollsBack ? ["first"] : ["first", "second"], store)
     }
 
+    /// It has no file that another connection could have open: its one connection is barred by itself.
+    @Test(arguments: [false, true]) func nothingWritesToAStoreInMemoryAfterTheTransaction(rollsBack: Bool) async throws
+    {
+        let container = try PersistenceContainer.inMemory { $0.autoSchema(NoteRecord.self) }
+        let storage = container.storage
+        try await storage.save(Note(id: 1, text: "first"))
+        let refused = Record<ResultCode>()
+        let (hidden, second) = (insert(2, "hidden"), insert(3, "second"))
+        let attempt: @Sendable (Database) -> Void = { db in
+            for sql in [hidden, "DELETE FROM notes", "UPDATE notes SET text = 'x'", "CREATE TABLE x(y)"] {
+                do { try db.execute(sql: sql) } catch let error as DatabaseError {
+                    refused.append(error.resultCode)
+                } catch {}
+            }
+        }
+        _ = try? await storage.write { tx in
+            try tx.execute(second)
+            tx.database.afterNextTransaction(onCommit: attempt, onRollback: attempt)
+            if rollsBack { try tx.execute("ROLLBACK") }
+        }
+        #expect(refused.all.count == 4)
+        #expect(try await storage.count(Note.self) == (rollsBack ? 1 : 2))
+        #expect(try await storage.verify().isSound)
+        try await storage.save(Note(id: 4, text: "later"))
+        #expect(try await storage.verify().isSound)
+    }
+
     @Test func aTransactionObserverCannotWrite() async throws {
         final class Observer: TransactionObserver, Sendable {
             let failed = Atomic(0)
@@ -195,6 +222,31 @@ struct WriterGuardTests {
         #expect(try await store.storage.verify().isSound)
     }
 
+    /// SQLite ends the transaction of a statement that writes and is interrupted.
+    @Test func oneThatIsInterruptedFailsAlone() async throws {
+        let store = try await makeStore()
+        let outcomes = try await together(store, 20) { tx, index in
+            guard index == 7 else { return try tx.save(Note(id: 1_000 + index, text: "innocent")) }
+            // Sound as `nonisolated(unsafe)`: the function is called by a statement of this connection, on its own queue.
+            nonisolated(unsafe) let connection = tx.database.sqliteConnection
+            tx.database.add(
+                function: DatabaseFunction("interrupted", argumentCount: 1) { values in
+                    sqlite3_interrupt(connection)
+                    return values[0]
+                })
+            try tx.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+                INSERT INTO notes(id, text, updatedAt) SELECT 5000 + interrupted(i), 'x', '2026-01-01 00:00:00.000' FROM n
+                """)
+        }
+        for (index, outcome) in outcomes.enumerated() {
+            #expect((outcome == nil) == (index != 7), "\(index): \(String(describing: outcome))")
+        }
+        #expect(try await store.storage.count(Note.self) == 20)
+        #expect(try await store.storage.verify().isSound)
+    }
+
     /// SQLite says "full" of row numbers as of a disk, and ends the transaction for it.
     @Test func oneThatHasNoRowNumberLeftFailsAlone() async throws {
         let store = try await makeStore()
@@ -234,6 +286,7 @@ struct WriterGuardTests {
         let (savers, rows) = isLarge ? (200, 400_000) : (40, 60_000)
         let large = savers / 2
         let order = Record<Int>()
+        let committed = Record<Int64>()
         let gate = DispatchSemaphore(value: 0)
         let (entered, entry) = AsyncStream<Void>.makeStream()
         let held = Task {
@@ -255,8 +308,9 @@ struct WriterGuardTests {
                             WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < \(999 + rows))
                             INSERT INTO notes(id, text, updatedAt) SELECT i, 'large', '2026-01-01 00:00:00.000' FROM n
                             """)
-                        // By now those before have their answers.
+                        // It may have given way before: when it runs for the last time, those before it have their answers.
                         order.append(large)
+                        committed.append(storage.engine.committed.position)
                     }
                     if index != large { order.append(index) }
                     return receipt
@@ -269,6 +323,10 @@ struct WriterGuardTests {
         for task in tasks { commits.append(try #require(try await task.value.commit)) }
         // In the order in which they came, and those behind the large one right after it.
         #expect(commits == Array(commits[0]...commits[0] + Int64(savers)))
+        let before = try await storage.read {
+            try Int64.fetchOne($0, sql: "SELECT max(_position) FROM notes WHERE id < ?", arguments: [10 + large])
+        }
+        #expect(try #require(committed.all.last) >= #require(before))
         let told = order.all
         let place = try #require(told.firstIndex(of: large))
         // Their tasks may be slow to go on, but none of those behind it can have been answered before it.
@@ -490,9 +548,19 @@ struct WriterGuardTests {
         "CREATE INDEX mine ON storage_log(last)", "CREATE TABLE storage_mine(x)",
         "CREATE VIEW storage_view AS SELECT 1",
         "ALTER TABLE notes RENAME TO storage_notes", "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'x'",
-        "ALTER TABLE storage_log ADD COLUMN mine",
+        "ALTER TABLE storage_log ADD COLUMN mine", "INSERT INTO FTS(FTS) VALUES ('delete-all')",
+        "DELETE FROM FTS", "DROP TABLE FTS", "DELETE FROM FTS_data",
     ]) func theEnginesTablesAreItsOwn(sql: String) async throws {
-        let store = try await makeStore()
+        let store = try TemporaryStore {
+            $0.autoSchema(NoteRecord.self)
+            $0.addFullTextSearch(table: "notes", columns: ["text"])
+        }
+        try await store.storage.save(Note(id: 1, text: "first"))
+        let index = try #require(
+            try await store.storage.read {
+                try String.fetchOne($0, sql: "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'")
+            })
+        let sql = sql.replacing("FTS", with: index)
         try await store.storage.write(idempotencyKey: "key") { try $0.save(Note(id: 5, text: "x")) }
         try await store.storage.delete(Note.self, id: 5)
         let error = await refusal(store) { try $0.execute(sql) }

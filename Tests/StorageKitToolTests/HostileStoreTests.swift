@@ -90,6 +90,49 @@ struct HostileStoreTests {
         #expect(verified.status == 5 && verified.output.contains("! bookkeeping"), "\(verified.output)")
     }
 
+    /// Of a row that is there, of one that never was, and of an entity that never was.
+    @Test(arguments: [
+        "SELECT id, x'030162', 1 FROM storage_catalog WHERE name = 'posts'",
+        "SELECT id, x'030163', 1 FROM storage_catalog WHERE name = 'posts'", "VALUES (777777, x'00', 1)",
+    ]) func tombstonesThatNobodyLeftAreFound(_ rows: String) async throws {
+        let folder = try await copy("INSERT OR REPLACE INTO storage_tombstone \(rows)")
+        let verified = try ToolProcess.run(["verify"], store: folder.path())
+        #expect(verified.status == 5 && verified.output.contains("! tombstone"), "\(verified.output)")
+    }
+
+    @Test(arguments: [
+        "position = -9223372036854775808", "position = 9223372036854775807", "events = -9223372036854775808",
+        "events = 9223372036854775807", "microseconds = 9223372036854775807", "time = 9223372036854775807",
+        "events = 4611686018427387903, microseconds = 1", "failed = 0",
+    ]) func numbersOfACheckpointEndInACode(_ change: String) async throws {
+        let folder = try await copy(
+            """
+            INSERT INTO storage_projection(name, kind, version, definition) VALUES ('views', 'async', 1, '');
+            INSERT INTO storage_checkpoint(projection, position, replayed, state, events, microseconds)
+            VALUES ('views', 1, 0, 'running', 1, 1);
+            UPDATE storage_checkpoint SET \(change)
+            """)
+        let commands = [
+            "verify", "doctor", "projections", "projections --json", "projections pause views",
+            "projections reset views",
+        ]
+        let statuses = try statuses(commands, folder.path())
+        #expect(statuses.count == commands.count && statuses.values.allSatisfy { (0...8).contains($0) }, "\(statuses)")
+    }
+
+    /// A trigger there would run with each import, and a column would never be recorded.
+    @Test(arguments: [
+        "ALTER TABLE posts ADD COLUMN balance INTEGER", "CREATE INDEX another ON posts(title)",
+        "CREATE TRIGGER another AFTER UPDATE ON posts BEGIN UPDATE posts SET title = upper(title); END",
+    ]) func aTableThatAnotherProgramHasChangedIsNotWrittenOn(_ sql: String) async throws {
+        let folder = try await copy(sql)
+        let outcome = try ToolProcess.run(["undo", "--yes"], store: folder.path())
+        #expect(outcome.status == 5 && outcome.errors.contains("posts"), "\(outcome.errors)")
+        #expect(try ToolProcess.run(["rebuild", "posts"], store: folder.path()).status == 0, "what mends it may write")
+        #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 0)
+        #expect(try ToolProcess.run(["verify"], store: folder.path()).status == 0)
+    }
+
     @Test func anEpochThatCannotRiseLetsNobodyWrite() async throws {
         let folder = try await copy("UPDATE storage_meta SET writer_epoch = 9223372036854775807")
         #expect(try ToolProcess.run(["undo", "--yes"], store: folder.path()).status == 5)

@@ -68,7 +68,9 @@ typedef struct {
     const char *name;
     uint32_t entity;
     uint32_t column_count;
-    // Catalog id by table column; 0 for the `_position` column.
+    // The `_position` column; -1 where there is none.
+    int32_t position_column;
+    // Catalog id by table column; 0 for `_position`, and for columns that the catalog doesn't know.
     const uint32_t *columns;
     // 1-based place in the primary key, 0 for other columns.
     const uint8_t *key_places;

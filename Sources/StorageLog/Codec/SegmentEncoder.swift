@@ -140,10 +140,10 @@ extension SegmentEncoder {
             let position = first + Int64(index - range.lowerBound)
             let local = localShape(view, Int(event.shape))
             shapeIndexes.append(varint: UInt64(local))
-            let distance = event.previous == 0 ? 0 : position - event.previous
-            guard distance >= 0 else {
-                throw StorageError.corruptLog("event @\(position) points ahead of itself, to @\(event.previous)")
+            guard (0..<position).contains(event.previous) else {
+                throw StorageError.corruptLog("event @\(position) points to @\(event.previous)")
             }
+            let distance = event.previous == 0 ? 0 : position - event.previous
             links.append(varint: UInt64(distance))
             let linked = distance > 0 && event.previous >= first ? Int(event.previous - first) : nil
             try append(view, index, shape: local, linked: linked.map { $0 + range.lowerBound }, base: range.lowerBound)

@@ -7,6 +7,7 @@ struct CaptureDefinitions {
     private struct Table {
         var name: String
         var entity: UInt32
+        var positionColumn: Int32 = -1
         var columns: [UInt32] = []
         var keyPlaces: [UInt8] = []
         var reals: [UInt8] = []
@@ -18,7 +19,8 @@ struct CaptureDefinitions {
     mutating func add(_ entity: CatalogEntity, _ found: FoundTable, unfilled: Set<UInt32>) {
         var table = Table(name: found.name, entity: entity.id)
         let live = Dictionary(entity.live.map { ($0.stored.folded, $0) }) { first, _ in first }
-        for column in found.columns {
+        for (index, column) in found.columns.enumerated() {
+            if column.name == "_position" { table.positionColumn = Int32(index) }
             let known = live[column.name.folded]
             table.columns.append(known?.id ?? 0)
             table.keyPlaces.append(known.map { UInt8(truncatingIfNeeded: $0.keyPlace) } ?? 0)
@@ -43,7 +45,8 @@ struct CaptureDefinitions {
             list.append(
                 storage_table(
                     name: keep(Array(table.name.utf8CString)), entity: table.entity,
-                    column_count: UInt32(table.columns.count), columns: keep(table.columns),
+                    column_count: UInt32(table.columns.count), position_column: table.positionColumn,
+                    columns: keep(table.columns),
                     key_places: keep(table.keyPlaces), reals: keep(table.reals),
                     fallbacks: needed ? keep(table.fallbacks.map(Self.raw)) : nil))
         }

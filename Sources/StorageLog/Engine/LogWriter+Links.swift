@@ -8,6 +8,8 @@ internal import StorageCore
 /// the old image. What it can't know is filled in here: the deleted predecessor of an inserted row, and rows that a
 /// statement changed without moving their `_position`, as raw SQL does. Where a statement moved the `_position` of a
 /// row and changed nothing else, it is put back.
+///
+/// Positions that stand in tables may be anybody's: each is checked before it becomes a part of the log.
 extension LogWriter {
     func linkEvents(_ range: Range<Int>, touchesFrom firstTouch: Int) throws {
         let base = head.position + 1
@@ -31,10 +33,14 @@ extension LogWriter {
             let address = RowAddress(entity: shape.entity, rowid: event.rowid)
             if shape.operation == UInt32(STORAGE_INSERT) {
                 if let earlier = try takeTombstone(index, shape) {
+                    try check(earlier, before: position, shape)
                     storage_capture_set_previous(capture, index, earlier)
                 }
             } else if !stale.isEmpty, let earlier = stale[address] {
+                try check(earlier, before: position, shape)
                 storage_capture_set_previous(capture, index, earlier)
+            } else {
+                try check(event.previous, before: position, shape)
             }
             if shape.operation == UInt32(STORAGE_DELETE) {
                 try leaveTombstone(index, shape, at: position)
@@ -52,6 +58,13 @@ extension LogWriter {
     private struct RowAddress: Hashable {
         let entity: UInt32
         let rowid: Int64
+    }
+
+    /// - Throws: `corrupt` for a row whose previous event can't be where its table says: another program has written to the store.
+    private func check(_ earlier: Int64, before position: Int64, _ shape: storage_shape) throws {
+        guard (1..<position).contains(earlier) else {
+            throw StorageError.foreignRow(of: catalog.entity(id: shape.entity)?.name ?? "", at: earlier)
+        }
     }
 
     private func stampPositions(_ stale: [RowAddress: Int64]) throws {
@@ -115,5 +128,14 @@ extension LogWriter {
         let found = try select.step()
         schema.tombstones[entity] = found
         return found
+    }
+}
+
+extension StorageError {
+    fileprivate static func foreignRow(of table: String, at position: Int64) -> StorageError {
+        StorageError(
+            .corrupt,
+            "Another program has written to the table \"\(table)\": the log has nothing of a row that is to be changed, whose last change is said to be @\(position). Nothing of this commit was kept.",
+            remedy: "See what differs: storagekit verify. Take it back: storagekit rebuild \(table)")
     }
 }

@@ -39,7 +39,6 @@ extension LogWriter {
     /// - Parameter toleratesLoss: Whether tables may be gone: ``missingEntities`` tells which, then.
     func watchSchema(toleratesLoss: Bool = false) throws {
         let found = try readSchema()
-        schema.version = found.version
         (schema.missing, schema.replaced, schema.dropped) = ([], [], [])
         for entity in catalog.live {
             if let table = found.tables[entity.stored.folded] {
@@ -51,6 +50,7 @@ extension LogWriter {
             }
         }
         try defineCapture(found)
+        schema.version = found.version
         try learnOwnObjects()
         let context = Unmanaged.passUnretained(self).toOpaque()
         storage_capture_on_schema_change(

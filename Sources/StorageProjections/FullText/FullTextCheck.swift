@@ -45,7 +45,7 @@ struct FullTextCheck {
             try run("PRAGMA writable_schema = RESET")
             try run("INSERT INTO \(quoted(index.table))(\(quoted(index.table)), rank) VALUES ('integrity-check', 1)")
             return nil
-        } catch let error as StorageError {
+        } catch let error as StorageError where !error.isOfTheMachine {
             return "the full-text index doesn't fit the rows: \(error.message)"
         }
     }
@@ -58,7 +58,11 @@ struct FullTextCheck {
         let target = try PreparedStatement(scratch, "INSERT INTO \(table) VALUES (\(marks))")
         while try source.step() {
             for column in 0..<Int32(count) {
-                sqlite3_bind_value(target.pointer, column + 1, sqlite3_column_value(source.pointer, column))
+                let code = sqlite3_bind_value(
+                    target.pointer, column + 1, sqlite3_column_value(source.pointer, column))
+                guard code == SQLITE_OK else {
+                    throw StorageError.sqlite(code: code, message: String(cString: sqlite3_errstr(code)), sql: nil)
+                }
             }
             try target.execute()
         }

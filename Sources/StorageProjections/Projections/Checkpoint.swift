@@ -15,6 +15,7 @@ package struct Checkpoint: Sendable, Equatable {
     package var time: Int64?
 
     /// - Returns: Nil where the store has no projection of that name.
+    /// - Throws: `corrupt` for numbers that no projection has left.
     package static func load(_ name: String, _ database: OpaquePointer) throws -> Checkpoint? {
         let select = try PreparedStatement(
             database,
@@ -25,12 +26,24 @@ package struct Checkpoint: Sendable, Equatable {
         select.bind(text: name, at: 1)
         guard try select.step() else { return nil }
         let row = select.row
-        return Checkpoint(
+        let checkpoint = Checkpoint(
             position: select.integer(0), replayed: select.integer(1),
             state: ProjectionStatus.State(rawValue: select.string(2)) ?? .failed,
             error: row.isNull(at: 3) ? nil : select.string(3), failed: row.isNull(at: 4) ? nil : select.integer(4),
             events: select.integer(5), microseconds: select.integer(6),
             time: row.isNull(at: 7) ? nil : select.integer(7))
+        guard checkpoint.isPossible else {
+            throw StorageError(
+                .corrupt, "The checkpoint of the projection \"\(name)\" holds numbers that no projection has left.",
+                remedy:
+                    "See what else is damaged: storagekit verify. Restore a backup: storagekit restore BACKUP -o NEW")
+        }
+        return checkpoint
+    }
+
+    private var isPossible: Bool {
+        [position, replayed, events, microseconds].allSatisfy { (0...Limits.numbers.upperBound).contains($0) }
+            && failed.map(Limits.numbers.contains) ?? true && time.map(Limits.times.contains) ?? true
     }
 
     package func save(_ name: String, _ writer: LogWriter) throws {

@@ -26,9 +26,12 @@ struct Shadow {
             database, "SELECT entity, position, definition, loose FROM storage_shadow ORDER BY entity")
         var shadows: [Shadow] = []
         while try select.step() {
+            let position = select.integer(1)
             shadows.append(
                 Shadow(
-                    entity: UInt32(truncatingIfNeeded: select.integer(0)), position: select.integer(1),
+                    // One that is at no position of a log is begun again.
+                    entity: UInt32(truncatingIfNeeded: select.integer(0)),
+                    position: Limits.numbers.contains(position) ? position : 0,
                     definition: select.string(2), isLoose: select.integer(3) != 0))
         }
         return shadows

@@ -3,9 +3,9 @@ internal import StorageCore
 internal import StorageLog
 
 /// A look at the log's end and the rows that were changed last, before anything is written behind it: where the log and its
-/// tables have come from different states, this is where they differ first.
+/// tables have come from different states, this is where they differ first. Tables, indexes and triggers have to be what the log says, too.
 ///
-/// It costs the decoding of one row of the log and a look-up for each of a few rows. What it doesn't look at, `verify` does.
+/// It costs the decoding of one row of the log, a look-up for each of a few rows, and one for each table. What it doesn't look at, `verify` does.
 package enum LogEnd {
     /// How many rows are looked up, from how many rows of the log at the most.
     private static let (rows, batches) = (64, 8)
@@ -16,6 +16,10 @@ package enum LogEnd {
         let head = try reader.head()
         guard head.position > 0 else { return }
         let catalog = try Catalog.load(database)
+        for entity in catalog.live
+        where try StoreLayout.definition(of: entity.stored, in: database) != entity.definition {
+            throw StorageError.tableOfAnother(entity)
+        }
         var (rowsLeft, batchesLeft) = (rows, batches)
         var followed: Set<Int64> = []
         try reader.forEachBatch(in: 1...head.position, descending: true) { batch in
@@ -52,6 +56,13 @@ package enum LogEnd {
 }
 
 extension StorageError {
+    fileprivate static func tableOfAnother(_ entity: CatalogEntity) -> StorageError {
+        StorageError(
+            .corrupt,
+            "The table \"\(entity.name)\", an index or a trigger of it was changed by another program.",
+            remedy: "Undo that change, or make the table again from the log: storagekit rebuild \(entity.name)")
+    }
+
     fileprivate static func tableBehind(_ entity: CatalogEntity, at found: Int64?, log: Int64) -> StorageError {
         StorageError(
             .corrupt,

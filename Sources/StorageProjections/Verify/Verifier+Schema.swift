@@ -67,6 +67,7 @@ extension Verifier {
         while try select.step() {
             let name = select.string(0)
             if missing.remove(name) == nil { report.add("projection", "\(name) has a checkpoint, but isn't there") }
+            try guarded("projection") { _ = try Checkpoint.load(name, $0.database) }
             if !(0...head).contains(select.integer(1)) {
                 report.add("projection", table: name, "is at @\(select.integer(1)), and the log ends at @\(head)")
             }

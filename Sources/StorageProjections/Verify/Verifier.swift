@@ -135,7 +135,7 @@ extension Verifier {
             }
         }
         try guarded("full-text") { try $0.checkFullText(catalog, scratch) }
-        try guarded("tombstone") { try $0.compareTombstones(scratch) }
+        try guarded("tombstone") { try $0.compareTombstones(of: entities, catalog, scratch) }
         try guarded("commit-key") { try $0.compareKeys(scratch) }
     }
 
@@ -191,19 +191,28 @@ extension Verifier {
         report.add("schema", table: entity.name, "the table, an index or a trigger isn't what the log says")
     }
 
-    private mutating func compareTombstones(_ scratch: ScratchTables) throws {
+    /// - Parameter folded: Those that the tables are compared of. The tombstones of dropped ones stay for `history`.
+    private mutating func compareTombstones(
+        of folded: [CatalogEntity], _ catalog: Catalog, _ scratch: ScratchTables
+    ) throws {
         let comparison = RowComparison(keyCount: 2, names: ["entity", "key", "position"])
         let sql = "SELECT entity, key, position FROM %@ WHERE entity IN (%@) ORDER BY entity, key"
-        let known = try PreparedStatement(scratch.database, "SELECT DISTINCT entity FROM tombstone")
-        var entities: [String] = []
-        while try known.step() { entities.append(String(known.integer(0))) }
-        // Entities that are dropped by now weren't folded; their tombstones stay for `history`.
-        let list = entities.joined(separator: ", ")
+        let list = folded.map { String($0.id) }.joined(separator: ", ")
         let expected = try PreparedStatement(scratch.database, String(format: sql, "tombstone", list))
         let actual = try PreparedStatement(database, String(format: sql, "storage_tombstone", list))
         _ = try comparison.run(expected, actual) { difference in
             report.add("tombstone", "\(difference)")
             return !report.isTruncated
+        }
+        let dropped = catalog.entities.filter(\.isDropped).map { String($0.id) }.joined(separator: ", ")
+        let others = try PreparedStatement(
+            database,
+            """
+            SELECT entity, position FROM storage_tombstone WHERE entity NOT IN (\(list))
+            AND NOT (entity IN (\(dropped)) AND typeof(position) = 'integer' AND position BETWEEN 1 AND \(try LogHead.load(database).position))
+            """)
+        while try others.step(), !report.isTruncated {
+            report.add("tombstone", "of entity \(others.integer(0)) @\(others.integer(1)) isn't in the log")
         }
     }
 

@@ -56,6 +56,16 @@ extension Operation {
         Operation(name: "tool-projections", opens: false) { test in
             try await test.tool("projections", "reset", "mark_counts", "-s", test.path, "--yes")
         },
+        Operation(name: "tool-projections-pause", opens: false) { test in
+            try await test.tool("projections", "pause", "mark_counts", "-s", test.path)
+        },
+        Operation(
+            name: "tool-projections-resume", opens: false,
+            prepare: { try await $0.tool("projections", "pause", "mark_counts", "-s", $0.path) }
+        ) { test in try await test.tool("projections", "resume", "mark_counts", "-s", test.path) },
+        Operation(name: "tool-tokens", opens: false) { test in
+            try await test.tool("tokens", "create", "anna", "--write", "marks", "-s", test.path)
+        },
         Operation(name: "tool-doctor", opens: false) { test in
             try await test.tool("doctor", "--fix", "-s", test.path, "--yes")
         },

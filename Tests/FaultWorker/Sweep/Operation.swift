@@ -17,7 +17,7 @@ struct Operation: Sendable {
     /// What else has to hold afterwards; the flag says whether it was told that all was done.
     var check: @Sendable (FaultCase, Bool) async throws -> [Finding] = { _, _ in [] }
 
-    static let all = ofPrograms + ofTheTool
+    static let all = ofPrograms + ofTheTool + ofTheOutbox
 }
 
 extension Operation {
@@ -94,6 +94,25 @@ extension Operation {
                 $0.autoSchema(MarkRecord.self, LabelRecord.self)
                 $0.addFullTextSearch(table: "labels", columns: ["text"])
                 $0.addProjection(MarkCounts(), mode: .inline)
+            }.facade
+            try await storage.close()
+        },
+        Operation(name: "migrate", opens: false) { test in
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: test.path)) {
+                $0.autoSchema(MarkRecord.self)
+                $0.addFullTextSearch(table: "marks", columns: ["text"])
+                $0.addProjection(MarkCounts(), mode: .inline)
+                $0.migration("marks are made anew") { db in
+                    try db.execute(
+                        sql: """
+                            CREATE TABLE marks_new(
+                              id TEXT NOT NULL PRIMARY KEY, batch TEXT NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL
+                            );
+                            INSERT INTO marks_new SELECT id, batch, number + 1, text FROM marks;
+                            DROP TABLE marks;
+                            ALTER TABLE marks_new RENAME TO marks
+                            """)
+                }
             }.facade
             try await storage.close()
         },

@@ -55,6 +55,8 @@ struct Sweep {
         return Array(all.prefix(limit))
     }
 
+    private var isOfMemory: Bool { kinds.contains { $0.kind == FAULT_ALLOCATION } }
+
     private func prepared(_ usual: UsualStore) async throws -> FaultCase {
         let test = try usual.makeCase(opens: operation.opens, seals: operation.seals)
         try await operation.prepare(test)
@@ -66,7 +68,7 @@ struct Sweep {
         let test = try await prepared(usual)
         var findings: [Finding] = []
         var isDone = false
-        if kinds.contains(where: { $0.kind == FAULT_ALLOCATION }) {
+        if isOfMemory {
             FaultWorker.say("case \(test.folder.path)")
         }
         fault.arm()
@@ -108,10 +110,10 @@ struct Sweep {
         return []
     }
 
-    /// The store is sound: only its disk fails. A file that is being made on such a disk may be damaged indeed, where SQLite doesn't
+    /// The store is sound: only its disk fails, or there is no memory. A file that is being made on such a disk may be damaged indeed, where SQLite doesn't
     /// report what was refused.
     private func misjudged(_ text: String) -> [Finding] {
-        guard !operation.makesFile else { return [] }
+        guard !operation.makesFile || isOfMemory else { return [] }
         return [Finding(kind: .misjudged, text: "a sound store is said to be damaged: \(text)")]
     }
 }

@@ -215,7 +215,7 @@ extension ProjectionsCommand {
                 .init("lag", .right), .init("events/s", .right), .init("size", .right),
             ], width: output.width)
         for projection in found {
-            let rate = projection.eventsPerSecond.map { grouped(Int($0)) } ?? ""
+            let rate = projection.eventsPerSecond.map { grouped(Int(min($0, 1e15))) } ?? ""
             table.add([
                 TableCell(projection.name), TableCell("\(projection.version)"), TableCell(projection.kind, .dim),
                 TableCell(projection.state.rawValue, projection.state == .failed ? .removed : .plain),

@@ -1,0 +1,86 @@
+import Foundation
+import GRDB
+import StorageCore
+import StorageProjections
+import Testing
+
+@testable import StorageLog
+
+/// What another program has written into a store's tables between two openings never makes a log that can't be read.
+@Suite struct ForeignWriterTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    private func open() throws -> StorageEngine {
+        try .open(path: folder.path(), configuration: TestStore.configuration())
+    }
+
+    /// A store with rows 1 to 3, of which 3 is deleted, and what another program has done to it.
+    private func opened(after sql: String) async throws -> StorageEngine {
+        let engine = try open()
+        try await engine.adopt("t", "CREATE TABLE t(id INTEGER PRIMARY KEY, v, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO t(id, v) VALUES (1, 'one'), (2, 'two'), (3, 'three')")
+        try await engine.commit("DELETE FROM t WHERE id = 3")
+        try await engine.close()
+        let queue = try DatabaseQueue(path: folder.path())
+        try await queue.write { db in
+            db.add(function: DatabaseFunction("storage_engine", argumentCount: 0) { _ in 1 })
+            try db.execute(sql: sql)
+        }
+        try queue.close()
+        return try open()
+    }
+
+    /// What is wrong between the log and the tables, where it can be read.
+    private func faults(_ engine: StorageEngine) async throws -> [String] {
+        try await engine.withWriter { writer, _ in
+            var oracle = LogOracle()
+            return oracle.apply(try LogReader(writer.database).events())
+        }
+    }
+
+    private static let positions = ["-9223372036854775808", "-5", "0", "'x'", "1 << 61", "9223372036854775807"]
+
+    @Test(arguments: positions, ["UPDATE t SET v = 'new' WHERE id = 1", "DELETE FROM t WHERE id = 1"])
+    func aRowWhosePositionIsNoneOfTheLog(position: String, sql: String) async throws {
+        let engine = try await opened(after: "UPDATE t SET _position = \(position) WHERE id = 1")
+        let head = engine.committed
+        let error = await #expect(throws: StorageError.self) { try await engine.commit(sql) }
+        #expect(error?.code == .corrupt && error?.message.contains("\"t\"") == true)
+        #expect(engine.committed == head)
+        // It is one row's affair.
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 2; INSERT INTO t(id) VALUES (3), (4)")
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test(arguments: positions) func aDeletedRowWhosePositionIsNoneOfTheLog(position: String) async throws {
+        let engine = try await opened(after: "UPDATE storage_tombstone SET position = \(position)")
+        let head = engine.committed
+        #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .corrupt)
+        #expect(engine.committed == head)
+        try await engine.commit("INSERT INTO t(id) VALUES (4)")
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test(arguments: ["UPDATE t SET v = 'new' WHERE id = 9", "DELETE FROM t WHERE id = 9"])
+    func aRowThatTheLogHasNothingOf(sql: String) async throws {
+        let engine = try await opened(after: "INSERT INTO t(id, v) VALUES (9, 'stray')")
+        #expect(await code { try await engine.commit(sql) } == .corrupt)
+        try await engine.commit("UPDATE t SET v = 'new' WHERE id = 2")
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
+    @Test(arguments: ["", "; UPDATE t SET balance = -1"]) func aColumnIsNoPosition(values: String) async throws {
+        let engine = try await opened(after: "ALTER TABLE t ADD COLUMN balance INTEGER\(values)")
+        try await engine.commit(
+            "UPDATE t SET v = 'new', balance = 7 WHERE id = 1; INSERT INTO t(id, balance) VALUES (3, 5)")
+        try await engine.commit("UPDATE t SET balance = 9; DELETE FROM t WHERE id = 2")
+        #expect(try await faults(engine) == [])
+        #expect(try await engine.integer("SELECT _position FROM t WHERE id = 1") == engine.committed.position - 2)
+        try await engine.close()
+    }
+}
