@@ -24,8 +24,10 @@ extension LogWriter {
         try commit(metadata, at: time) { try enter(operation) }
     }
 
+    /// Records what was done as a part of the commit under way.
+    ///
     /// The row's key is the position of its own event, so no two ever have the same.
-    fileprivate func enter(_ operation: StorageOperation) throws {
+    package func enter(_ operation: StorageOperation) throws {
         try run(
             """
             INSERT INTO storage_operation(id, command, subject, outcome, at, _position)

@@ -236,7 +236,7 @@ extension HubRemote {
         var changes = page.changes.map { change in
             RemoteChange(
                 position: change.position, document: DocumentID(entity: entity, id: change.document.id),
-                operation: change.operation, ownOrigin: change.ownOrigin)
+                operation: change.operation, ownOrigin: change.ownOrigin, otherPosition: change.otherPosition)
         }
         let isFirst = page.start == 0 && page.end > 0
         if isFirst, let document, changes.isEmpty {

@@ -31,6 +31,9 @@ final class SyncController<T: DataSyncModelProtocol> {
     @ObservationIgnored private var changeNumber = 0
     @ObservationIgnored private var feed: Task<Void, Never>?
     @ObservationIgnored private var statusFeed: Task<Void, Never>?
+    /// Changes up to this position aren't logged one by one, because all documents were fetched.
+    @ObservationIgnored private var loadedPosition: Int64 = 0
+    @ObservationIgnored private var statusEvents: SyncStatusEvents
     /// Whether it was logged what the remote can't do.
     @ObservationIgnored private var hasLoggedLimits = false
     /// The followed document as a logger has it, as JSON.
@@ -47,6 +50,7 @@ final class SyncController<T: DataSyncModelProtocol> {
         self.extent = extent
         self.resolution = resolution
         self.logger = logger
+        statusEvents = SyncStatusEvents(key: key)
         container = persists ? PersistenceContainer.current : nil
         status.missingCapabilities = access.missing
         showCached()
@@ -209,6 +213,7 @@ extension SyncController {
         let storage = scope.store.storage
         let (documents, head) = try await scope.store.shown(extent)
         self.documents = documents
+        loadedPosition = head
         tellUserProperties()
         shownPath = scope.path
         let changes = storage.changes(since: .position(head), matching: LogQuery(tables: [table.entity]))
@@ -218,6 +223,7 @@ extension SyncController {
                 for try await change in changes {
                     let ids = Set(change.events.compactMap { table.id($0.key).map(ExactText.init) })
                     try await self?.refresh(ids.map(\.text), in: scope)
+                    self?.logReceived(change, in: scope)
                 }
             } catch {
                 self?.note(error)
@@ -225,10 +231,21 @@ extension SyncController {
         }
     }
 
+    private func logReceived(_ change: CommitChanges, in scope: SyncScope<T>) {
+        guard logger != nil, scope.store.isReceived(change.commit.metadata) else { return }
+        for event in change.events where event.position > loadedPosition {
+            guard let id = scope.store.table.id(event.key), extent == .all || extent == .document(id) else { continue }
+            log(
+                event.operation == .delete
+                    ? .documentDeleted(key: key, documentId: id) : .documentUpdated(key: key, documentId: id))
+        }
+    }
+
     private func reread(_ scope: SyncScope<T>) async throws {
-        let documents = try await scope.store.shown(extent).documents
+        let (documents, head) = try await scope.store.shown(extent)
         guard self.scope?.path == scope.path else { return }
         self.documents = documents
+        loadedPosition = head
         tellUserProperties()
     }
 
@@ -291,21 +308,7 @@ extension SyncController {
     }
 
     private func update(to new: SyncStatus) {
-        let known = Set(status.parked.map(\.position))
-        let unreadable = Set(status.unreadable.map(\.documentId))
-        for document in new.unreadable where !unreadable.contains(document.documentId) {
-            log(.documentUnreadable(key: key, documentId: document.documentId, reason: document.reason))
-        }
-        for write in new.parked where !known.contains(write.position) {
-            log(.writeParked(key: key, documentId: write.documentId, reason: write.reason))
-        }
-        if case .waiting(let time) = new.connection, new.connection != status.connection {
-            log(.remoteUnavailable(key: key, reason: new.lastError, delaySeconds: time.timeIntervalSinceNow))
-        }
-        if new.pendingCount > status.pendingCount { log(.pendingWriteAdded(key: key, count: new.pendingCount)) }
-        if new.pendingCount < status.pendingCount, new.connection != .idle {
-            log(.pendingWritesCleared(key: key, remainingCount: new.pendingCount))
-        }
+        for event in statusEvents.events(from: status, to: new) { log(event) }
         guard new != status else { return }
         status = new
         for listener in statusListeners.values { listener.yield(new) }
@@ -341,15 +344,22 @@ extension SyncController {
         // It is followed as a whole.
         case .hub: _ = try query.map { try QueryEvaluation(listening: $0) }
         }
+        if document == nil { log(.bulkLoadStart(key: key)) }
+        loadedPosition = .max
         await scope.driver.listen()
         // What was received is shown when this returns, and how it stands.
         try await reread(scope)
         show(await scope.driver.status, of: scope)
-        guard case .connected = status.connection else { return }
+        guard case .connected = status.connection else {
+            if document == nil { log(.bulkLoadFail(key: key, error: RemoteError.unavailable())) }
+            return
+        }
         switch document {
         case let id? where documents.isEmpty: log(.listenerEmpty(key: key, documentId: id))
         case let id?: log(.listenerSuccess(key: key, documentId: id))
-        case nil: log(.listenerSuccess(key: key, count: documents.count))
+        case nil:
+            log(.bulkLoadSuccess(key: key, count: documents.count))
+            log(.listenerSuccess(key: key, count: documents.count))
         }
     }
 

@@ -18,11 +18,14 @@ struct HubChange: Sendable {
     let comparedNew: [StorageValue]?
     /// Who made the last event, and where it stands in the log of the store that did; nil for a write of the hub's own program.
     let source: HubSource?
+    /// The position of its last event by somebody else than that; 0 where there is none.
+    let otherPosition: Int64
     /// About how much memory it takes.
     let byteCount: Int
 
     init(
-        table: HubTable, id: String, position: Int64, old: HubTable.Row?, new: HubTable.Row?, source: HubSource?
+        table: HubTable, id: String, position: Int64, old: HubTable.Row?, new: HubTable.Row?, source: HubSource?,
+        otherPosition: Int64 = 0
     ) {
         self.table = table
         self.id = id
@@ -30,6 +33,7 @@ struct HubChange: Sendable {
         self.old = old
         self.new = new
         self.source = source
+        self.otherPosition = otherPosition
         comparedOld = old.map(table.compared)
         comparedNew = new.map(table.compared)
         byteCount = [old, new].reduce(256) { total, row in
@@ -44,7 +48,9 @@ struct HubChange: Sendable {
             // Columns may have been added in between: the old row is that of the later table.
             old: old.map { row in table.columns == later.table.columns ? row : row.moved(from: table, to: later.table)
             },
-            new: later.new, source: later.source)
+            new: later.new, source: later.source,
+            otherPosition: max(
+                later.otherPosition, source?.producer == later.source?.producer ? otherPosition : position))
     }
 }
 

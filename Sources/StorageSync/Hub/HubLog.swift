@@ -159,8 +159,11 @@ struct HubLog {
             }
         }
         guard old != nil || new != nil else { return nil }
+        let source = HubSource(last.commit.metadata)
+        let other = events.last { HubSource($0.commit.metadata)?.producer != source?.producer }
         return HubChange(
-            table: table, id: id, position: last.position, old: old, new: new, source: HubSource(last.commit.metadata))
+            table: table, id: id, position: last.position, old: old, new: new, source: source,
+            otherPosition: other?.position ?? 0)
     }
 }
 

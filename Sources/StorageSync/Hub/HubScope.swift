@@ -60,9 +60,11 @@ final class HubScope: Sendable {
         } else {
             return nil
         }
+        let origin = change.source.flatMap { $0.producer == producer ? $0.origin : nil }
         return RemoteChange(
             position: change.position, document: DocumentID(entity: change.table.name, id: change.id),
-            operation: operation, ownOrigin: change.source.flatMap { $0.producer == producer ? $0.origin : nil })
+            operation: operation, ownOrigin: origin,
+            otherPosition: origin != nil && change.otherPosition > 0 ? change.otherPosition : nil)
     }
 
     /// Whether a row is one of those that the client may see and write.

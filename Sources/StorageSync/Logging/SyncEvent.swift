@@ -93,6 +93,26 @@ extension SyncEvent {
     }
 
     package static func listenerStopped(key: String) -> SyncEvent { SyncEvent(key, "listener_stopped") }
+
+    package static func bulkLoadStart(key: String) -> SyncEvent { SyncEvent(key, "bulkLoad_start") }
+
+    package static func bulkLoadSuccess(key: String, count: Int) -> SyncEvent {
+        SyncEvent(key, "bulkLoad_success", ["count": count])
+    }
+
+    package static func bulkLoadFail(key: String, error: any Error) -> SyncEvent {
+        SyncEvent(key, "bulkLoad_fail", error: error)
+    }
+
+    /// A document was received that is there.
+    package static func documentUpdated(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "documentUpdated", ["document_id": documentId])
+    }
+
+    /// It was received that a document is gone.
+    package static func documentDeleted(key: String, documentId: String) -> SyncEvent {
+        SyncEvent(key, "documentDeleted", ["document_id": documentId])
+    }
 }
 
 // MARK: Writes
@@ -142,6 +162,14 @@ extension SyncEvent {
         key: String, documentId: String? = nil, remainingCount: Int? = nil
     ) -> SyncEvent {
         SyncEvent(key, "pendingWritesCleared", ["document_id": documentId, "remaining_count": remainingCount])
+    }
+
+    package static func syncPendingWritesStart(key: String, count: Int) -> SyncEvent {
+        SyncEvent(key, "syncPendingWrites_start", ["pending_write_count": count])
+    }
+
+    package static func syncPendingWritesComplete(key: String, synced: Int, failed: Int) -> SyncEvent {
+        SyncEvent(key, "syncPendingWrites_complete", ["synced_count": synced, "failed_count": failed])
     }
 
     package static func cachesCleared(key: String) -> SyncEvent { SyncEvent(key, "cachesCleared") }

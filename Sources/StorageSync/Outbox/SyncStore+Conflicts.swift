@@ -4,24 +4,45 @@ internal import StorageKit
 internal import StorageLog
 
 extension SyncStore {
-    /// How many of them a commit names.
-    private static var namedConflicts: Int { 20 }
+    /// Bytes of the ids of each kind that a commit names.
+    private static var namedBytes: Int { 16 << 10 }
 
     /// Says in the history which documents were changed on both sides, and which of their writes are parked for that.
     func conflictAttributes(of transaction: SyncTransaction, in db: Database) throws -> [String: String] {
-        var ids: [String] = []
-        for change in transaction.changes where change.isForeign && ids.count < Self.namedConflicts {
-            let id = change.document.id
-            if !ids.contains(id), try outbox.firstPending(of: id, in: db) != nil { ids.append(id) }
+        var seen: Set<String> = []
+        var conflicts: [String] = []
+        for change in transaction.changes where !seen.contains(change.document.id) {
+            guard let position = change.foreignPosition else { continue }
+            // One that knew of the change, or that the remote took before it, is no part of it.
+            let isConflict = try outbox.pending(of: change.document.id, in: db)
+                .contains { $0.base < position && position < $0.remotePosition ?? .max }
+            guard isConflict else { continue }
+            seen.insert(change.document.id)
+            conflicts.append(change.document.id)
         }
         let parked = transaction.writes.filter { if case .parked(.conflict) = $0.state { true } else { false } }
-            .prefix(Self.namedConflicts)
-        var attributes: [String: String] = [:]
-        if !ids.isEmpty { attributes["conflicts"] = ids.joined(separator: " ") }
-        if !parked.isEmpty {
-            attributes["parked"] = parked.map { "\($0.document.id)@\($0.position)" }.joined(separator: " ")
+            .map { "\($0.document.id)@\($0.position)" }
+        return ["conflicts": Self.list(conflicts), "parked": Self.list(parked)].compactMapValues { $0 }
+    }
+
+    /// Names with spaces between them, and how many more there are; nil for none.
+    private static func list(_ names: [String]) -> String? {
+        var list = ""
+        for (index, name) in names.enumerated() {
+            guard list.utf8.count + name.utf8.count < namedBytes else {
+                return "\(list) and \(names.count - index) more"
+            }
+            list += list.isEmpty ? name : " \(name)"
         }
-        return attributes
+        return list.isEmpty ? nil : list
+    }
+
+    /// Lets the commit under way be there for what its attributes say, also where no row has changed: both sides have changed the
+    /// same fields only, or a write was parked.
+    func recordConflicts(_ attributes: [String: String], after start: Int64, _ tx: WriteTransaction) throws {
+        guard !attributes.isEmpty, tx.writer.nextPosition == start else { return }
+        try tx.writer.enter(
+            StorageOperation("sync conflict", subject: table.entity, outcome: JSONText.of(attributes)))
     }
 
     /// A page in which those changes are marked that tell nothing of a document with unsent writes but what is known here: what the

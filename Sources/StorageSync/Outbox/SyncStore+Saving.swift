@@ -15,7 +15,7 @@ extension SyncStore {
             try writer.group(db) {
                 let attributes = try conflictAttributes(of: transaction, in: db)
                 var saved = try commit(writer, db, reason: transaction.reason, attributes: attributes) { tx in
-                    try save(transaction, after: state, tx)
+                    try save(transaction, conflicts: attributes, after: state, tx)
                 }
                 if !transaction.conflicts.isEmpty { try merge(transaction.conflicts, &saved, writer, db) }
                 return saved
@@ -23,8 +23,11 @@ extension SyncStore {
         }
     }
 
-    private func save(_ transaction: SyncTransaction, after state: State, _ tx: WriteTransaction) throws -> State {
+    private func save(
+        _ transaction: SyncTransaction, conflicts: [String: String], after state: State, _ tx: WriteTransaction
+    ) throws -> State {
         let db = tx.database
+        let start = tx.writer.nextPosition
         guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive,
             row.revision == state.row.revision
         else { throw Outdated() }
@@ -34,6 +37,7 @@ extension SyncStore {
         row.record = transaction.record
         if transaction.asksAgain { try askAgain(&row, in: db) }
         if let end = transaction.rewind { try forget(&row, behind: end, tx) }
+        try recordConflicts(conflicts, after: start, tx)
         try store(&row, tx)
         return State(
             row: row, rows: written, unreadable: try unreadable(in: db), isOther: row.record != transaction.record)
@@ -335,9 +339,12 @@ extension SyncStore {
 }
 
 extension SyncTransaction {
+    /// The reason of commits of what was received.
+    static let receive = "receive"
+
     /// As commits say it.
     fileprivate var reason: String {
         if rewind != nil { return "the remote was put back" }
-        return changes.isEmpty ? "send" : "receive"
+        return changes.isEmpty ? "send" : Self.receive
     }
 }

@@ -57,6 +57,14 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         var isOther = false
     }
 
+    /// Who the engine's commits are by.
+    private var actor: String { "sync \(manager)" }
+
+    /// Whether a commit is of what the engine has received.
+    func isReceived(_ commit: CommitMetadata) -> Bool {
+        commit.actor == actor && commit.reason == SyncTransaction.receive
+    }
+
     /// One transaction of the engine, which is one commit.
     func commit<Result: Sendable>(
         reason: String, attributes: @escaping @Sendable (Database) throws -> [String: String] = { _ in [:] },
@@ -76,7 +84,7 @@ struct SyncStore<T: DataSyncModelProtocol>: Sendable {
         _ body: (WriteTransaction) throws -> Result
     ) throws -> Result {
         let metadata = CommitMetadata(
-            actor: "sync \(manager)", app: StorageContext.app, reason: reason, attributes: attributes)
+            actor: actor, app: StorageContext.app, reason: reason, attributes: attributes)
         var result: Result?
         _ = try writer.commit(metadata) { result = try body(WriteTransaction(writer: writer, database: db)) }
         guard let result else { throw StorageError.closed() }

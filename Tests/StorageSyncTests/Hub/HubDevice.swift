@@ -249,6 +249,20 @@ struct HubDevice {
         }
     }
 
+    /// What an attribute names in commits of what was received, in their order.
+    func received(_ attribute: String) async throws -> [String] {
+        var names: [String] = []
+        var last: Int64?
+        for try await event in container.storage.log.events(LogQuery(tables: ["products", "storage_operation"])) {
+            let metadata = event.commit.metadata
+            guard metadata.actor == "sync products", metadata.reason == "receive", event.commit.number != last
+            else { continue }
+            last = event.commit.number
+            names += metadata.attributes[attribute]?.split(separator: " ").map(String.init) ?? []
+        }
+        return names
+    }
+
     func close() async throws { try await container.storage.close() }
 
     func restarted() async throws -> HubDevice {

@@ -91,6 +91,55 @@ import Testing
         }
     }
 
+    // MARK: Conflicts in the history
+
+    /// Whether the page is received before the write is sent or after it, and whether it changes the row or not.
+    @Test(arguments: [(true, "mine", 2.0), (false, "mine", 2), (true, "theirs", 2), (false, "theirs", 2)])
+    func eachConflictIsInTheLog(pullsFirst: Bool, name: String, price: Double) async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            let ids = (0..<50).map { "p\(10 + $0)" }
+            for id in ids { try await hub.save(Product(id, name: "mine")) }
+            let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
+            await device.engine.startListening()
+            hub.isUp = false
+            for id in ids { try await device.engine.updateDocument(id: id, data: ["price": price]) }
+            for id in ids { try await hub.save(Product(id, name: name, price: 3)) }
+            hub.pages = pullsFirst ? .max : 0
+            hub.isUp = true
+            try await device.engine.retryNow()
+            if !pullsFirst {
+                try await eventually { try await hub.products().allSatisfy { $0.price == price } }
+                hub.pages = .max
+                try await device.engine.retryNow()
+            }
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await device.stored() == ids.map { Product($0, name: name, price: price) })
+            #expect(try await hub.products() == device.stored())
+            let named = try await device.received("conflicts")
+            #expect(named.sorted() == ids)
+            try await device.close()
+        }
+    }
+
+    @Test func whatOthersChangeLaterIsNoConflict() async throws {
+        try await withTemporaryFolder { folder in
+            let hub = try await FaultyHub(TemporaryStore())
+            try await hub.save(Product("p1"))
+            let device = try HubDevice(at: folder.appendingPathComponent("a.sqlite"), hub)
+            await device.engine.startListening()
+            hub.pages = 0
+            try await device.engine.updateDocument(id: "p1", data: ["price": 2.0]).confirmed()
+            try await hub.save(Product("p1", name: "later", price: 3))
+            hub.pages = .max
+            try await device.engine.retryNow()
+            try await eventually { try await device.unconfirmed() == 0 }
+            #expect(try await device.stored() == [Product("p1", name: "later", price: 3)])
+            #expect(try await device.received("conflicts").isEmpty)
+            try await device.close()
+        }
+    }
+
     // MARK: Convergence
 
     nonisolated private static var seeds: [UInt64] {

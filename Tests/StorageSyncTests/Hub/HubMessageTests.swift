@@ -50,6 +50,9 @@ struct HubMessageTests {
                     start: 100, end: 121,
                     changes: [
                         RemoteChange(position: 101, document: document, operation: .save(fields), ownOrigin: 17),
+                        RemoteChange(
+                            position: 111, document: document, operation: .save(fields), ownOrigin: 18,
+                            otherPosition: 102),
                         RemoteChange(position: 121, document: document, operation: .delete, ownOrigin: nil),
                     ])))
         try comesBack(HubDocument(id: "", version: 0, fields: fields.texts))

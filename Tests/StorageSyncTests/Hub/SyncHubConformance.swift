@@ -142,6 +142,28 @@ import Testing
         #expect(one.documents.count == 2)
     }
 
+    /// However a page tells of several writes of a document: one by one, or as the last of them.
+    @Test(arguments: HubKind.allCases) func aFollowerKnowsWhatOthersHaveChangedBefore(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        var other = try await HubClient("other", hub)
+        for (origin, id) in zip(Int64(1)..., ["a", "b", "c"]) { _ = try await one.push(HubWrite(origin, save, of: id)) }
+        try await one.catchUp()
+        let theirs = try await other.push(
+            HubWrite(1, .patch(["b": .text("3")]), of: "a"), HubWrite(2, .patch(["b": .text("3")]), of: "b"))
+        _ = try await one.push(
+            HubWrite(4, .patch(["b": .text("4")]), of: "a"), HubWrite(5, .patch(["b": .text("4")]), of: "c"))
+        _ = try await other.push(HubWrite(3, .patch(["b": .text("5")]), of: "c"))
+        var changes: [RemoteChange] = []
+        while try await one.position < hub.head() {
+            try await one.pull()
+            changes += try #require(one.lastPage).changes
+        }
+        let last = Dictionary(changes.map { ($0.document.id, $0.foreignPosition) }) { max($0 ?? 0, $1 ?? 0) }
+        #expect(last["a"] == theirs[0].position && last["b"] == theirs[1].position)
+        #expect(changes.last { $0.document.id == "c" }?.ownOrigin == nil)
+    }
+
     /// Also right behind the commit, while the hub's own reader of the log is behind.
     @Test(arguments: HubKind.allCases) func whatWasCommittedIsPulledAtOnce(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub

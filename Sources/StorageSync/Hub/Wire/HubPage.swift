@@ -45,18 +45,19 @@ package struct HubPage: HubMessage, Sendable, Equatable {
 
 extension RemoteChange: HubMessage {
     package init(from json: inout JSONReader) throws {
-        var (position, origin): (Int64?, Int64?)
+        var (position, origin, others): (Int64?, Int64?, Int64?)
         var document = DocumentParts()
         try json.object { key, json in
             switch key {
             case "position": position = try json.integer()
             case "origin": origin = try json.integer()
+            case "others": others = try json.integer()
             default: try document.take(key, &json)
             }
         }
         self.init(
             position: try json.required(position, "position"), document: try document.id(json),
-            operation: try document.operation(json), ownOrigin: origin)
+            operation: try document.operation(json), ownOrigin: origin, otherPosition: others)
     }
 
     package func write(to json: inout JSONWriter) {
@@ -64,6 +65,7 @@ extension RemoteChange: HubMessage {
             json.integer(position, for: "position")
             DocumentParts.write(document, operation, to: &json)
             if let ownOrigin { json.integer(ownOrigin, for: "origin") }
+            if let otherPosition { json.integer(otherPosition, for: "others") }
         }
     }
 }

@@ -1,0 +1,71 @@
+import Foundation
+import StorageSync
+import Testing
+
+/// What an engine logs as it loads, receives and sends.
+@MainActor @Suite struct SyncLoggingTests {
+    private final class Recorder: DataSyncLogger {
+        var events: [any DataSyncLogEvent] = []
+        func trackEvent(event: any DataSyncLogEvent) { events.append(event) }
+        func addUserProperties(dict: [String: Any], isHighPriority: Bool) {}
+
+        func parameters(_ name: String) -> [[String: Any]] {
+            events.filter { $0.eventName == "products_\(name)" }.map { $0.parameters ?? [:] }
+        }
+
+        func ids(_ name: String) -> [String] { parameters(name).compactMap { $0["document_id"] as? String } }
+    }
+
+    private let recorder = Recorder()
+
+    @Test func aBulkLoadIsOneEventAndWhatComesLaterOneEach() async throws {
+        let shop = try SyncedShop([Product("a"), Product("b"), Product("c")])
+        let engine = shop.engine(logger: recorder)
+        await engine.startListening()
+        #expect(recorder.parameters("bulkLoad_start").count == 1)
+        #expect(recorder.parameters("bulkLoad_success").map { $0["count"] as? Int } == [3])
+        shop.mock.change(Product("b", name: "new"))
+        shop.mock.remove(id: "c")
+        try await eventually { recorder.ids("documentDeleted") == ["c"] && recorder.ids("documentUpdated") == ["b"] }
+        // One's own writes aren't received.
+        try await engine.saveDocument(Product("d")).confirmed()
+        try await engine.settled()
+        shop.mock.change(Product("a", name: "last"))
+        try await eventually { recorder.ids("documentUpdated").last == "a" }
+        #expect(recorder.ids("documentUpdated") == ["b", "a"])
+        engine.stopListening()
+        try await eventually { recorder.parameters("cachesCleared").count == 1 }
+        #expect(recorder.ids("documentDeleted") == ["c"], "what is cleared isn't deleted")
+    }
+
+    @Test func aRemoteThatCannotBeReachedFailsTheBulkLoad() async throws {
+        let shop = try SyncedShop()
+        shop.remote.willFetch = { throw RemoteError.unavailable() }
+        let engine = shop.engine(logger: recorder)
+        await engine.startListening()
+        #expect(recorder.parameters("bulkLoad_start").count == 1 && recorder.parameters("bulkLoad_fail").count == 1)
+        #expect(recorder.parameters("bulkLoad_success").isEmpty)
+        #expect(recorder.events.last { $0.eventName == "products_bulkLoad_fail" }?.type == .severe)
+    }
+
+    @Test func theQueueIsLoggedAsItIsSent() async throws {
+        let shop = try SyncedShop()
+        let engine = shop.engine(logger: recorder)
+        await engine.startListening()
+        shop.remote.errors["a"] = RemoteError.unavailable(retryAfter: .seconds(600))
+        shop.remote.errors["x"] = RemoteError.rejected("no")
+        try await engine.saveDocument(Product("a"))
+        try await eventually { if case .waiting = engine.status.connection { true } else { false } }
+        for id in ["b", "x"] { try await engine.saveDocument(Product(id)) }
+        try await eventually { engine.pendingCount == 3 }
+        let before = recorder.parameters("syncPendingWrites_start").count
+        shop.remote.errors["a"] = nil
+        try await engine.retryNow()
+        try await eventually { engine.pendingCount == 1 && engine.parked.count == 1 }
+        try await eventually { recorder.parameters("syncPendingWrites_complete").count > before }
+        #expect(recorder.parameters("syncPendingWrites_start").last?["pending_write_count"] as? Int == 3)
+        let complete = try #require(recorder.parameters("syncPendingWrites_complete").last)
+        #expect(complete["synced_count"] as? Int == 2 && complete["failed_count"] as? Int == 1)
+        #expect(recorder.ids("writeParked") == ["x"])
+    }
+}
