@@ -78,9 +78,7 @@
                 CREATE TRIGGER t AFTER INSERT ON b BEGIN UPDATE a SET v = v WHERE id = new.v; END
                 """)
             // Compiled before anybody observes, when deleting all rows is one step.
-            try await connection.transaction { connection in
-                try await connection.execute("DELETE FROM b")
-            }
+            try await connection.execute("DELETE FROM b")
             let replaced = try await changes(connection) {
                 try await $0.execute("INSERT OR REPLACE INTO a VALUES (3, 'x')")
             }

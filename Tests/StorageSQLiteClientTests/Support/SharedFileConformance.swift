@@ -93,7 +93,9 @@ extension SharedFileConformance {
 
     private func many(_ file: SharedFile) async throws {
         let rounds = 4
-        try await file.connections[0].client.write { db in try db.execute("INSERT INTO counters (id, value) VALUES (1, 0)") }
+        try await file.connections[0].client.write { db in
+            try db.execute("INSERT INTO counters (id, value) VALUES (1, 0)")
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, connection) in file.connections.enumerated() {
                 group.addTask {
