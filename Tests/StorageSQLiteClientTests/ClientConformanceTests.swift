@@ -9,12 +9,12 @@ struct ClientConformanceTests {
         try await engine.withClient { try await check.run($0) }
     }
 
-    #if SQLITE_ENGINE_GRDB
-        @Test(arguments: TestEngine.allCases)
-        func connectionsToOneFileSeeEachOther(_ engine: TestEngine) async throws {
-            try await engine.withTwoClients { try await ClientConformance.twoConnections($0, $1, othersWrite: $2) }
+    @Test(arguments: TestEngine.allCases, SharedFileConformance.allCases)
+    func connectionsToOneFileConform(_ engine: TestEngine, _ check: SharedFileConformance) async throws {
+        try await engine.withFile(connections: check.connectionCount, busyTimeout: check.busyTimeout) {
+            try await check.run($0)
         }
-    #endif
+    }
 }
 
 /// Faults that are planted in engines, and the checks that must find them: a suite that finds none proves nothing.
@@ -46,17 +46,13 @@ struct PlantedFaultTests {
         }
     #endif
 
-    #if SQLITE_ENGINE_GRDB
-        @Test(arguments: TestEngine.allCases)
-        func anotherConnectionFindsWhatIsUndone(_ engine: TestEngine) async throws {
-            try await engine.withTwoClients { client, other, othersWrite in
-                await #expect(throws: ClientConformance.Failure.self) {
-                    try await ClientConformance.twoConnections(
-                        TransactionFault.undoesEverything.plant(in: client), other, othersWrite: othersWrite)
-                }
-            }
+    /// In one of several connections to a file.
+    @Test(arguments: TestEngine.allCases, SharedFileConformance.allCases)
+    func faultsBesideOtherConnectionsAreFound(_ engine: TestEngine, _ check: SharedFileConformance) async throws {
+        try await engine.withFile(connections: check.connectionCount, busyTimeout: check.busyTimeout) { file in
+            await #expect(throws: ClientConformance.Failure.self) { try await check.run(check.withFault(file)) }
         }
-    #endif
+    }
 
     #if SQLITE_ENGINE_GRDB
         @Test func everyCheckHasAFault() {

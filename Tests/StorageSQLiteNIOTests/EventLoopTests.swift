@@ -45,10 +45,67 @@
             #expect(try await actor.count() == 1)
         }
 
+        /// Who reads, who cancels it and who goes on afterwards sit on one loop, and SQLite runs elsewhere.
+        @Test(.timeLimit(.minutes(1)), arguments: CancelledRead.allCases)
+        func aReadIsCancelledFromItsLoop(_ read: CancelledRead) async throws {
+            let actor = LoopActor()
+            try await actor.cancel(read)
+        }
+
+        enum CancelledRead: CaseIterable {
+            case statement
+            case statementOfATransaction
+            case body
+            case stream
+
+            func run(
+                on connection: SQLiteConnection, isolation: isolated (any Actor)? = #isolation
+            ) async throws {
+                switch self {
+                case .statement: _ = try await connection.query(endless)
+                case .statementOfATransaction:
+                    try await connection.transaction(.read) { _ = try await $0.query(endless) }
+                case .body:
+                    _ = try await connection.withTransaction(.read) { db in
+                        #expect(MultiThreadedEventLoopGroup.currentEventLoop == nil)
+                        return try db.fetchOne(Int.self, endless)
+                    }
+                case .stream: for try await _ in connection.rows(endless) {}
+                }
+            }
+        }
+
         private actor LoopActor {
             private let loop = MultiThreadedEventLoopGroup.singleton.any()
             nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
             private var seen = 0
+
+            func cancel(_ read: CancelledRead) async throws {
+                let jobs = Shared(0)
+                let thread = EngineThread { work in
+                    NIOThreadPool.singleton.submit { state in
+                        #expect(MultiThreadedEventLoopGroup.currentEventLoop == nil)
+                        jobs.update { $0 += 1 }
+                        work(state)
+                    }
+                }
+                let connection = try await SQLiteConnection.open(.memory, .init(), thread)
+                let earlier = jobs.value
+                let reading = Task {
+                    loop.assertInEventLoop()
+                    defer { loop.assertInEventLoop() }
+                    try await read.run(on: connection)
+                }
+                // The loop is free while SQLite runs.
+                while jobs.value == earlier { try await Task.sleep(for: .milliseconds(1)) }
+                try await Task.sleep(for: .milliseconds(10))
+                loop.assertInEventLoop()
+                reading.cancel()
+                await expect(.cancelled) { try await reading.value }
+                #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
+                try await connection.close()
+                loop.assertInEventLoop()
+            }
 
             func count() async throws -> Int {
                 let pool = try await SQLiteConnectionPool.open(storage: .memory)

@@ -13,8 +13,10 @@ struct Parcel: DataSyncModelProtocol, Equatable {
     var priority: Int
 }
 
-/// Any order of refreshes, openings, edits, writes that wait to be sent, failures, and moves of the clock leaves what a plain model says,
-/// however the remote answers.
+/// Any order of refreshes, openings, edits, writes that wait to be sent, failures, refusals, moves of the clock in both directions and
+/// restarts leaves what a plain model says, under each policy and however the remote answers.
+///
+/// `STORAGEKIT_TEST_SCALE` multiplies the seeds.
 @MainActor @Suite struct RefreshModelTests {
     /// How the remote is asked: for all rows at once, page by page, for what is new, for some of the rows, or for a window of them.
     enum Shape: CaseIterable { case whole, pages, validated, filtered, window }
@@ -25,27 +27,63 @@ struct Parcel: DataSyncModelProtocol, Equatable {
     nonisolated private static let (limit, offset) = (3, 1)
     nonisolated private static let ageSeconds = 60.0
 
-    private static var seeds: Range<UInt64> {
-        let count = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return 0..<UInt64(max(4 * count, 2))
+    private static var seedCount: UInt64 {
+        let scale = ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
+        return UInt64(max(4 * scale, 2))
     }
+
+    nonisolated private static let policies: [QueryCachePolicy] = [
+        .localOnly, .cacheFirst(ttl: .seconds(ageSeconds)), .staleWhileRevalidate(staleAfter: .seconds(ageSeconds)),
+        .networkFirst, .networkOnly,
+    ]
 
     /// A store whose parcels a sync engine sends. The engine does nothing by itself.
     private struct Depot {
-        let container: PersistenceContainer
+        private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("depot-\(UUID().uuidString)")
+        private(set) var container: PersistenceContainer
         let clock = ManualClock()
         let remote = RemoteRows<Parcel>()
-        let sync: SyncStore<Parcel>
-        var state: SyncStore<Parcel>.State
+        private var sync: SyncStore<Parcel>
+        private var state: SyncStore<Parcel>.State
         /// What the engine has found in the log and not sent.
-        var pending: [PendingWrite] = []
+        private(set) var pending: [PendingWrite] = []
 
         var storage: Storage { container.storage }
 
         @MainActor init() async throws {
-            container = try .inMemory(config: StorageConfig(clock: clock)) { $0.autoSchema(ParcelRecord.self) }
-            sync = SyncStore(storage: container.storage, manager: "depot", path: "parcels")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            container = try Self.open(folder, clock)
+            sync = Self.sync(container)
             state = try await sync.activate()
+        }
+
+        private static func open(_ folder: URL, _ clock: ManualClock) throws -> PersistenceContainer {
+            var configuration = StorageConfiguration()
+            // A loss of power isn't among the steps.
+            configuration.durability = .normal
+            return try .file(
+                at: folder.appendingPathComponent("depot.sqlite"), config: StorageConfig(clock: clock),
+                configuration: configuration
+            ) { $0.autoSchema(ParcelRecord.self) }
+        }
+
+        private static func sync(_ container: PersistenceContainer) -> SyncStore<Parcel> {
+            SyncStore(storage: container.storage, manager: "depot", path: "parcels")
+        }
+
+        /// The program ends and begins again.
+        @MainActor mutating func restart() async throws {
+            try await storage.close()
+            container = try Self.open(folder, clock)
+            sync = Self.sync(container)
+            state = try await sync.activate()
+            // Those that the remote has are kept for some time.
+            pending = state.rows.filter { !$0.isConfirmed }
+        }
+
+        func remove() async throws {
+            try await storage.close()
+            try FileManager.default.removeItem(at: folder)
         }
 
         /// The engine reads the log.
@@ -71,20 +109,25 @@ struct Parcel: DataSyncModelProtocol, Equatable {
 
     @Test(arguments: Shape.allCases, Merge.allCases)
     func theStoreIsWhatTheModelSays(shape: Shape, merge: Merge) async throws {
-        for seed in Self.seeds { try await run(seed, shape, merge) }
+        let combinations = UInt64(Shape.allCases.count * Merge.allCases.count)
+        let place = Shape.allCases.firstIndex(of: shape)! * Merge.allCases.count + Merge.allCases.firstIndex(of: merge)!
+        for seed in 0..<Self.seedCount { try await run(seed * combinations + UInt64(place), shape, merge) }
     }
 
     private func run(_ seed: UInt64, _ shape: Shape, _ merge: Merge) async throws {
         var random = PredicateGenerator(seed: seed)
+        let policy = Self.policies.randomElement(using: &random)!
         var depot = try await Depot()
-        let (container, remote, clock) = (depot.container, depot.remote, depot.clock)
-        let source = Self.source(remote, shape, merge)
-        var model = Model(shape: shape, merge: merge)
+        let (remote, clock) = (depot.remote, depot.clock)
+        let source = Self.source(remote, shape, merge, policy)
+        var model = Model(shape: shape, merge: merge, policy: policy)
         for step in 0..<80 {
+            let container = depot.container
+            let place = Comment("seed \(seed), step \(step), \(policy)")
             let parcel = Parcel(
                 id: "\(Int.random(in: 0..<8, using: &random))", title: "\(step)",
                 priority: .random(in: 0..<3, using: &random))
-            switch Int.random(in: 0..<18, using: &random) {
+            switch Int.random(in: 0..<20, using: &random) {
             case 0, 1:
                 try await depot.storage.save(parcel)
                 model.save(parcel)
@@ -96,10 +139,11 @@ struct Parcel: DataSyncModelProtocol, Equatable {
             case 6:
                 remote.rows = remote.rows.filter { $0.id != parcel.id }
             case 7:
-                remote.failure = RemoteRows<Parcel>.Failure()
+                let failure = RemoteRows<Parcel>.Failure(isRefusal: Bool.random(using: &random))
+                remote.failure = failure
                 await #expect(throws: StorageError.self) { try await container.refresh(source) }
                 remote.failure = nil
-                model.failures += 1
+                model.fail(isRefusal: failure.isRefusal)
             case 8:
                 // An edit while the request is on its way, and maybe what waited is sent meanwhile.
                 let (fetched, kept) = (remote.rows, model.unsent)
@@ -136,32 +180,58 @@ struct Parcel: DataSyncModelProtocol, Equatable {
                 } else {
                     await #expect(throws: StorageError.self) { try await container.refresh(source) }
                     model.put(Array(remote.rows.dropLast(rest.count)), except: model.unsent)
-                    model.failures += 1
+                    model.fail()
                 }
                 remote.failsBetweenPages = false
             case 12, 13: clock.advance(seconds: .random(in: 1...40, using: &random))
-            case 14, 15:
-                // Somebody looks: the remote is asked if the rows are too old, and if it may be.
-                let status = try await depot.storage.querySourceStatuses().first
-                let asks = model.isOld(at: clock.now) && status?.retryTime.map { $0 <= clock.now } ?? true
-                let count = remote.count
-                _ = try await container.fetch(source)
-                #expect((remote.count > count) == asks, "seed \(seed), step \(step)")
-                if asks { model.take(remote.rows, except: model.unsent, at: clock.now) }
+            case 14:
+                // The clock is set: a little back or forth, or by days.
+                clock.advance(seconds: [-200_000, -30, 30, 200_000].randomElement(using: &random)!)
+            case 15, 16:
+                try await look(at: source, depot, &model, fails: .random(using: &random), place)
+            case 17:
+                try await depot.restart()
+                model.restart()
+            case 18:
+                container.credentialsChanged()
+                model.isRefusedHere = false
             default:
                 try await container.refresh(source)
                 model.take(remote.rows, except: model.unsent, at: clock.now)
             }
             let stored = try await depot.storage.query(Parcel.self).orderBy(\.id).fetch()
-            #expect(stored == model.rows.values.sorted { $0.id < $1.id }, "seed \(seed), step \(step)")
+            #expect(stored == model.rows.values.sorted { $0.id < $1.id }, place)
             let status = try await depot.storage.querySourceStatuses().first
-            #expect(status?.lastRefresh == model.lastRefresh, "seed \(seed), step \(step)")
-            #expect(status?.failures ?? 0 == model.failures, "seed \(seed), step \(step)")
+            #expect(status?.lastRefresh == model.lastRefresh, place)
+            #expect(status?.failures ?? 0 == model.failures, place)
+            #expect(status?.isRefused ?? false == model.isRefused, place)
         }
         // Fetched rows aren't sent anywhere.
         try await depot.scan()
         #expect(Set(depot.pending.map(\.document.id)) == model.unsent, "seed \(seed)")
-        try await depot.storage.close()
+        try await depot.remove()
+    }
+
+    /// Somebody shows the source: the remote is asked where the policy says so.
+    private func look(
+        at source: QuerySource<Parcel>, _ depot: Depot, _ model: inout Model, fails: Bool, _ place: Comment
+    ) async throws {
+        let (remote, now) = (depot.remote, depot.clock.now)
+        let retryTime = try await depot.storage.querySourceStatuses().first?.retryTime
+        let asks = model.asks(at: now, retryTime: retryTime)
+        let count = remote.count
+        remote.failure = fails ? RemoteRows<Parcel>.Failure() : nil
+        let results = depot.container.results(of: source)
+        await results.settled()
+        remote.failure = nil
+        #expect((remote.count > count) == asks, place)
+        if asks, fails { model.fail() }
+        if asks, !fails { model.take(remote.rows, except: model.unsent, at: now) }
+        let isHidden = source.policy == .networkOnly && (!asks || fails)
+        #expect(results.items.sorted { $0.id < $1.id } == (isHidden ? [] : model.shown), place)
+        #expect(results.isStale == model.isStale(at: now), place)
+        #expect((results.error != nil) == (model.failures > 0), place)
+        #expect(results.lastRefreshTime == model.lastRefresh, place)
     }
 
     /// What is saved where a stored row meets a fetched one. Doing it twice changes nothing, as an answer that nothing is new does.
@@ -175,7 +245,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
     }
 
     private static func source(
-        _ remote: RemoteRows<Parcel>, _ shape: Shape, _ merge: Merge
+        _ remote: RemoteRows<Parcel>, _ shape: Shape, _ merge: Merge, _ policy: QueryCachePolicy
     ) -> QuerySource<Parcel> {
         let strategy: QueryMergeStrategy<Parcel> =
             switch merge {
@@ -198,20 +268,55 @@ struct Parcel: DataSyncModelProtocol, Equatable {
             case .filtered: all.filter(Parcel.Columns.priority > 0)
             case .window: all.order(by: .priority).limit(limit).offset(offset)
             }
-        return QuerySource(request, name: "model").remote(action).cache(.cacheFirst(ttl: .seconds(ageSeconds)))
+        return QuerySource(request, name: "model").remote(action).cache(policy)
     }
 
-    /// What is in the store, what of it waits to be sent, and how old it is.
+    /// What is in the store, what of it waits to be sent, how old it is, and what the remote has answered last.
     private struct Model {
         let shape: Shape
         let merge: Merge
+        let policy: QueryCachePolicy
         var rows: [String: Parcel] = [:]
         var unsent: Set<String> = []
         var changed: Set<String> = []
         var lastRefresh: Date?
         var failures = 0
+        var isRefused = false
+        /// Whether the remote has refused what this run of the program has asked it, with the credentials of now.
+        var isRefusedHere = false
 
-        func isOld(at now: Date) -> Bool { lastRefresh.map { $0 + ageSeconds <= now } ?? true }
+        init(shape: Shape, merge: Merge, policy: QueryCachePolicy) {
+            (self.shape, self.merge, self.policy) = (shape, merge, policy)
+        }
+
+        func isStale(at now: Date) -> Bool {
+            // A time that lies ahead is that of a clock which was set back.
+            let known = lastRefresh.flatMap { $0 <= now ? $0 : nil }
+            return switch policy {
+            case .localOnly: false
+            case .cacheFirst, .staleWhileRevalidate: known.map { $0 + ageSeconds <= now } ?? true
+            case .networkFirst, .networkOnly: known == nil || failures > 0
+            }
+        }
+
+        /// Whether somebody who begins to look has the remote asked.
+        func asks(at now: Date, retryTime: Date?) -> Bool {
+            // Nobody waits for longer than a day, and the minute that chance may add.
+            let waits = retryTime.map { $0 > now && $0 <= now + 86_460 } ?? false
+            guard !waits, !isRefused || !isRefusedHere else { return false }
+            return switch policy {
+            case .localOnly: false
+            case .cacheFirst, .staleWhileRevalidate: isStale(at: now)
+            case .networkFirst, .networkOnly: true
+            }
+        }
+
+        mutating func fail(isRefusal: Bool = false) {
+            failures += 1
+            (isRefused, isRefusedHere) = (isRefusal, isRefusal)
+        }
+
+        mutating func restart() { isRefusedHere = false }
 
         mutating func save(_ parcel: Parcel) {
             rows[parcel.id] = parcel
@@ -230,6 +335,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         mutating func take(_ fetched: [Parcel], except kept: Set<String>, at now: Date) {
             put(fetched, except: kept)
             (lastRefresh, failures) = (now, 0)
+            (isRefused, isRefusedHere) = (false, false)
             guard merge == .replace else { return }
             let ids = Set(fetched.map(\.id))
             for id in window(around: ids) where !ids.contains(id) && !kept.contains(id) { rows[id] = nil }
@@ -246,9 +352,20 @@ struct Parcel: DataSyncModelProtocol, Equatable {
             }
         }
 
+        /// The rows of the query but for its window, in order.
+        private var found: [Parcel] {
+            rows.values.filter { shape != .filtered || $0.priority > 0 }.sorted(by: isBefore)
+        }
+
+        /// The rows of the query, by id.
+        var shown: [Parcel] {
+            let window = shape == .window ? found.dropFirst(offset).prefix(limit) : found[...]
+            return window.sorted { $0.id < $1.id }
+        }
+
         /// The rows that a complete answer speaks of.
         private func window(around fetched: Set<String>) -> [String] {
-            let ids = rows.values.filter { shape != .filtered || $0.priority > 0 }.sorted(by: isBefore).map(\.id)
+            let ids = found.map(\.id)
             guard shape == .window else { return ids }
             // Nothing is said of rows before the first of it, nor behind the last, unless there are fewer than were asked for.
             guard let first = ids.firstIndex(where: fetched.contains), let last = ids.lastIndex(where: fetched.contains)

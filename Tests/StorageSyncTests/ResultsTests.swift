@@ -237,6 +237,28 @@ import Testing
         #expect(!results.isLoading && home.clock.sleeperCount == 0)
     }
 
+    /// It isn't the remote that has failed, so it isn't asked, nor asked again.
+    @Test func rowsWithoutATableAreNotAskedFor() async throws {
+        let remote = FakeRemote([Household.chore(1)])
+        let clock = ManualClock()
+        let container = try PersistenceContainer.inMemory(config: StorageConfig(clock: clock))
+        for policy: QueryCachePolicy in [.networkFirst, .staleWhileRevalidate(staleAfter: .minutes(1)), .networkOnly] {
+            let source = QuerySource(Household.all, name: "\(policy)")
+                .remote(merge: .replace) { try await remote.all() }.cache(policy)
+            let results = container.results(of: source)
+            await results.settled()
+            await results.refresh()
+            let refreshed = await #expect(throws: StorageError.self) { try await container.refresh(source) }
+            let fetched = await #expect(throws: StorageError.self) { try await container.fetch(source) }
+            for error in [results.error, refreshed, fetched] {
+                #expect(error?.code == .notFound && error?.remedy.contains("autoSchema") == true)
+            }
+            #expect(results.items.isEmpty && !results.isLoading && clock.sleeperCount == 0)
+        }
+        #expect(remote.count == 0)
+        #expect(try await container.storage.querySourceStatuses().isEmpty)
+    }
+
     @Test func sourcesWithoutANameAreKnownByTheirQuery() async throws {
         let home = try Household()
         func source(_ priority: Int) -> QuerySource<Chore> {

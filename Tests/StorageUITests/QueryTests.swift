@@ -95,6 +95,27 @@ import Testing
             }
         }
     }
+
+    /// An app whose store was opened without the rows' schema, as the reference's own example is.
+    @Test func aSourceWithoutATableSaysWhatToDo() async throws {
+        let api = MockTasksAPI(tasks: Self.tasks)
+        try await withDatabaseContainer(.inMemory()) {
+            try await withQuerySources(TaskSources(api: api)) {
+                let list = TaskList()
+                let direct = DirectList(api)
+                for query in [list.$tasks, list.$completed, list.$urgent, list.$recent, direct.$tasks] {
+                    for _ in 0..<2 {
+                        let error = try #require(query.error)
+                        #expect(error.code == .notFound && error.message.contains("\"tasks\""))
+                        #expect(error.remedy.contains("Declare") && error.remedy.contains("autoSchema"))
+                        await query.refresh()
+                        #expect(!query.isLoading && query.lastRefreshTime == nil)
+                    }
+                }
+                #expect(list.tasks.isEmpty && direct.tasks.isEmpty)
+            }
+        }
+    }
 }
 
 @StorageEntity

@@ -8,10 +8,16 @@
         ///
         /// Changes by other connections to the file aren't seen; for those, observe a store. Cost: a lookup for each
         /// changed row.
+        ///
+        /// - Throws: ``SQLiteClientError`` with `closed` where the queue or pool is.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
             let sink = SQLiteTableChanges.Sink()
             let observer = TableObserver(tables, sink)
-            try await writeWithoutTransaction { $0.add(transactionObserver: observer, extent: .observerLifetime) }
+            try await writeWithoutTransaction { db in
+                // A closed one would take the observer, and never call it.
+                guard db.sqliteConnection != nil else { throw SQLiteClientError.closed(cause: nil) }
+                db.add(transactionObserver: observer, extent: .observerLifetime)
+            }
             // GRDB drops an observer that nobody holds. Taking it away by hand could wait for the writer.
             return SQLiteTableChanges(sink) { observer.end() }
         }

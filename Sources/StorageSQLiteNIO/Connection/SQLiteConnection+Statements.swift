@@ -101,7 +101,38 @@
         ///
         /// The stream is for one consumer. What a slow one hasn't taken is one set. It ends when the connection is closed,
         /// and doesn't keep it open.
-        public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> { lookout.observe(tables) }
+        public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> {
+            lookout.observe(tables) { $0.tables }
+        }
+
+        /// Which rows of these tables commits have changed, from now on.
+        ///
+        /// ```swift
+        /// for await updates in connection.observeRows(["users"]) {
+        ///     for row in updates.rows { print(row.kind, row.table, row.rowID) }
+        ///     if !updates.tables.isEmpty { … }
+        /// }
+        /// ```
+        ///
+        /// Told is what this connection commits, after it has; not what is rolled back. Rows that triggers, foreign keys and
+        /// conflicts change or replace are told, too; one that gets another rowid is a deleted and an inserted one.
+        ///
+        /// Of some changes only the table is told, in ``SQLiteRowUpdates/tables``: those of tables `WITHOUT ROWID` and of
+        /// virtual ones, those of statements that change the schema or fail in the middle, commits by other connections and
+        /// processes, and where one transaction, in all its tables, or what the reader hasn't taken has more rows than
+        /// `maximumRows`.
+        ///
+        /// The stream is for one consumer. What a slow one hasn't taken is one element. It ends when its task is cancelled or
+        /// the connection is closed, and doesn't keep it open.
+        ///
+        /// - Parameters:
+        ///   - tables: Their names are reported as they are spelt here.
+        ///   - maximumRows: How many rows are kept; of more only the tables are.
+        /// - Complexity: As long as somebody observes rows, each row that this connection changes costs a call of SQLite's
+        ///   hook, and a DELETE without WHERE deletes row by row.
+        public func observeRows(_ tables: Set<String>, maximumRows: Int = 1_000) -> AsyncStream<SQLiteRowUpdates> {
+            lookout.observe(tables, maximumRows: max(maximumRows, 1)) { $0 }
+        }
 
         /// Runs a job in the turn of this connection.
         private func run<Result: Sendable>(

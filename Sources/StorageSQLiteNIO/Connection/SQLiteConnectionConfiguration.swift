@@ -38,8 +38,9 @@
         public var maximumReaders: Int
         /// How many calls may wait for a connection; more are refused with `busy`.
         public var maximumWaiters: Int
-        /// How often ``SQLiteConnection/observeTables(_:)`` looks for commits of other connections and processes. Those of
-        /// the same connection or pool, and those of a store that has a doorbell, are reported at once.
+        /// How often ``SQLiteConnection/observeTables(_:)`` and ``SQLiteConnection/observeRows(_:maximumRows:)`` look for commits
+        /// of other connections and processes. Those of the same connection or pool, and those of a store that has a doorbell,
+        /// are reported at once.
         public var observationInterval: Duration
 
         /// The defaults are the safe ones.

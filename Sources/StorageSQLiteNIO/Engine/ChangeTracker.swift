@@ -5,41 +5,56 @@
     /// and counts the rows that it has changed, those of triggers and foreign keys with it. So no row costs anything, and
     /// what the update hook isn't called for is seen, too: tables without rowids, deleting all rows at once, rows that a
     /// conflict replaces. The price: of a statement with triggers each table counts that it could have changed.
+    ///
+    /// Rows are known beside that, as far as somebody observes them.
     struct ChangeTracker {
-        private var tables: Set<String> = []
-        /// The tables that were changed before each savepoint, the outermost first.
-        private var savepoints: [(name: String, tables: Set<String>)] = []
+        struct Changes {
+            var tables: Set<String> = []
+            /// Rows, and the tables of which not each change is known by row.
+            var rows = SQLiteRowUpdates()
+        }
+
+        private var changes = Changes()
+        /// What was changed before each savepoint, the outermost first.
+        private var savepoints: [(name: String, changes: Changes)] = []
 
         struct Ended {
             var effects: StatementEffects
             var hasChangedRows: Bool
+            /// The rows that it has changed; nil where not all of them were seen.
+            var rows: SQLiteRowUpdates?
             var hasSucceeded: Bool
             /// Whether a transaction was open before the statement, and whether one is now.
             var wasInTransaction: Bool
             var isInTransaction: Bool
         }
 
-        /// - Returns: The tables that were changed by what is committed now.
-        mutating func note(_ ended: Ended) -> Set<String> {
-            if ended.hasChangedRows || ended.effects.changesSchema { tables.formUnion(ended.effects.tables) }
+        /// - Parameter rowLimit: The most rows that are kept.
+        /// - Returns: What was changed by what is committed now.
+        mutating func note(_ ended: Ended, rowLimit: Int) -> Changes {
+            if ended.hasChangedRows || ended.effects.changesSchema {
+                changes.tables.formUnion(ended.effects.tables)
+                let rows = ended.effects.changesSchema ? nil : ended.rows
+                changes.rows.add(rows ?? SQLiteRowUpdates(tables: ended.effects.tables), limit: rowLimit)
+            }
             if ended.hasSucceeded { follow(ended.effects.control) }
-            guard !ended.isInTransaction else { return [] }
+            guard !ended.isInTransaction else { return Changes() }
             defer { self = ChangeTracker() }
-            guard ended.wasInTransaction else { return tables }
+            guard ended.wasInTransaction else { return changes }
             // A statement that fails and ends the transaction has undone it.
-            return ended.hasSucceeded && ended.effects.control != .rollback ? tables : []
+            return ended.hasSucceeded && ended.effects.control != .rollback ? changes : Changes()
         }
 
         private mutating func follow(_ control: StatementEffects.Control) {
             switch control {
             case .none, .begin, .commit, .rollback: break
-            case .savepoint(let name): savepoints.append((name, tables))
+            case .savepoint(let name): savepoints.append((name, changes))
             case .release(let name):
                 guard let index = savepoints.lastIndex(where: { $0.name == name }) else { return }
                 savepoints.removeSubrange(index...)
             case .rollbackTo(let name):
                 guard let index = savepoints.lastIndex(where: { $0.name == name }) else { return }
-                tables = savepoints[index].tables
+                changes = savepoints[index].changes
                 savepoints.removeSubrange((index + 1)...)
             }
         }

@@ -23,7 +23,7 @@
             self.configuration = configuration
             self.thread = thread
             self.observation = observation
-            database = Database(storage, configuration) { observation.publish($0) }
+            database = Database(storage, configuration, observation)
         }
 
         /// Closes what nobody has closed. Who runs a job holds the engine, so none is under way.

@@ -33,6 +33,7 @@
             _ script: Script, _ arguments: Arguments, _ policy: Policy, _ onRow: (SQLiteRow) throws -> Bool
         ) throws -> Int {
             try checkText(script.text)
+            try watchRows()
             var wantsRows = true
             while let statement = try next(of: script, arguments) {
                 defer { giveBack(statement, script) }
@@ -99,12 +100,17 @@
         func end(_ run: Run, hasSucceeded: Bool) -> Int {
             run.statement.reset()
             guard let handle = try? handle else { return 0 }
-            let hasChangedRows = sqlite3_total_changes64(handle) != run.changes
+            let changes = sqlite3_total_changes64(handle) - run.changes
+            let hasChangedRows = changes != 0
+            let rows = watch.takeRows()
             let committed = tracker.note(
                 .init(
-                    effects: run.statement.effects, hasChangedRows: hasChangedRows, hasSucceeded: hasSucceeded,
-                    wasInTransaction: run.wasInTransaction, isInTransaction: sqlite3_get_autocommit(handle) == 0))
-            if !committed.isEmpty { onCommit(committed) }
+                    effects: run.statement.effects, hasChangedRows: hasChangedRows,
+                    // What fails has undone some of them. Fewer than were changed are told where SQLite has emptied a whole table.
+                    rows: hasSucceeded && rows.count >= changes ? rows.known : nil, hasSucceeded: hasSucceeded,
+                    wasInTransaction: run.wasInTransaction, isInTransaction: sqlite3_get_autocommit(handle) == 0),
+                rowLimit: watch.rowLimit)
+            if !committed.tables.isEmpty { publish(committed) }
             // SQLite goes on counting the rows of an earlier statement.
             return hasChangedRows ? Int(sqlite3_changes64(handle)) : 0
         }

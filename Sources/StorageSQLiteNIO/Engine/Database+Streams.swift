@@ -14,6 +14,7 @@
         func openCursor(_ number: Int, _ sql: String, _ arguments: Arguments, _ policy: Policy) throws {
             let script = Script(sql)
             try checkText(sql)
+            try watchRows()
             guard let statement = try next(of: script, arguments) else { throw SQLiteClientError.noStatement }
             guard script.isWhole else {
                 throw SQLiteClientError(

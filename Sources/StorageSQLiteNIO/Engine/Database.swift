@@ -23,19 +23,19 @@
         var cache: LeastRecentlyUsed<ExactText, CompiledStatement>
         var cursors: [Int: Cursor] = [:]
         var tracker = ChangeTracker()
-        /// Told the tables that a commit has changed, right after it.
-        let onCommit: @Sendable (Set<String>) -> Void
+        /// Told what a commit has changed, right after it.
+        let observation: TableObservation
 
         /// Texts longer than this aren't kept with their statements.
         static let longestCachedText = 64 << 10
 
         init(
             _ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration,
-            onCommit: @escaping @Sendable (Set<String>) -> Void
+            _ observation: TableObservation
         ) {
             self.storage = storage
             self.configuration = configuration
-            self.onCommit = onCommit
+            self.observation = observation
             cache = LeastRecentlyUsed(capacity: configuration.statementCacheSize)
         }
 

@@ -2,8 +2,8 @@
     internal import CSQLite
     internal import StorageCore
 
-    /// What SQLite calls back into: the authorizer, which says what a statement does, and the progress handler, which
-    /// stops a cancelled job.
+    /// What SQLite calls back into: the authorizer, which says what a statement does, the progress handler, which
+    /// stops a cancelled job, and, while somebody observes rows, the hook that is told each of them.
     ///
     /// Not `Sendable`: the callbacks come on the thread that runs a job, in the midst of SQLite's own calls.
     final class StatementWatch {
@@ -14,12 +14,18 @@
         /// The tables that are read by what is being compiled, where somebody wants to know.
         var readTables: Set<String>?
 
+        /// The most rows that are kept; 0 where nobody observes any.
+        private(set) var rowLimit = 0
+        /// The rows that the statement under way has changed, and how many there were.
+        private var rows: (known: SQLiteRowUpdates, count: Int64) = (SQLiteRowUpdates(), 0)
+
         /// Enough instructions of SQLite's machine that asking costs nothing, and few enough that they take well below a
         /// millisecond.
         private static let instructionsBetweenLooks: Int32 = 2_000
 
         /// The watch must live until the connection is closed.
         func install(on database: OpaquePointer) {
+            rowLimit = 0
             let context = Unmanaged.passUnretained(self).toOpaque()
             sqlite3_set_authorizer(
                 database,
@@ -34,6 +40,48 @@
                     let watch = Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
                     return watch.job?.isCancelled == true ? 1 : 0
                 }, context)
+        }
+
+        /// Has SQLite tell each row that is changed, or none any more.
+        ///
+        /// Not its update hook, which isn't called for rows that a conflict replaces, and is told the new rowid only.
+        func watchRows(limit: Int, on database: OpaquePointer) {
+            if limit == 0 {
+                sqlite3_preupdate_hook(database, nil, nil)
+            } else if rowLimit == 0 {
+                sqlite3_preupdate_hook(
+                    database,
+                    { context, _, operation, schema, table, old, new in
+                        Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
+                            .note(operation, schema, table, old: old, new: new)
+                    }, Unmanaged.passUnretained(self).toOpaque())
+            }
+            rowLimit = limit
+        }
+
+        private func note(
+            _ operation: Int32, _ schema: UnsafePointer<CChar>?, _ table: UnsafePointer<CChar>?, old: Int64, new: Int64
+        ) {
+            rows.count += 1
+            guard let schema, String(cString: schema) == "main", let table else { return }
+            let name = TableName.folded(String(cString: table))
+            func add(_ kind: SQLiteRowUpdates.Row.Kind, _ rowID: Int64) {
+                rows.known.add(.init(kind, table: name, rowID: rowID), limit: rowLimit)
+            }
+            switch operation {
+            case SQLITE_INSERT: add(.insert, new)
+            case SQLITE_DELETE: add(.delete, old)
+            case _ where old == new: add(.update, new)
+            default:
+                add(.delete, old)
+                add(.insert, new)
+            }
+        }
+
+        /// The rows that were changed since this was asked before.
+        func takeRows() -> (known: SQLiteRowUpdates, count: Int64) {
+            defer { rows = (SQLiteRowUpdates(), 0) }
+            return rows
         }
 
         /// Runs a call of SQLite that may compile, and adds what it notes to these effects.

@@ -35,12 +35,21 @@
         /// How often to look; nil where nobody else can commit.
         private var interval: Duration? { engine.storage == .memory ? nil : engine.configuration.observationInterval }
 
-        func observe(_ tables: Set<String>) -> AsyncStream<Set<String>> {
-            guard let observer = engine.observation.makeObserver(tables) else { return AsyncStream { nil } }
+        /// - Parameters:
+        ///   - maximumRows: 0 where only tables are to be known.
+        ///   - form: What the stream has of the changes.
+        func observe<Changes: Sendable>(
+            _ tables: Set<String>, maximumRows: Int = 0, _ form: @escaping @Sendable (SQLiteRowUpdates) -> Changes
+        ) -> AsyncStream<Changes> {
+            guard let observer = engine.observation.makeObserver(tables, maximumRows: maximumRows) else {
+                return AsyncStream { nil }
+            }
             bell?.begin()
             let interval = interval
             // Who forgets the connection closes it, and with it this stream.
-            return AsyncStream { [weak self] in await observer.next(every: interval) { await self?.lookIfDue() } }
+            return AsyncStream { [weak self] in
+                await observer.next(every: interval) { await self?.lookIfDue() }.map(form)
+            }
         }
 
         func end() { bell?.end() }

@@ -1,11 +1,11 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import Synchronization
 
-    /// Tells observers which tables were changed by commits.
+    /// Tells observers which tables were changed by commits, and which rows.
     ///
     /// - What this connection commits is reported at once and by table. What others commit is found by a look at `PRAGMA
     ///   data_version`, which doesn't say more; then every observed table counts as changed.
-    /// - Nothing is lost for an observer that is slow: what it hasn't received yet is one set of tables.
+    /// - Nothing is lost for an observer that is slow: what it hasn't received yet is one element.
     /// - Looking is done by the observers that wait. Without one nothing looks, and what was missed is found by the next look.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
@@ -15,17 +15,27 @@
             case ended
         }
 
-        private struct WeakObserver { weak var observer: TableObserver? }
+        private struct WeakObserver {
+            weak var observer: TableObserver?
+            let maximumRows: Int
+        }
 
         private let state = Mutex(State.open(observers: [:]))
+        private let limit = Atomic(0)
+
+        /// The most rows that an observer takes at once; 0 where none of them asks for rows.
+        var rowLimit: Int { limit.load(ordering: .acquiring) }
 
         /// Nil where the connection is closed.
-        func makeObserver(_ tables: Set<String>) -> TableObserver? {
-            let observer = TableObserver(tables, self)
+        ///
+        /// - Parameter maximumRows: 0 where only tables are reported.
+        func makeObserver(_ tables: Set<String>, maximumRows: Int) -> TableObserver? {
+            let observer = TableObserver(tables, self, maximumRows: maximumRows)
             let isOpen = state.withLock { state in
                 guard case .open(var observers) = state else { return false }
-                observers[ObjectIdentifier(observer)] = WeakObserver(observer: observer)
-                state = .open(observers: observers)
+                observers[ObjectIdentifier(observer)] = WeakObserver(
+                    observer: observer, maximumRows: maximumRows)
+                setObservers(observers, &state)
                 return true
             }
             return isOpen ? observer : nil
@@ -35,8 +45,13 @@
             state.withLock { state in
                 guard case .open(var observers) = state else { return }
                 observers[observer] = nil
-                state = .open(observers: observers)
+                setObservers(observers, &state)
             }
+        }
+
+        private func setObservers(_ observers: [ObjectIdentifier: WeakObserver], _ state: inout State) {
+            state = .open(observers: observers)
+            limit.store(observers.values.reduce(0) { max($0, $1.maximumRows) }, ordering: .releasing)
         }
 
         private var observers: [TableObserver] {
@@ -57,9 +72,9 @@
 
         var observerCount: Int { observers.count }
 
-        /// - Parameter tables: Changed tables, their names in lower case.
-        func publish(_ tables: Set<String>) {
-            for observer in observers { observer.publish(tables) }
+        /// - Parameter committed: The names of tables in lower case.
+        func publish(_ committed: ChangeTracker.Changes) {
+            for observer in observers { observer.publish(committed) }
         }
 
         /// Somebody else has changed something.
@@ -89,38 +104,55 @@
             case waiting(CheckedContinuation<Void, Never>)
             /// Woken to look, before it waited.
             case woken
-            case pending(Set<String>)
+            case pending(SQLiteRowUpdates)
             /// What is left to tell.
-            case ended(Set<String>)
+            case ended(SQLiteRowUpdates)
         }
 
         /// The names as they were given, by their names in lower case.
         private let tables: [String: Set<String>]
         private let observation: TableObservation
+        /// The most rows that it keeps until they are taken; 0 where it reports only tables.
+        private let maximumRows: Int
         private let state = Mutex(State.quiet)
 
-        init(_ tables: Set<String>, _ observation: TableObservation) {
+        init(_ tables: Set<String>, _ observation: TableObservation, maximumRows: Int) {
+            self.maximumRows = maximumRows
             self.tables = Dictionary(grouping: tables, by: TableName.folded).mapValues(Set.init)
             self.observation = observation
         }
 
         deinit { observation.remove(ObjectIdentifier(self)) }
 
-        fileprivate func publish(_ changed: Set<String>) {
-            publish(names: changed.reduce(into: []) { $0.formUnion(tables[$1] ?? []) })
+        fileprivate func publish(_ committed: ChangeTracker.Changes) {
+            let changed = maximumRows > 0 ? committed.rows.tables : committed.tables
+            var changes = SQLiteRowUpdates(tables: changed.reduce(into: []) { $0.formUnion(tables[$1] ?? []) })
+            guard maximumRows > 0 else { return publish(changes) }
+            for row in committed.rows.rows {
+                for name in tables[row.table] ?? [] {
+                    changes.add(.init(row.kind, table: name, rowID: row.rowID), limit: maximumRows)
+                }
+            }
+            publish(changes)
         }
 
-        fileprivate func publishAll() { publish(names: tables.values.reduce(into: []) { $0.formUnion($1) }) }
+        fileprivate func publishAll() {
+            publish(SQLiteRowUpdates(tables: tables.values.reduce(into: []) { $0.formUnion($1) }))
+        }
 
-        private func publish(names: Set<String>) {
-            guard !names.isEmpty else { return }
+        private func publish(_ changes: SQLiteRowUpdates) {
+            guard !changes.isEmpty else { return }
             let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
                 switch state {
-                case .quiet, .woken: state = .pending(names)
-                case .pending(let pending): state = .pending(pending.union(names))
+                case .quiet, .woken: state = .pending(changes)
+                case .pending(var pending):
+                    // So that adding doesn't copy what is pending.
+                    state = .quiet
+                    pending.add(changes, limit: maximumRows)
+                    state = .pending(pending)
                 case .ended: break
                 case .waiting(let waiter):
-                    state = .pending(names)
+                    state = .pending(changes)
                     return waiter
                 }
                 return nil
@@ -149,7 +181,7 @@
                     switch state {
                     case .pending(let pending): state = .ended(pending)
                     case .ended: break
-                    case .quiet, .woken, .waiting: state = .ended([])
+                    case .quiet, .woken, .waiting: state = .ended(SQLiteRowUpdates())
                     }
                 }
                 if case .waiting(let waiter) = state { return waiter }
@@ -159,7 +191,7 @@
         }
 
         private enum News {
-            case tables(Set<String>)
+            case changes(SQLiteRowUpdates)
             case none
             case end
         }
@@ -167,12 +199,12 @@
         private func take() -> News {
             state.withLock { state in
                 switch state {
-                case .pending(let tables):
+                case .pending(let changes):
                     state = .quiet
-                    return .tables(tables)
-                case .ended(let tables):
-                    state = .ended([])
-                    return tables.isEmpty ? .end : .tables(tables)
+                    return .changes(changes)
+                case .ended(let changes):
+                    state = .ended(SQLiteRowUpdates())
+                    return changes.isEmpty ? .end : .changes(changes)
                 case .woken:
                     state = .quiet
                     return .none
@@ -183,15 +215,15 @@
             }
         }
 
-        /// The tables that were changed since this was asked before; nil at the end, and in a cancelled task.
+        /// What was changed since this was asked before; nil at the end, and in a cancelled task.
         ///
         /// - Parameters:
         ///   - interval: How often to look; nil where nobody else can commit.
         ///   - look: Looks for commits of others, and publishes them.
-        func next(every interval: Duration?, _ look: () async -> Void) async -> Set<String>? {
+        func next(every interval: Duration?, _ look: () async -> Void) async -> SQLiteRowUpdates? {
             while !Task.isCancelled {
                 switch take() {
-                case .tables(let tables): return tables
+                case .changes(let changes): return changes
                 case .end: return nil
                 case .none: break
                 }

@@ -139,6 +139,12 @@
         /// Which of these tables commits have changed, from now on. See ``SQLiteConnection/observeTables(_:)``.
         public func observeTables(_ tables: Set<String>) -> AsyncStream<Set<String>> { writer.observeTables(tables) }
 
+        /// Which rows of these tables commits have changed, from now on. See
+        /// ``SQLiteConnection/observeRows(_:maximumRows:)``.
+        public func observeRows(_ tables: Set<String>, maximumRows: Int = 1_000) -> AsyncStream<SQLiteRowUpdates> {
+            writer.observeRows(tables, maximumRows: maximumRows)
+        }
+
         private func checkNotInside() throws { try Scope.checkNotInside(pool: ObjectIdentifier(identity)) }
 
         private func withReader<Result>(

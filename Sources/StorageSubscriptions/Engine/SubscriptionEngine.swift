@@ -492,9 +492,7 @@ extension SubscriptionEngine {
         // Its version stays unknown, so that the next step looks at everything.
         let catalog = try source.read([]) { try Catalog.load($0.log) }
         if let entity = catalog.entity(named: name) { return entity }
-        throw StorageError(
-            .notFound, "There is no entity \"\(name)\" to subscribe to.",
-            remedy: "Declare it when the store is opened.")
+        throw StorageError.noEntity(name)
     }
 
     private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {

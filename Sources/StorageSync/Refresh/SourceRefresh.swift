@@ -3,6 +3,7 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 internal import StorageProjections
+internal import StorageSubscriptions
 
 /// One refresh of a source: asks its remote page by page, and merges each page as a commit.
 ///
@@ -17,9 +18,10 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
     /// - Returns: The state of the source afterwards.
     ///
     /// - Throws: ``SourceFailure`` where the remote has failed or its answer couldn't be stored; other errors say that the store can't be
-    ///   used at all.
+    ///   used at all, or not for these rows.
     func run() async throws -> QuerySourceStatus {
         guard !storage.engine.configuration.isReadOnly else { throw StorageError.onlyRead(source.label) }
+        try await checkIsDeclared()
         var status = try await storage.status(of: source)
         status.policy = "\(source.policy)"
         status.lastAttempt = storage.config.clock.now
@@ -32,6 +34,15 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
             status.note(failure, cause: error, now: storage.config.clock.now)
             await store(status)
             throw SourceFailure(status: status, error: failure)
+        }
+    }
+
+    /// Rows that the store has no table for aren't asked for: it isn't the remote that has failed.
+    private func checkIsDeclared() async throws {
+        let table = Element.Record.databaseTableName
+        try await storage.engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            if try Catalog.load(connection).entity(named: table) == nil { throw StorageError.noEntity(table) }
         }
     }
 

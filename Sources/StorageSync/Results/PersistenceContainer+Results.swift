@@ -22,7 +22,7 @@ extension PersistenceContainer {
     public func fetch<Element>(_ source: QuerySource<Element>) async throws -> [Element] {
         let results = results(of: source, start: .background)
         await results.firstAnswer()
-        if results.isHidden, let error = results.error { throw error }
+        if let error = results.obstacle { throw error }
         return results.items
     }
 

@@ -99,8 +99,11 @@ public final class QueryResults<Element: RegisteredEntity> {
         if live.rows.isLoading { await live.rows.refresh() }
     }
 
-    /// Whether the policy hides the stored rows, because the remote hasn't answered with others.
-    var isHidden: Bool { live.map { !$0.isShown } ?? true }
+    /// Why there are no rows to show: they can't be read, or the policy hides them, because the remote hasn't answered with others.
+    var obstacle: StorageError? {
+        guard let live else { return failure }
+        return live.rows.error ?? (live.isShown ? nil : error)
+    }
 }
 
 extension QueryResults.Live {

@@ -63,41 +63,6 @@ extension ClientConformance {
     }
 }
 
-// MARK: Two connections to one file
-
-extension ClientConformance {
-    /// - Parameter othersWrite: Whether the other connection may write, too.
-    static func twoConnections(_ client: SQLiteClient, _ other: SQLiteClient, othersWrite: Bool) async throws {
-        let names: @Sendable (SQLiteTransaction) throws -> [Int] = { db in
-            try db.fetchAll(Int.self, "SELECT id FROM users ORDER BY id")
-        }
-        try await client.write { db in try db.execute("INSERT INTO users (id) VALUES (1)") }
-        let found = try await other.read(names)
-        try expect(found == [1], "another connection sees \(found) behind a commit")
-        // A body of one sees one state, whatever the other commits meanwhile.
-        let (before, after) = try await other.read {
-            let before = try await other.read(names)
-            try await client.write { db in try db.execute("INSERT INTO users (id) VALUES (2)") }
-            return (before, try await other.read(names))
-        }
-        try expect(before == after, "a reading body saw \(before), then \(after)")
-        let second = try await other.read(names)
-        try expect(second == [1, 2], "another connection sees \(second) behind two commits")
-        guard othersWrite else { return }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for id in 3..<23 {
-                let writer = id.isMultiple(of: 2) ? client : other
-                group.addTask {
-                    try await writer.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (?)", [id]) }
-                }
-            }
-            try await group.waitForAll()
-        }
-        let all = try await client.read(names)
-        try expect(all == Array(1..<23), "of both connections' commits there are \(all)")
-    }
-}
-
 // MARK: Observation
 
 extension ClientConformance {
@@ -278,22 +243,35 @@ extension ClientConformance {
         rows.cancel()
         isCancelled.add()
         try await expectError(.cancelled) { try await rows.value }
-        // In the middle of a step, and in a body without a parameter.
+        try expect(try await count(client) == 0, "the database behind it")
+    }
+
+    /// Also in a body without a parameter.
+    func cancelledStep(_ client: SQLiteClient) async throws {
+        // One step, and long enough that the cancellation comes in the middle; again until it does.
+        let count =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) FROM n"
         for isAsking in [false, true] {
-            let isOpen = Counter()
-            let body: @Sendable (SQLiteTransaction) throws -> Int? = { db in
+            let (isOpen, isCancelled, late) = (Counter(), Counter(), Counter())
+            let body: @Sendable (SQLiteTransaction) throws -> Void = { db in
                 isOpen.add()
-                return try db.fetchOne(Int.self, "\(endless) SELECT count(*) FROM n")
+                while isCancelled.value == 0 {
+                    try db.forEachRow(count) { _ in
+                        if isCancelled.value > 0 { late.add() }
+                        return true
+                    }
+                }
             }
-            let sum = Task {
+            let counting = Task {
                 guard isAsking else { return try await client.read(body) }
-                return try await client.read { try await client.read(body) }
+                try await client.read { try await client.read(body) }
             }
             try await Self.arrive(at: isOpen)
-            sum.cancel()
-            try await expectError(.cancelled) { try await sum.value }
+            counting.cancel()
+            isCancelled.add()
+            try await expectError(.cancelled) { try await counting.value }
+            try expect(late.value == 0, "a step goes on when its task is cancelled")
         }
-        try expect(try await count(client) == 0, "the database behind it")
     }
 
     /// Also where the body takes no notice.

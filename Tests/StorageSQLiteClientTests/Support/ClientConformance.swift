@@ -30,6 +30,7 @@ enum ClientConformance: String, CaseIterable, Sendable {
     case callbacksAreCalled
     case cancelledTasksDoNothing
     case cancellingStopsReading
+    case cancellingStopsInTheMiddleOfAStep
     case cancelledWritesChangeNothing
     case bodiesThatAskForTheConnectionShareIt
     case bodiesThatAskAndThrowChangeNothing
@@ -79,6 +80,7 @@ enum ClientConformance: String, CaseIterable, Sendable {
         case .callbacksAreCalled: try await callbacks(client)
         case .cancelledTasksDoNothing: try await cancellation(client)
         case .cancellingStopsReading: try await cancelledReading(client)
+        case .cancellingStopsInTheMiddleOfAStep: try await cancelledStep(client)
         case .cancelledWritesChangeNothing: try await cancelledWriting(client)
         case .bodiesThatAskForTheConnectionShareIt: try await asking(client)
         case .bodiesThatAskAndThrowChangeNothing: try await askingAndThrowing(client)

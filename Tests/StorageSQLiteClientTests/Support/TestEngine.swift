@@ -66,53 +66,119 @@ enum TestEngine: String, CaseIterable, Sendable {
         }
     }
 
-    #if SQLITE_ENGINE_GRDB
-        /// Runs a body with clients of two connections to one new database, and whether the second may write.
-        ///
-        /// The second one is another of the same engine; of a queue and of a SwiftNIO connection it is a pool of GRDB.
-        func withTwoClients(_ body: (SQLiteClient, SQLiteClient, Bool) async throws -> Void) async throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let path = folder.appendingPathComponent("test.sqlite").path
-            if self == .store {
-                let context = try StorageKit.start(at: URL(fileURLWithPath: path)) { schema in
-                    schema.migration("tables") { try $0.execute(sql: ClientConformance.sql) }
-                    for table in ClientConformance.tables.keys.sorted() { schema.adopt(table) }
+    /// Runs a body with connections to one new file with the tables of ``ClientConformance``.
+    ///
+    /// The last one is a pool of GRDB where the engine is a queue or a SwiftNIO connection. Of a store the first one writes, others
+    /// are clients of the same store or have it open for reading.
+    func withFile(
+        connections count: Int, busyTimeout: Duration = .seconds(60), _ body: (SharedFile) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("test.sqlite").path
+        let file = SharedFile(path: path, connections: try await open(count, path, busyTimeout))
+        do { try await body(file) } catch {
+            try? await file.close()
+            throw error
+        }
+        try await file.close()
+    }
+
+    private func open(_ count: Int, _ path: String, _ busyTimeout: Duration) async throws -> [SharedFile.Connection] {
+        switch self {
+        #if SQLITE_ENGINE_GRDB
+            case .store: return try openStore(count, path, busyTimeout)
+            case .queue, .pool:
+                return try (0..<count).map { place in
+                    try openGRDB(path, busyTimeout, isQueue: self == .queue && place < count - 1, isFirst: place == 0)
                 }
-                var configuration = StorageConfiguration()
-                configuration.isReadOnly = true
-                let other = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
-                try await body(context.facade.sqliteClient, other.sqliteClient, false)
-                try await other.close()
-                return try await context.facade.close()
-            }
+        #endif
+        #if SQLITE_ENGINE_SQLITENIO
+            case .nioPool, .nioConnection:
+                var connections: [SharedFile.Connection] = []
+                for place in 0..<count {
+                    #if SQLITE_ENGINE_GRDB
+                        if self == .nioConnection, place == count - 1 {
+                            connections.append(try openGRDB(path, busyTimeout, isQueue: false, isFirst: false))
+                            break
+                        }
+                    #endif
+                    let connection = try await openNIO(path, busyTimeout)
+                    if place == 0 {
+                        try await connection.client.write { db in _ = try db.execute(ClientConformance.sql) }
+                    }
+                    connections.append(connection)
+                }
+                return connections
+        #endif
+        }
+    }
+
+    #if SQLITE_ENGINE_GRDB
+        private func openGRDB(
+            _ path: String, _ busyTimeout: Duration, isQueue: Bool, isFirst: Bool
+        ) throws -> SharedFile.Connection {
             var settings = Configuration()
-            settings.busyMode = .timeout(20)
+            settings.busyMode = .timeout(busyTimeout / .seconds(1))
             settings.journalMode = .wal
-            let maker = try DatabasePool(path: path, configuration: settings)
-            try await maker.write { try $0.execute(sql: ClientConformance.sql) }
-            let other = SQLiteClient.grdb(maker)
-            switch self {
-            case .store: break
-            case .queue: try await body(.grdb(try DatabaseQueue(path: path, configuration: settings)), other, true)
-            case .pool: try await body(.grdb(try DatabasePool(path: path, configuration: settings)), other, true)
-            #if SQLITE_ENGINE_SQLITENIO
-                case .nioPool:
-                    let pools = (
-                        try await SQLiteConnectionPool.open(storage: .file(path: path)),
-                        try await SQLiteConnectionPool.open(storage: .file(path: path))
-                    )
-                    try await body(.nio(pools.0), .nio(pools.1), true)
-                    try await pools.0.close()
-                    try await pools.1.close()
-                case .nioConnection:
-                    let connection = try await SQLiteConnection.open(storage: .file(path: path))
-                    try await body(.nio(connection), other, true)
-                    try await connection.close()
-            #endif
+            let database: any DatabaseWriter & SQLiteDatabase =
+                isQueue
+                ? try DatabaseQueue(path: path, configuration: settings)
+                : try DatabasePool(path: path, configuration: settings)
+            if isFirst { try database.write { try $0.execute(sql: ClientConformance.sql) } }
+            return SharedFile.Connection(client: .grdb(database), mayWrite: true) { try database.close() }
+        }
+
+        private func openStore(
+            _ count: Int, _ path: String, _ busyTimeout: Duration
+        ) throws -> [SharedFile.Connection] {
+            var configuration = StorageConfiguration()
+            configuration.busyTimeoutSeconds = busyTimeout / .seconds(1)
+            let storage = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration) { schema in
+                schema.migration("tables") { try $0.execute(sql: ClientConformance.sql) }
+                for table in ClientConformance.tables.keys.sorted() { schema.adopt(table) }
+            }.facade
+            configuration.isReadOnly = true
+            return try (0..<count).map { place in
+                guard !place.isMultiple(of: 2) else {
+                    return SharedFile.Connection(client: storage.sqliteClient, mayWrite: true) {
+                        if place == 0 { try await storage.close() }
+                    }
+                }
+                let reader = try StorageKit.start(at: URL(fileURLWithPath: path), configuration: configuration).facade
+                return SharedFile.Connection(client: reader.sqliteClient, mayWrite: false) { try await reader.close() }
             }
-            try maker.close()
         }
     #endif
+
+    #if SQLITE_ENGINE_SQLITENIO
+        private func openNIO(_ path: String, _ busyTimeout: Duration) async throws -> SharedFile.Connection {
+            let configuration = SQLiteConnectionConfiguration(busyTimeout: busyTimeout, journal: .writeAheadLog)
+            if self == .nioPool {
+                let pool = try await SQLiteConnectionPool.open(
+                    storage: .file(path: path), configuration: configuration)
+                return SharedFile.Connection(client: .nio(pool), mayWrite: true) { try await pool.close() }
+            }
+            let connection = try await SQLiteConnection.open(
+                storage: .file(path: path), configuration: configuration)
+            return SharedFile.Connection(client: .nio(connection), mayWrite: true) { try await connection.close() }
+        }
+    #endif
+}
+
+/// A file that several connections are open to.
+struct SharedFile: Sendable {
+    struct Connection: Sendable {
+        var client: SQLiteClient
+        let mayWrite: Bool
+        let close: @Sendable () async throws -> Void
+    }
+
+    let path: String
+    var connections: [Connection]
+
+    func close() async throws {
+        for connection in connections.reversed() { try await connection.close() }
+    }
 }

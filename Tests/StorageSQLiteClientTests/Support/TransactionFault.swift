@@ -1,3 +1,4 @@
+import StorageCore
 import StorageSQLiteClient
 
 /// What an engine might do wrong around the bodies that it runs, whichever engine it is.
@@ -9,6 +10,8 @@ enum TransactionFault: CaseIterable, Sendable {
     case undoesEverything
     case commitsWhatWasCancelled
     case readsWhenItIsCancelled
+    /// Stops between two rows only, however long a step takes.
+    case finishesItsStepWhenItIsCancelled
     case losesDeletions
     /// Tells a change that there wasn't.
     case tellsAtOnce
@@ -23,7 +26,8 @@ enum TransactionFault: CaseIterable, Sendable {
         case .runsTwice: [.writesAreSerial]
         case .undoesEverything: [.bodiesThatAskForTheConnectionShareIt, .bodiesThatAskMayWait]
         case .commitsWhatWasCancelled: [.cancelledTasksDoNothing, .cancelledWritesChangeNothing]
-        case .readsWhenItIsCancelled: [.cancellingStopsReading]
+        case .readsWhenItIsCancelled: [.cancellingStopsReading, .cancellingStopsInTheMiddleOfAStep]
+        case .finishesItsStepWhenItIsCancelled: [.cancellingStopsInTheMiddleOfAStep]
         case .losesDeletions: [.deletingAllRowsIsObserved]
         case .tellsAtOnce: [.observationsEnd]
         case .tellsAgain: [.aSlowReaderIsToldOnce]
@@ -68,6 +72,21 @@ enum TransactionFault: CaseIterable, Sendable {
             }
         case .readsWhenItIsCancelled:
             faulty.reading = { body in try await Task { try await client.reading(body) }.value }
+        case .finishesItsStepWhenItIsCancelled:
+            faulty.reading = { body in
+                let isCancelled = Counter()
+                // Another task reads, which isn't cancelled.
+                let reading = Task {
+                    try await client.reading { db in
+                        try body(SQLiteTransaction(LookingConnection(engine: db.connection, isCancelled: isCancelled)))
+                    }
+                }
+                try await withTaskCancellationHandler {
+                    try await reading.value
+                } onCancel: {
+                    isCancelled.add()
+                }
+            }
         case .losesDeletions: faulty.observing = { try await client.observeTables($0.subtracting(["users"])) }
         case .tellsAtOnce: faulty.observing = { try await Self.retelling($0, of: client, atOnce: true) }
         case .tellsAgain: faulty.observing = { try await Self.retelling($0, of: client, atOnce: false) }
@@ -90,4 +109,22 @@ enum TransactionFault: CaseIterable, Sendable {
         }
         return SQLiteTableChanges(sink) { task.cancel() }
     }
+}
+
+/// An engine's connection that looks after each row whether its task was cancelled, and at no other time.
+private struct LookingConnection: SQLiteEngineConnection {
+    let engine: any SQLiteEngineConnection
+    let isCancelled: Counter
+
+    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
+        try engine.run(sql, arguments) { row in
+            let goesOn = try body(row)
+            if isCancelled.value > 0 { throw CancellationError() }
+            return goesOn
+        }
+    }
+
+    func tables(readBy sql: String?) throws -> Set<String> { try engine.tables(readBy: sql) }
+
+    var lastInsertedRowID: Int64 { engine.lastInsertedRowID }
 }

@@ -1,0 +1,10 @@
+package import StorageCore
+
+extension StorageError {
+    /// The rows of a type were asked for, and the store was opened without it.
+    package static func noEntity(_ table: String) -> StorageError {
+        StorageError(
+            .notFound, "The store has no entity \"\(table)\": it wasn't declared when the store was opened.",
+            remedy: "Declare it in the schema that the store is opened with: autoSchema(…) with its record.")
+    }
+}

@@ -1,0 +1,64 @@
+import StorageSQLiteClient
+import StorageSQLiteNIO
+import Testing
+
+#if SQLITE_ENGINE_GRDB
+    import GRDB
+#endif
+
+#if SQLITE_ENGINE_GRDB || SQLITE_ENGINE_SQLITENIO
+    /// What the package's traits choose: GRDB where it is enabled, else the SwiftNIO engine.
+    struct LiveClientTests {
+        /// Runs a body with a database for the live client.
+        private func withLiveDatabase(_ body: () async throws -> Void) async throws {
+            #if SQLITE_ENGINE_GRDB
+                let queue = try DatabaseQueue()
+                try await withDependencies {
+                    $0.defaultDatabase = queue
+                } operation: {
+                    try await body()
+                }
+            #else
+                let connection = try await SQLiteConnection.open()
+                try await withDependencies {
+                    $0.defaultSQLiteConnection = connection
+                } operation: {
+                    try await body()
+                }
+                try await connection.close()
+            #endif
+        }
+
+        private func works(_ client: SQLiteClient) async throws {
+            try await client.write { db in _ = try db.execute("CREATE TABLE users (id INTEGER PRIMARY KEY)") }
+            var changes = try await client.observeTables(["users"]).makeAsyncIterator()
+            try await client.write {
+                @Dependency(\.sqliteClient) var same
+                try await same.write { db in _ = try db.execute("INSERT INTO users (id) VALUES (1)") }
+                let inside = try await client.read { db in try db.fetchOne(Int.self, "SELECT count(*) FROM users") }
+                #expect(inside == 1)
+            }
+            #expect(try await changes.next() == ["users"])
+        }
+
+        @Test func theLiveClientWorksOnTheTasksDatabase() async throws {
+            try await withLiveDatabase {
+                try await works(.live)
+                // The one that is injected is that one.
+                @Dependency(\.sqliteClient) var client
+                #expect(try await client.read { try $0.fetchAll(Int.self, "SELECT id FROM users") } == [1])
+                @FetchOne("SELECT count(*) FROM users") var count = 0
+                try await $count.load()
+                #expect(count == 1)
+            }
+        }
+
+        @Test(arguments: [true, false])
+        func testsAndPreviewsHaveADatabaseOfTheirOwn(_ isTest: Bool) async throws {
+            let (one, other): (SQLiteClient, SQLiteClient) = isTest ? (.test, .test) : (.preview, .preview)
+            try await works(one)
+            try await works(other)
+            #expect(try one.contextSensitivePath() == nil)
+        }
+    }
+#endif
