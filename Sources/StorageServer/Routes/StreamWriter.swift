@@ -3,12 +3,12 @@
     internal import NIOCore
     internal import Synchronization
 
-    /// Writes a stream of changes, and gives it up where its client takes nothing of it for too long: whatever application the routes are
-    /// part of, it needn't know how long a stream may wait to be written.
+    /// Writes a stream of changes, and gives it up where its client takes nothing of it for too long. The limit is kept here and not by the
+    /// server, so that it holds in every application.
     ///
     /// Isolation: `Sendable`, its state behind a mutex.
     final class StreamWriter: Sendable {
-        /// Closes the connection, where what answers a request throws it.
+        /// Thrown by what writes an answer, it closes the connection.
         struct ClientTakesNothing: Error {}
 
         /// What is written at once, so that a client which reads slowly isn't taken for one that reads nothing.
