@@ -1,9 +1,12 @@
 #if STORAGE_SERVER
     import Foundation
+    import Hummingbird
+    import Logging
     import NIOCore
     import NIOHTTP1
     import NIOPosix
     import StorageCore
+    import StorageTesting
     import Synchronization
     import Testing
 
@@ -82,10 +85,10 @@
         }
 
         /// A request that is answered with more than connections hold, from a client that reads nothing.
-        private func stall(_ hub: ServedHub, _ request: String) async throws -> any Channel {
+        private func stall(_ port: Int, _ request: String) async throws -> any Channel {
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelOption(.autoRead, value: false)
-                .connect(host: "127.0.0.1", port: hub.port).get()
+                .connect(host: "127.0.0.1", port: port).get()
             try await channel.writeAndFlush(ByteBuffer(string: request))
             return channel
         }
@@ -98,7 +101,7 @@
             configuration.limits.connections = 1
             configuration.limits.writeSeconds = 1
             try await ServedHub.run(configuration) { hub in
-                let stalled = try await stall(hub, documents)
+                let stalled = try await stall(hub.port, documents)
                 // Once there is a place again.
                 #expect(try await exchange(try await connect(hub), health, until: "ok").contains("200 OK"))
                 try await stalled.close()
@@ -128,7 +131,7 @@
                 let stream =
                     "GET /v1/changes?collection=notes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
                     + "Accept: text/event-stream\r\n\r\n"
-                let channels = [try await stall(hub, documents), try await stall(hub, stream)]
+                let channels = [try await stall(hub.port, documents), try await stall(hub.port, stream)]
                 stalled.withLock { $0 = channels }
                 let administrator = try await hub.token("ops", administers: true)
                 var open = ""
@@ -139,6 +142,44 @@
             }
             #expect(start.withLock { ContinuousClock.now - $0 } < .seconds(15))
             for channel in stalled.withLock({ $0 }) { try await channel.close() }
+        }
+
+        /// An application that knows nothing of a hub's limits waits for its answers to be written, however long that takes.
+        @Test func aStreamThatNobodyReadsEndsInAnyApplication() async throws {
+            let store = try TemporaryStore()
+            let tokens = try HubTokens(besideStore: ":memory:")
+            var limits = HubLimits()
+            limits.writeSeconds = 1
+            let hub = try await HubRoutes(store.storage, tokens: tokens, limits: limits)
+            let text = try JSONText.of(String(repeating: "x", count: 1_000_000))
+            for number in 0..<16 {
+                _ = try await hub.hub.write(.save(["t": .text(text)]), to: "\(number)", of: "notes", as: .full)
+            }
+            let router = Hummingbird.Router(context: BasicRequestContext.self)
+            hub.addRoutes(to: router)
+            var silence = Logger(label: "test")
+            silence.logLevel = .critical
+            let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+            let application = Application(
+                router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+                onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: silence)
+            let serving = Task { try await application.run() }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let token = try await tokens.create(name: "anna", grants: [HubGrant(entity: "notes")]).text
+            let channel = try await stall(
+                port,
+                "GET /v1/changes?collection=notes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Accept: text/event-stream\r\n\r\n")
+            while hub.streams.total == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            while hub.streams.total > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            // And the connection with it.
+            try await channel.setOption(.autoRead, value: true).get()
+            try await channel.closeFuture.get()
+            hub.stop()
+            serving.cancel()
+            try await serving.value
+            withExtendedLifetime(store) {}
         }
 
         /// The limit of a body holds for what comes behind its answer, too.

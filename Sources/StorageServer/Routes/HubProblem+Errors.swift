@@ -41,6 +41,11 @@
                 self.init(.preconditionFailed, "The document isn't as it was expected to be. Read it, and try again.")
             case .invalid(let reason): self.init(.invalid, reason)
             case .keyReused: self.init(.keyReused, "The idempotency key was used for something else. Use another.")
+            case .outdatedCondition:
+                self.init(
+                    .unauthorized,
+                    "The token's condition is about a field that was dropped or renamed. Ask for a token with another one."
+                )
             }
         }
     }

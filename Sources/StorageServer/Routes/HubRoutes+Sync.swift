@@ -70,6 +70,7 @@
             guard let slot = streams.begin(request.token.id) else { throw RateLimited(seconds: 5) }
             // What is wrong with the request is answered by a status, and not in the stream.
             let stream = try await ChangeStream(hub, query, request, tokens)
+            let limit = Duration.seconds(limits.writeSeconds)
             return Response(
                 status: .ok,
                 headers: [
@@ -80,8 +81,7 @@
                 body: ResponseBody { writer in
                     // Not before this: `HEAD`, and a client that is gone already, drop the body and the slot with it.
                     defer { slot.end() }
-                    for try await event in stream { try await writer.write(ByteBuffer(bytes: event)) }
-                    try await writer.finish(nil)
+                    try await StreamWriter(limit: limit).write(stream, to: writer)
                 })
         }
     }

@@ -15,7 +15,8 @@
     /// ```
     ///
     /// Call ``stop()`` when the application shuts down, so that streams end: ``HubServer`` does so by itself. Limits of connections are the
-    /// application's: `connections` and those in seconds, but `bodySeconds`, are kept by ``HubServer`` only.
+    /// application's: `connections`, `idleSeconds` and `lastWriteSeconds` are kept by ``HubServer`` only, and `writeSeconds` here for streams
+    /// only.
     ///
     /// Isolation: `Sendable`.
     public final class HubRoutes: Sendable {

@@ -10,6 +10,8 @@ package enum HubError: Error, Equatable, Sendable {
     case invalid(String)
     /// An idempotency key that was used for something else.
     case keyReused
+    /// What the client may see is said by a column that was dropped, or has another name now.
+    case outdatedCondition
 }
 
 extension HubError {
@@ -21,6 +23,7 @@ extension HubError {
         case .preconditionFailed: "The document isn't as it was expected to be."
         case .invalid(let reason): reason
         case .keyReused: "The idempotency key was used for something else."
+        case .outdatedCondition: "What may be seen is said by a field that was dropped or renamed."
         }
     }
 }

@@ -23,6 +23,13 @@ struct HubLog {
 
     func table(_ name: String) -> HubTable? { catalog.entity(named: name).flatMap(HubTable.init) }
 
+    /// - Throws: ``HubError/outdatedCondition``.
+    func checkConditions(of scope: HubScope) throws {
+        for entity in scope.entities.compactMap(catalog.entity(named:)) {
+            try scope.checkCondition(on: entity, reader, catalog)
+        }
+    }
+
     /// Who made the event at a position; nil for a write of the hub's own program.
     /// - Complexity: O(1), and fast for positions in their order: those of a segment are read together.
     func source(at position: Int64) throws -> HubSource? {

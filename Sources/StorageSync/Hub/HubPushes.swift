@@ -104,9 +104,12 @@ final class HubPushes: Sendable {
     }
 
     /// A batch that ends its own transaction is refused: its writes are sent one by one then.
-    private static func failure(_ error: any Error, of job: Job) -> SyncFailure {
-        guard let error = error as? StorageError, !error.isOfTheStore else { return .retryable(afterMicroseconds: nil) }
-        return .refused(.invalid(job.access.reason(error)))
+    private static func failure(_ error: any Error, of job: Job) -> any Error {
+        if error is HubError { return error }
+        guard let error = error as? StorageError, !error.isOfTheStore else {
+            return SyncFailure.retryable(afterMicroseconds: nil)
+        }
+        return SyncFailure.refused(.invalid(job.access.reason(error)))
     }
 }
 

@@ -67,6 +67,23 @@ final class HubScope: Sendable {
             otherPosition: origin != nil && change.otherPosition > 0 ? change.otherPosition : nil)
     }
 
+    /// - Throws: ``HubError/outdatedCondition`` where the client's condition names a column that the table had once. No row would meet it, and
+    ///   nobody would know why. A column that never was is none yet: a field becomes one with the first document that has it.
+    func checkCondition(on entity: CatalogEntity, _ reader: LogReader, _ catalog: Catalog) throws {
+        for column in missingColumns(of: entity) {
+            guard try !reader.hadColumn(column, in: entity, catalog) else { throw HubError.outdatedCondition }
+        }
+    }
+
+    /// Whether all columns that conditions name are there.
+    func hasColumns(in catalog: Catalog) -> Bool {
+        entities.allSatisfy { catalog.entity(named: $0).map { missingColumns(of: $0).isEmpty } ?? true }
+    }
+
+    private func missingColumns(of entity: CatalogEntity) -> Set<String> {
+        (access.grant(entity.name)?.condition?.columns ?? []).filter { entity.column(named: $0) == nil }
+    }
+
     /// Whether a row is one of those that the client may see and write.
     func sees(_ row: HubTable.Row, in table: HubTable) -> Bool {
         access.grant(table.name)?.condition == nil || sees(table.compared(row), in: table)
@@ -121,6 +138,23 @@ final class HubScope: Sendable {
             values.append(key)
         }
         return (clause, values)
+    }
+}
+
+extension LogReader {
+    /// Whether a table had a column of a name once.
+    /// - Complexity: O(*n*) in the changes of its columns.
+    fileprivate func hadColumn(_ name: String, in entity: CatalogEntity, _ catalog: Catalog) throws -> Bool {
+        var had = false
+        for column in entity.columns where !had {
+            had = column.name == name
+            try forEachVersion(of: [.integer(Int64(column.id))], in: .catalog) { batch, index in
+                let old = batch.event(at: index, catalog: catalog).old ?? []
+                had = had || old.contains { $0.column == "name" && $0.value == .text(name) }
+                return !had
+            }
+        }
+        return had
     }
 }
 

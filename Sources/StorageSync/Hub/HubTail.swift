@@ -21,6 +21,7 @@ final class HubTail: Sendable {
 
     private struct State {
         var end: Int64
+        var catalog: Catalog
         var changes: [HubChange] = []
         /// Where parts begin and end, in order; the last one is the end.
         var borders: [Int64]
@@ -44,8 +45,10 @@ final class HubTail: Sendable {
 
     private let state: Mutex<State>
 
-    init(head: Int64) { state = Mutex(State(end: head, borders: [head])) }
+    init(head: Int64, catalog: Catalog) { state = Mutex(State(end: head, catalog: catalog, borders: [head])) }
 
+    /// As it was read with the last part.
+    var catalog: Catalog { state.withLock { $0.catalog } }
     var end: Int64 { state.withLock { $0.end } }
     var waiterCount: Int { state.withLock { $0.waiters.count } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -93,8 +96,8 @@ final class HubTail: Sendable {
 // MARK: Growing
 
 extension HubTail {
-    /// Takes what was read behind ``end``, and wakes those whom it concerns.
-    func append(_ changes: [HubChange], end: Int64) {
+    /// Takes what was read behind ``end``, and wakes those whom it concerns: all, where tables have changed.
+    func append(_ changes: [HubChange], end: Int64, in catalog: Catalog) {
         let woken: [(Waiter, Int64)] = state.withLock { state in
             guard end > state.end else { return [] }
             let before = state.end
@@ -103,6 +106,11 @@ extension HubTail {
             state.changes += changes
             state.bytes += changes.reduce(0) { $0 + $1.byteCount }
             Self.trim(&state)
+            guard catalog == state.catalog else {
+                // A condition may be about a column that has gone.
+                state.catalog = catalog
+                return state.waiters.removeAll().map { ($0, before) }
+            }
             return state.waiters.removeConcerned(by: changes).map { ($0, before) }
         }
         for (waiter, position) in woken { waiter.resume(at: position) }

@@ -92,7 +92,7 @@ extension HubWriter {
     ///
     /// - Parameter producer: Whose own deletions it knows; nil for a request by itself.
     /// - Returns: Whether it has created the document.
-    /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; what the store throws.
+    /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; ``HubError/outdatedCondition``; what the store throws.
     func change(
         _ write: HubWrite, from producer: ProducerID?, expecting expectation: RowExpectation? = nil
     ) throws -> Bool {
@@ -100,6 +100,9 @@ extension HubWriter {
             throw Rejected(rejection: .invalid("Nothing may be written to \"\(write.document.entity)\" here."))
         }
         let scope = HubScope(write.document.entity, access)
+        if let entity = writer.catalog.entity(named: write.document.entity) {
+            try scope.checkCondition(on: entity, LogReader(writer.database), writer.catalog)
+        }
         let found = try find(write.document, scope)
         try check(expectation, found)
         try checkChanges(of: found, by: producer, write)

@@ -14,11 +14,12 @@ extension StoreHub {
         }
     }
 
-    /// - Throws: ``HubError/notFound``.
+    /// - Throws: ``HubError/notFound``; ``HubError/outdatedCondition``.
     package func document(_ id: String, of entity: String, as access: HubAccess) async throws -> HubDocument {
         let scope = HubScope(entity, access)
         return try await storage.engine.read { db in
             let log = try HubLog(db)
+            try log.checkConditions(of: scope)
             guard scope.entities.contains(entity), let table = log.table(entity), let key = table.key(of: id),
                 let (position, row) = try table.row(key, in: log.database), scope.sees(row, in: table)
             else { throw HubError.notFound }
@@ -30,7 +31,7 @@ extension StoreHub {
     ///
     /// - Parameter id: Only those behind it.
     /// - Returns: As many as the limit says, or fewer where they are large.
-    /// - Throws: ``HubError/forbidden`` where the client may not read the collection.
+    /// - Throws: ``HubError/forbidden`` where the client may not read the collection; ``HubError/outdatedCondition``.
     package func documents(
         of entity: String, behind id: String? = nil, limit: Int, as access: HubAccess
     ) async throws -> HubDocuments {
@@ -42,7 +43,7 @@ extension StoreHub {
 
     /// What a query finds, by the rules of ``QueryBuilder/apply(to:)``.
     ///
-    /// - Throws: ``HubError/forbidden``; ``HubError/invalid(_:)`` for a query that can't be answered, and for one that finds more bytes
+    /// - Throws: ``HubError/forbidden``; ``HubError/outdatedCondition``; ``HubError/invalid(_:)`` for a query that can't be answered, and for one that finds more bytes
     ///   than ``Limits/queryBytes``.
     /// - Complexity: O(*n* log *n*) in the documents that the client may read. What it takes of memory is bounded.
     package func documents(
@@ -77,6 +78,7 @@ extension StoreHub {
         let line = line
         return try await storage.engine.read { db in
             let log = try HubLog(db)
+            try log.checkConditions(of: scope)
             let found: (documents: [HubDocument], hasMore: Bool) =
                 if let table = log.table(entity) { try find(log, table, scope) } else { ([], false) }
             return HubDocuments(
@@ -150,7 +152,7 @@ extension StoreHub {
 extension HubError {
     fileprivate static func tooManyFound(bytes: Int) -> HubError {
         .invalid(
-            "The query finds more than \(bytes >> 20) MB. Give it a limit, and ask on with a cursor behind the last document."
+            "The query finds more than \(bytes >> 20) MB. Give it a limit, or a lower one, and ask on with a cursor behind the last document."
         )
     }
 

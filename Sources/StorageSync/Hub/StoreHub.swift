@@ -60,12 +60,12 @@ package final class StoreHub: SyncHub {
         // Before the head is read: what is committed behind that rings.
         let engine = storage.engine
         let bell = engine.commitBell()
-        let (lines, head) = try await engine.read { db in
+        let (lines, tail) = try await engine.read { db in
             let log = try HubLog(db)
-            return (try StoreLineage.load(log.database).lines.map { RemoteLine(id: $0.id, fork: $0.fork) }, log.head)
+            let lines = try StoreLineage.load(log.database).lines.map { RemoteLine(id: $0.id, fork: $0.fork) }
+            return (lines, HubTail(head: log.head, catalog: log.catalog))
         }
         self.lines = lines
-        let tail = HubTail(head: head)
         self.tail = tail
         pushes = HubPushes(storage, historySteps: limits.historySteps)
         let bytes = limits.pageBytes
@@ -76,7 +76,7 @@ package final class StoreHub: SyncHub {
                         let log = try HubLog(db)
                         let (changes, end) = try log.changes(
                             behind: position, through: log.head, limit: Self.eventsPerPart, bytes: bytes)
-                        return (changes, end, log.head)
+                        return (changes, end, log.head, log.catalog)
                     }
                 }
             }
@@ -110,17 +110,17 @@ package final class StoreHub: SyncHub {
     ///
     /// - Parameters:
     ///   - delay: Before what couldn't be read is tried again: the bell may not ring for a long time.
-    ///   - read: Gives the changes behind a position, up to where they reach, and the head.
+    ///   - read: Gives the changes behind a position, up to where they reach, the head, and the catalog.
     static func follow(
         _ tail: HubTail, retryingAfter delay: Duration = .milliseconds(200),
-        _ read: (Int64) async throws -> (changes: [HubChange], end: Int64, head: Int64)
+        _ read: (Int64) async throws -> (changes: [HubChange], end: Int64, head: Int64, catalog: Catalog)
     ) async {
         var isBehind = true
         var pause = delay
         while isBehind, !Task.isCancelled {
             do {
-                let (changes, end, head) = try await read(tail.end)
-                tail.append(changes, end: end)
+                let (changes, end, head, catalog) = try await read(tail.end)
+                tail.append(changes, end: end, in: catalog)
                 isBehind = end < head
                 pause = delay
             } catch let error as StorageError where error.isStoreFailure || [.closed, .failed].contains(error.code) {
@@ -205,7 +205,7 @@ extension StoreHub {
     ) async throws -> Page {
         let end = tail.end
         let passesTail = isLast && position >= end
-        if !isFirst, !passesTail,
+        if !isFirst, !passesTail, scope.hasColumns(in: tail.catalog),
             let (changes, end, isWhole) = tail.changes(
                 behind: position, in: scope, limit: limit, bytes: limits.pageBytes)
         {
@@ -215,6 +215,7 @@ extension StoreHub {
         return try await storage.engine.read { db in
             let log = try HubLog(db)
             guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
+            try log.checkConditions(of: scope)
             if isFirst { return try Self.documents(in: scope, log, db, limit: limit, bytes: bytes) }
             // To where the tail goes on: those who wait get what lies behind it.
             let end = passesTail ? log.head : end

@@ -7,7 +7,7 @@
 /// 3. A producer that has begun a session knows that no message of an earlier session will have an effect.
 ///
 /// Errors are ``SyncFailure``: `sessionEnded` for an epoch, a line or a number that isn't the hub's any more, `refused` for a batch
-/// that can't be taken as it is, `retryable` where it can't answer now.
+/// that can't be taken as it is, `retryable` where it can't answer now; and ``HubError/outdatedCondition``.
 package protocol SyncHub: Sendable {
     /// Begins a session of a producer, and ends all with a lower epoch.
     func hello(from producer: ProducerID, epoch: Int64, as access: HubAccess) async throws -> SyncWelcome

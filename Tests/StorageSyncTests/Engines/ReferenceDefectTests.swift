@@ -58,27 +58,77 @@ import Testing
         #expect(shop.mock.collection == [Product("a", price: 5)])
     }
 
-    @Test func delaysGrowWithEachFailureAndAFailingStreamIsReadAgain() async throws {
+    /// A random part of 2, 4, 8, 16, 32 and then 60 seconds, from one process to the next.
+    @Test func delaysGrowWithEachFailureAndSurviveTheProcess() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("shop.sqlite")
+            let mock = MockRemoteCollectionService<Product>(collection: [], delay: .zero)
+            mock.failure = RemoteError.unavailable()
+            var last = SyncRecord()
+            do {
+                let shop = try SyncedShop(at: url, mock: mock)
+                let engine = shop.engine()
+                try await engine.saveDocument(Product("a"))
+                var parts: [Double] = []
+                while true {
+                    last = try await Self.record(of: shop) { $0.failures > last.failures }
+                    let ceiling = [2: 4, 3: 8, 4: 16, 5: 32][last.failures] ?? (last.failures == 1 ? 2 : 60)
+                    parts.append(Double(last.delayMicroseconds) / Double(ceiling * 1_000_000))
+                    // So that what is left of it can be seen by the next process, and isn't the first step.
+                    if last.failures >= 8, last.delayMicroseconds > 20_000_000 { break }
+                    try await engine.retryNow()
+                }
+                #expect(parts.allSatisfy { (0...1).contains($0) } && parts.contains { $0 < 0.9 }, "\(parts)")
+                try await shop.storage.close()
+            }
+            let shop = try SyncedShop(at: url, mock: mock)
+            let engine = shop.engine()
+            try await engine.saveDocument(Product("b"))
+            try await eventually {
+                guard case .waiting(let date) = engine.status.connection else { return false }
+                return abs(date.timeIntervalSince1970 - Double(last.retryTime) / 1_000_000) < 0.001
+            }
+            #expect(try await Self.record(of: shop) == last)
+            try await engine.retryNow()
+            let next = try await Self.record(of: shop) { $0.failures > last.failures }
+            #expect(next.failures == last.failures + 1)
+            mock.failure = nil
+            try await engine.retryNow()
+            try await engine.settled()
+            #expect(try await Self.record(of: shop).failures == 0)
+            try await shop.storage.close()
+        }
+    }
+
+    private static func record(
+        of shop: SyncedShop, where isMeant: (SyncRecord) -> Bool = { _ in true }
+    ) async throws -> SyncRecord {
+        var record = SyncRecord()
+        try await eventually {
+            let text = try await shop.storage.read {
+                try String.fetchOne($0, sql: "SELECT record FROM sync_remotes") ?? "{}"
+            }
+            guard let found = try? JSONDecoder().decode(SyncRecord.self, from: Data(text.utf8)) else { return false }
+            record = found
+            return isMeant(found)
+        }
+        return record
+    }
+
+    @Test func failingStreamsAreReadAgain() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()
         await engine.startListening()
-        // Ends both streams.
         shop.mock.failure = RemoteError.unavailable()
         try await eventually { if case .waiting = engine.status.connection { true } else { false } }
-        for _ in 0..<3 {
-            try await engine.retryNow()
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        try await eventually {
-            let record = try await shop.storage.read {
-                try String.fetchOne($0, sql: "SELECT record FROM sync_remotes") ?? ""
-            }
-            return record.contains("\"failures\":4") || record.contains("\"failures\":5")
-        }
         shop.mock.failure = nil
         shop.mock.change(Product("b"))
         try await engine.retryNow()
         try await eventually { engine.currentCollection.map(\.id) == ["a", "b"] }
+        // Both streams are open again.
+        shop.mock.change(Product("c"))
+        shop.mock.remove(id: "a")
+        try await eventually { engine.currentCollection.map(\.id) == ["b", "c"] }
     }
 
     @Test func repeatedWritesKeepTheirOrderAndNullsSurvive() async throws {

@@ -177,4 +177,73 @@ struct HubConditionTests {
             #expect(error.reason.contains("email"), "who sees all sees the reason")
         }
     }
+
+    // MARK: Columns that go
+
+    /// Whoever waits is told, whoever asks is told, and nothing else is answered.
+    @Test(arguments: ["RENAME COLUMN owner TO holder", "DROP COLUMN owner"])
+    func aConditionOnAColumnThatIsGoneIsNoCondition(change: String) async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let fields: [String: StorageValue] = ["owner": .text(#""ada""#), "n": .text("1")]
+        for collection in ["notes", "others"] {
+            _ = try await hub.write(.save(fields), to: "1", of: collection, as: .full)
+        }
+        let condition = RowPredicate.all([.comparison(column: "owner", .equal, .value(.text("ada")))])
+        let ada = HubAccess(
+            actor: "ada", namespace: "ada",
+            grants: [
+                .init(entity: "notes", reads: true, writes: true, condition: condition),
+                .init(entity: "others", reads: true, writes: true),
+            ])
+        var pull = HubPull(behind: try await hub.head(), of: ["notes"])
+        (pull.line, pull.wait) = (hub.line, .seconds(20))
+        let waiting = Task { [pull] in try await hub.pull(pull, as: ada) }
+        while hub.waitingPulls == 0 { await Task.yield() }
+        // A column that comes ends no waiting.
+        _ = try await hub.write(.patch(["fresh": .text("1")]), to: "1", of: "others", as: .full)
+        let start = try await hub.head()
+        while hub.tail.end < start || hub.waitingPulls == 0 { await Task.yield() }
+        try await store.storage.write { try $0.execute("ALTER TABLE notes \(change)") }
+        await #expect(throws: HubError.outdatedCondition) { try await waiting.value }
+
+        let head = try await hub.write(.save(["n": .text("2")]), to: "2", of: "notes", as: .full).position
+        while hub.tail.end < head { await Task.yield() }
+        for position in [0, pull.position, start, head - 1] {
+            var late = HubPull(behind: position, of: ["notes", "others"])
+            late.line = hub.line
+            await #expect(throws: HubError.outdatedCondition, "behind \(position)") {
+                try await hub.pull(late, as: ada)
+            }
+        }
+        await #expect(throws: HubError.outdatedCondition) { try await hub.document("1", of: "notes", as: ada) }
+        await #expect(throws: HubError.outdatedCondition) { try await hub.documents(of: "notes", limit: 9, as: ada) }
+        await #expect(throws: HubError.outdatedCondition) {
+            try await hub.documents(of: "notes", matching: QueryBuilder(), as: ada)
+        }
+        let patch = WriteOperation.patch(["n": .text("3")])
+        await #expect(throws: HubError.outdatedCondition) { try await hub.write(patch, to: "1", of: "notes", as: ada) }
+        // A batch waits for another token as a whole, and isn't parked.
+        _ = try await hub.hello(from: ada.producer("p"), epoch: 1, as: ada)
+        let writes = ["others", "notes"].enumerated().map { origin, entity in
+            HubWrite(
+                origin: Int64(origin) + 1, document: DocumentID(entity: entity, id: "1"), operation: patch, base: .max)
+        }
+        let batch = HubBatch(
+            producer: ada.producer("p"), epoch: 1, line: hub.line, firstNumber: 1, writes: writes)
+        await #expect(throws: HubError.outdatedCondition) { try await hub.push(batch, as: ada) }
+        #expect(try await hub.documents(of: "others", limit: 9, as: ada).documents.map { $0.fields["n"] } == ["1"])
+    }
+
+    /// A field becomes a column with the first document that has it.
+    @Test func aConditionOnAColumnThatNeverWasIsMetByNoRow() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let access = Self.access(.comparison(column: "owner", .equal, .value(.text("ada"))))
+        _ = try await hub.write(.save(["n": .text("1")]), to: "1", of: "notes", as: .full)
+        #expect(try await hub.documents(of: "notes", limit: 9, as: access).documents.isEmpty)
+        #expect(try await hub.pull(HubPull(behind: 0, of: ["notes"]), as: access).changes.isEmpty)
+        _ = try await hub.write(.save(["owner": .text(#""ada""#)]), to: "2", of: "notes", as: access)
+        #expect(try await hub.documents(of: "notes", limit: 9, as: access).documents.map(\.id) == ["2"])
+    }
 }

@@ -71,6 +71,67 @@ import Testing
         await #expect(throws: HubError.self) { try await find(QueryBuilder().order(by: "n").limit(to: 20)) }
     }
 
+    /// Large documents come first, so that what is kept on the way has many bytes, and what is left has few.
+    @Test func largeDocumentsOnTheWayCountToo() async throws {
+        let store = try TemporaryStore()
+        var limits = StoreHub.Limits()
+        limits.queryBytes = 10_000
+        let hub = try await StoreHub(store.storage, limits: limits)
+        let condition = RowPredicate.comparison(column: "owner", .equal, .value(.text("ada")))
+        let ada = HubAccess(
+            actor: "ada", namespace: "ada",
+            grants: [.init(entity: "notes", reads: true, writes: true, condition: condition)])
+        func save(_ id: String, n: Int, bytes: Int, owner: String = "ada") async throws {
+            let fields: [String: StorageValue] = [
+                "n": .text("\(n)"), "owner": try Self.text(owner),
+                "t": try Self.text(String(repeating: "x", count: bytes)),
+            ]
+            _ = try await hub.write(.save(fields), to: id, of: "notes", as: .full)
+        }
+        let find = { (query: QueryBuilder) in
+            try await hub.documents(of: "notes", matching: query, as: ada).documents.map(\.id)
+        }
+        // By id they come before all others, by number behind them.
+        for number in 0..<5 { try await save("a\(number)", n: 100 - number, bytes: 3_000) }
+        for number in 0..<50 { try await save("b\(number)", n: number, bytes: 100) }
+        // What ada doesn't see takes nothing of what she may find.
+        for number in 0..<5 { try await save("0\(number)", n: -1, bytes: 50_000, owner: "bob") }
+
+        let first = QueryBuilder().order(by: "n")
+        #expect(try await find(first.limit(to: 5)) == ["b0", "b1", "b2", "b3", "b4"])
+        #expect(try await find(first.limit(to: 3).start(after: [95])) == ["a4", "a3", "a2"])
+        // Twice as many bytes on the way are too many, though the five that are left have few.
+        for number in 5..<7 { try await save("a\(number)", n: 100 - number, bytes: 3_000) }
+        #expect(try await find(first.limit(to: 3)) == ["b0", "b1", "b2"])
+        for query in [first.limit(to: 10), first.limit(toLast: 5), first] {
+            await #expect { try await find(query) } throws: {
+                guard case HubError.invalid(let reason) = $0 else { return false }
+                return reason.contains("a limit, or a lower one")
+            }
+        }
+        // As it says: a lower limit, and on behind the last document.
+        var (ids, last): ([String], Int?) = ([], nil)
+        while ids.count < 57 {
+            let found = try await find((last.map { first.start(after: [$0]) } ?? first).limit(to: 3))
+            ids += found
+            guard let id = found.last, let number = Int(id.dropFirst()) else { break }
+            last = id.hasPrefix("a") ? 100 - number : number
+        }
+        #expect(ids == (0..<50).map { "b\($0)" } + (0..<7).reversed().map { "a\($0)" })
+    }
+
+    /// A list ends early instead, and goes on behind the last document.
+    @Test func aListOfLargeDocumentsComesInParts() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let large = try Self.text(String(repeating: "x", count: 3 << 20))
+        for id in ["1", "2", "3"] { _ = try await hub.write(.save(["t": large]), to: id, of: "notes", as: .full) }
+        let first = try await hub.documents(of: "notes", limit: 10, as: .full)
+        #expect(first.documents.map(\.id) == ["1", "2"] && first.hasMore)
+        let rest = try await hub.documents(of: "notes", behind: "2", limit: 10, as: .full)
+        #expect(rest.documents.map(\.id) == ["3"] && !rest.hasMore)
+    }
+
     /// One that has said that it is ahead of all has each of its writes looked for, but not for ever.
     @Test func writesAreNotLookedForWithoutEnd() async throws {
         let store = try TemporaryStore()

@@ -1,5 +1,6 @@
 import StorageCore
 import StorageKit
+import StorageLog
 import StorageTesting
 import Testing
 
@@ -218,12 +219,12 @@ import Testing
     // MARK: Waiting
 
     @Test func whatCannotBeReadIsTriedAgain() async throws {
-        let tail = HubTail(head: 0)
+        let tail = HubTail(head: 0, catalog: Catalog())
         var reads = 0
         await StoreHub.follow(tail, retryingAfter: .milliseconds(1)) { position in
             reads += 1
             if reads < 3 { throw StorageError(.busy, "Not now.", remedy: "Wait.") }
-            return ([], position + 5, position + 5)
+            return ([], position + 5, position + 5, Catalog())
         }
         #expect(reads == 3 && tail.end == 5)
         await StoreHub.follow(tail) { _ in throw StorageError.closed() }

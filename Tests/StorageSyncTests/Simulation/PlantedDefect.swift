@@ -34,4 +34,25 @@ enum PlantedDefect: String, CaseIterable {
     case losesOutboxAtUpgrade
     /// Each rejection is dropped without a trace.
     case dropsRejectedWrites
+    /// What the hub has taken of a document takes all with it that waits for the document, also what was never sent, and what was
+    /// written after it was sent.
+    case confirmsWhatWasNotSent
+    /// Documents that are fetched from the beginning take the place of what waits for them.
+    case fetchesOverWaitingWrites
+    /// Writes are looked for when a process begins, and not when they are made.
+    case sendsWhenItBeginsOnly
+    /// A process that begins asks at once, however often the one before it has failed.
+    case forgetsDelaysAtRestart
+    /// The answer to a request whose session has ended is dropped, and whoever waits for it isn't told.
+    case dropsRequestsOfEndedSessions
+    /// What comes in another order than the hub expects it in ends the synchronisation for good.
+    case takesDisorderForFatal
+    /// Changes of others are passed over where something waits for their documents.
+    case skipsConflictingChanges
+    /// Nothing is received while a write is parked.
+    case parkedWritesBlockPulls
+    /// What a restored hub has lost is taken back in one transaction, and waits again in another, which never comes.
+    case rewindsInTwoTransactions
+    /// A position of a branch that the hub gave up is taken for one of the branch that goes on.
+    case keepsPositionsOfOtherBranches
 }

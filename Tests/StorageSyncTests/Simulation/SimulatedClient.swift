@@ -16,6 +16,8 @@ final class SimulatedClient {
     var losesRequests = false
     var losesAnswers = false
     var clockOffset: Int64 = 0
+    /// Whether a delay may be over before its time: the network has come back since it began, or the clock was set.
+    var mayAskAtOnce = false
     /// The process that holds the lock.
     private(set) weak var lockHolder: SimulatedProcess?
 
@@ -46,6 +48,7 @@ final class SimulatedClient {
 
     func setNetwork(_ isThere: Bool) {
         hasNetwork = isThere
+        mayAskAtOnce = mayAskAtOnce || isThere
         if isThere, simulation.defect == .losesReconnections { return }
         for process in processes { process.handle(isThere ? .connected : .disconnected) }
     }

@@ -15,6 +15,8 @@ final class SimulatedProcess {
     private var life = 0
     private var sends: Int64 = 0
     private var timer = 0
+    /// Requests whose answers were dropped by a defect.
+    private var dropped: Set<SyncRequest.ID> = []
 
     init(client: SimulatedClient) { self.client = client }
 
@@ -43,9 +45,12 @@ final class SimulatedProcess {
         configuration.batchWrites = 5
         configuration.batchBytes = 150_000
         configuration.mergesConflicts = client.merges
+        var record = client.store.record
+        if simulation.defect == .forgetsDelaysAtRestart {
+            (record.failures, record.delayMicroseconds, record.retryAfterMicroseconds) = (0, 0, 0)
+        }
         core = SyncCore(
-            record: client.store.record, outbox: Outbox(rows: Array(client.store.rows.values)),
-            configuration: configuration)
+            record: record, outbox: Outbox(rows: Array(client.store.rows.values)), configuration: configuration)
         revision = client.store.revision
         if client.hasNetwork { handle(.connected) }
     }
@@ -66,7 +71,7 @@ final class SimulatedProcess {
     }
 
     func noticeWrites() {
-        guard let core else { return }
+        guard let core, simulation.defect != .sendsWhenItBeginsOnly else { return }
         let rows = client.store.rows.values.filter { $0.position > core.outbox.lastPosition }
         handle(.wrote(rows.sorted { $0.position < $1.position }))
     }
@@ -92,28 +97,26 @@ final class SimulatedProcess {
                 crash()
                 return false
             }
-            return save(transaction)
+            return save(transaction, at: now)
         case .send(let request): send(request)
         case .setTimer(let date):
             timer += 1
             guard let date, simulation.defect != .losesTimers || !simulation.chance(4) else { return true }
             simulation.time.schedule(after: date - now) { [unowned self, timer, life] in
-                if timer == self.timer, life == self.life { handle(.timer) }
+                if timer == self.timer, life == self.life, !isWaitingForDropped { handle(.timer) }
             }
         }
         return true
     }
 
-    private func save(_ transaction: SyncTransaction) -> Bool {
+    private func save(_ transaction: SyncTransaction, at now: Int64) -> Bool {
         var transaction = transaction
-        let (rows, lines) = (client.store.rows, client.store.record.lines)
+        let (rows, before) = (client.store.rows, client.store.record)
         for write in transaction.writes where write.isParked {
             simulation.count("parked")
             if write.state == .parked(.unknown) { simulation.find("the outcome of \(write.position) isn't known") }
         }
-        if simulation.defect == .dropsRejectedWrites {
-            transaction.removed += transaction.writes.filter(\.isParked).map(\.position)
-        }
+        let beginsAgain = spoil(&transaction)
         var later: [RemoteChange] = []
         if simulation.defect == .savesPositionBeforeChanges { swap(&later, &transaction.changes) }
         guard client.store.save(transaction, at: revision) else {
@@ -123,7 +126,12 @@ final class SimulatedProcess {
             return false
         }
         revision = client.store.revision
-        for write in transaction.writes where transaction.record.lines == lines {
+        // A session is asked for in the transaction that takes its epoch.
+        if transaction.record.epoch > before.epoch, now < before.retryTime, !client.mayAskAtOnce {
+            simulation.find("client \(client.number) asks before its delay is over")
+        }
+        if transaction.record.retryTime > now { client.mayAskAtOnce = false }
+        for write in transaction.writes where transaction.record.lines == before.lines {
             // What it was made on is true as long as the hub hasn't lost it: it would be refused for what it knew.
             if let before = rows[write.position], write.base < before.base {
                 simulation.find("the write at \(write.position) lost what it was made on")
@@ -140,11 +148,44 @@ final class SimulatedProcess {
             }
             client.store.applyLate(later)
         }
-        return true
+        guard beginsAgain else { return true }
+        core = nil
+        drive(life)
+        return false
+    }
+
+    /// Does to a transaction what a defect does.
+    /// - Returns: Whether the core has to begin again from what is saved then: it knows what was meant to be.
+    private func spoil(_ transaction: inout SyncTransaction) -> Bool {
+        let (rows, record) = (client.store.rows.values, client.store.record)
+        var lost: [PendingWrite] = []
+        switch simulation.defect {
+        case .dropsRejectedWrites: transaction.removed += transaction.writes.filter(\.isParked).map(\.position)
+        case .skipsConflictingChanges:
+            let waiting = Set(rows.filter { !$0.isConfirmed }.map(\.document))
+            transaction.changes.removeAll { $0.isForeign && waiting.contains($0.document) }
+        case .rewindsInTwoTransactions where transaction.rewind != nil:
+            transaction.writes = []
+            return true
+        case .keepsPositionsOfOtherBranches where transaction.rewind != nil:
+            transaction.rewind = nil
+            transaction.record.position = record.position
+            return true
+        case .confirmsWhatWasNotSent:
+            let taken = Set(transaction.writes.filter { $0.remotePosition != nil }.map(\.document))
+            lost = rows.filter { $0.state == .waiting && taken.contains($0.document) }
+        case .fetchesOverWaitingWrites where record.position == 0:
+            let fetched = Set(transaction.changes.filter(\.isForeign).map(\.document))
+            lost = rows.filter { $0.state == .waiting && fetched.contains($0.document) }
+        default: break
+        }
+        transaction.removed += lost.map(\.position)
+        return !lost.isEmpty
     }
 
     private func send(_ request: SyncRequest) {
         var writes: [HubWrite] = []
+        if simulation.defect == .parkedWritesBlockPulls, !client.parked.isEmpty, case .pull = request.kind { return }
         if case .push(let epoch, let line, let first, let origins) = request.kind {
             writes = client.store.hubWrites(origins)
             simulation.count(
@@ -193,6 +234,13 @@ final class SimulatedProcess {
                 simulation.time.schedule(after: delay) { [unowned self] in
                     // A socket ends with its process; what it was answered goes to nobody else.
                     guard life == self.life else { return }
+                    if case .failure(.sessionEnded) = answer {
+                        if simulation.defect == .takesDisorderForFatal { core = nil }
+                        if simulation.defect == .dropsRequestsOfEndedSessions {
+                            dropped.insert(id)
+                            return
+                        }
+                    }
                     switch answer {
                     case .success(let answer): handle(.answer(answer, to: id))
                     case .failure(let failure): handle(.failure(failure, of: id))
@@ -210,6 +258,14 @@ final class SimulatedProcess {
                 kind, writes, from: client.producer, fences: simulation.defect != .hubDoesNotFence, reply: reply)
             guard let held else { return }
             simulation.time.schedule(after: 25_000_000) { [unowned self] in simulation.hub.release(held) }
+        }
+    }
+
+    private var isWaitingForDropped: Bool {
+        switch core?.connection {
+        case .handshake(let flight): dropped.contains(flight.request)
+        case .open(let session): !dropped.isDisjoint(with: [session.push, session.pull].compactMap { $0?.request })
+        default: false
         }
     }
 

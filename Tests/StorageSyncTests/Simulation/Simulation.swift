@@ -147,6 +147,7 @@ final class Simulation {
         case 4: client.setNetwork(!client.hasNetwork)
         case 5:
             count("clock jumps")
+            client.mayAskAtOnce = true
             client.clockOffset += .random(in: -31_536_000_000_000...31_536_000_000_000, using: &random)
         case 6: pick(client.processes).crash()
         case 7:

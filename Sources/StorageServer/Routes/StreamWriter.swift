@@ -1,0 +1,61 @@
+#if STORAGE_SERVER
+    internal import Hummingbird
+    internal import NIOCore
+    internal import Synchronization
+
+    /// Writes a stream of changes, and gives it up where its client takes nothing of it for too long. The limit is kept here and not by the
+    /// server, so that it holds in every application.
+    ///
+    /// Isolation: `Sendable`, its state behind a mutex.
+    final class StreamWriter: Sendable {
+        /// Thrown by what writes an answer, it closes the connection.
+        struct ClientTakesNothing: Error {}
+
+        /// What is written at once, so that a client which reads slowly isn't taken for one that reads nothing.
+        private static let pieceBytes = 64 << 10
+
+        private let limit: Duration
+        /// Of the piece that is being written.
+        private let start = Mutex<ContinuousClock.Instant?>(nil)
+
+        init(limit: Duration) { self.limit = limit }
+
+        /// Hands a writer to the task that writes. Sound, because that task alone uses it: the one that had it waits for its end.
+        private struct Writing: @unchecked Sendable {
+            let writer: any ResponseBodyWriter
+        }
+
+        /// - Throws: ``ClientTakesNothing``, and what the stream and the writer throw.
+        func write(_ stream: ChangeStream, to writer: any ResponseBodyWriter) async throws {
+            let writing = Writing(writer: writer)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    var writer = writing.writer
+                    for try await event in stream { try await self.write(ByteBuffer(bytes: event), to: &writer) }
+                    try await writer.finish(nil)
+                }
+                group.addTask { try await self.watch() }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+
+        private func write(_ bytes: ByteBuffer, to writer: inout any ResponseBodyWriter) async throws {
+            var rest = bytes
+            while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0
+            {
+                start.withLock { $0 = .now }
+                try await writer.write(piece)
+                start.withLock { $0 = nil }
+            }
+        }
+
+        private func watch() async throws {
+            while true {
+                let start = start.withLock { $0 }
+                try await Task.sleep(until: (start ?? .now) + limit, clock: .continuous)
+                if let start, start == self.start.withLock({ $0 }) { throw ClientTakesNothing() }
+            }
+        }
+    }
+#endif
