@@ -4,7 +4,8 @@ import StorageCore
 
 @testable import StorageLog
 
-/// Rows of the catalog that somebody has changed: the store is opened for writing, a row is changed, and the log is read.
+/// Rows of the catalog, and positions in tables, that somebody has changed: the store is opened for writing, rows are changed, and the
+/// log is read. A log that could be read before can be read afterwards.
 ///
 /// The input is a list of changes: a row, a column, a kind of value, a length, and as many bytes.
 struct CatalogTarget: FuzzTarget {
@@ -12,7 +13,7 @@ struct CatalogTarget: FuzzTarget {
 
     private let store: Data
     private let path: String
-    private let columns: [String]
+    private let columns: [(table: String, column: String)]
 
     init() throws {
         // In memory where there is a file system for it: thousands of stores are made.
@@ -24,7 +25,9 @@ struct CatalogTarget: FuzzTarget {
         path = folder.appendingPathComponent("catalog.sqlite").path
         try SeedStore.make(at: path).closeNow()
         let queue = try DatabaseQueue(path: path)
-        columns = try queue.read { try $0.columns(in: "storage_catalog").map(\.name) }
+        columns =
+            try queue.read { try $0.columns(in: "storage_catalog").map { ("storage_catalog", $0.name) } }
+            + [("notes", "_position"), ("places", "_position"), ("storage_tombstone", "position")]
         // Everything in the one file.
         _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try queue.close()
@@ -39,14 +42,25 @@ struct CatalogTarget: FuzzTarget {
         configuration.durability = .normal
         let engine = try StorageEngine.open(path: path, configuration: configuration)
         defer { engine.closeNow() }
+        let wasReadable = (try? read(engine)) != nil
         for sql in [
-            "INSERT INTO notes(id, text) VALUES (99, 'new')", "UPDATE places SET name = 'p'", "DELETE FROM notes",
+            "INSERT INTO notes(id, text) VALUES (99, 'new')", "UPDATE places SET name = 'p'",
+            "DELETE FROM notes WHERE id = 2",
+            "DELETE FROM notes", "INSERT INTO notes(id, text) VALUES (1, 'again'), (3, 'again')",
         ] {
             // One that is refused says nothing of the next.
             try? engine.withWriterNow { writer, db in
                 try writer.group(db) { _ = try writer.commit(CommitMetadata()) { try db.execute(sql: sql) } }
             }
         }
+        do {
+            try read(engine)
+        } catch  where wasReadable {
+            fatalError("our own commits have made the log unreadable: \(error)")
+        }
+    }
+
+    private func read(_ engine: StorageEngine) throws {
         try engine.readNow { db in
             guard let connection = db.sqliteConnection else { return }
             let reader = LogReader(connection)
@@ -70,12 +84,13 @@ struct CatalogTarget: FuzzTarget {
                 let head = Array(rest.prefix(4))
                 let content = rest.dropFirst(4).prefix(Int(head[3]))
                 rest = rest.dropFirst(4 + Int(head[3]))
-                let column = columns[Int(head[1]) % columns.count]
+                let (table, column) = columns[Int(head[1]) % columns.count]
+                let key = table == "storage_tombstone" ? "key" : "_rowid_"
                 // What breaks a rule of the table itself can't come from a file that SQLite takes.
                 try? db.execute(
                     sql: """
-                        UPDATE storage_catalog SET "\(column)" = ?
-                        WHERE rowid = (SELECT rowid FROM storage_catalog ORDER BY rowid LIMIT 1 OFFSET ?)
+                        UPDATE \(table) SET "\(column)" = ?
+                        WHERE \(key) = (SELECT \(key) FROM \(table) ORDER BY \(key) LIMIT 1 OFFSET ?)
                         """, arguments: [Self.value(head[2], Data(content)), Int(head[0]) % 24])
             }
         }
@@ -94,7 +109,7 @@ struct CatalogTarget: FuzzTarget {
     /// One change of each column of two rows.
     static func seeds() throws -> [String: [UInt8]] {
         var seeds: [String: [UInt8]] = [:]
-        for column in UInt8(0)..<14 {
+        for column in UInt8(0)..<18 {
             seeds["number-\(column)"] = [2, column, 1, 1, 16, 3, column, 1, 1, 100]
             seeds["text-\(column)"] = [1, column, 3, 5] + Array("names".utf8)
         }
