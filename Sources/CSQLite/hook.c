@@ -258,7 +258,8 @@ void capture_on_change(
         return;
     }
     if ((uint32_t)sqlite3_preupdate_count(database) != table->column_count) {
-        fail(capture, STORAGE_CAPTURE_UNKNOWN_COLUMNS, table->entity, 0);
+        int error = table->column_count ? STORAGE_CAPTURE_UNKNOWN_COLUMNS : STORAGE_CAPTURE_FOREIGN_TABLE;
+        fail(capture, error, table->entity, 0);
         return;
     }
     int code = read_images(capture, table, operation);

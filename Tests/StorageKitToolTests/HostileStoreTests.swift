@@ -123,6 +123,7 @@ struct HostileStoreTests {
     /// A trigger there would run with each import, and a column would never be recorded.
     @Test(arguments: [
         "ALTER TABLE posts ADD COLUMN balance INTEGER", "CREATE INDEX another ON posts(title)",
+        "ALTER TABLE posts RENAME COLUMN title TO heading", "ALTER TABLE posts RENAME COLUMN id TO key",
         "CREATE TRIGGER another AFTER UPDATE ON posts BEGIN UPDATE posts SET title = upper(title); END",
     ]) func aTableThatAnotherProgramHasChangedIsNotWrittenOn(_ sql: String) async throws {
         let folder = try await copy(sql)

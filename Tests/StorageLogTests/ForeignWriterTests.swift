@@ -74,6 +74,20 @@ import Testing
         try await engine.close()
     }
 
+    @Test(arguments: ["RENAME COLUMN v TO w", "RENAME COLUMN id TO key", "DROP COLUMN v", "DROP COLUMN _position"])
+    func aTableThatLacksAColumn(change: String) async throws {
+        let engine = try await opened(after: "ALTER TABLE t \(change)")
+        let head = engine.committed
+        for sql in ["INSERT INTO t DEFAULT VALUES", "DELETE FROM t", "UPDATE t SET rowid = rowid + 10"] {
+            #expect(await code { try await engine.commit(sql) } == .corrupt, "\(sql)")
+        }
+        #expect(engine.committed == head)
+        try await engine.adopt("u", "CREATE TABLE u(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)")
+        try await engine.commit("INSERT INTO u(id) VALUES (1)")
+        #expect(try await faults(engine) == [])
+        try await engine.close()
+    }
+
     @Test(arguments: ["", "; UPDATE t SET balance = -1"]) func aColumnIsNoPosition(values: String) async throws {
         let engine = try await opened(after: "ALTER TABLE t ADD COLUMN balance INTEGER\(values)")
         try await engine.commit(

@@ -63,7 +63,8 @@ typedef struct {
     storage_value value;
 } storage_attachment;
 
-// How the columns of an entity table map to the catalog. Arrays have `column_count` items.
+// How the columns of an entity table map to the catalog. Arrays have `column_count` items; 0 for a table that lacks some and whose
+// rows can't be captured.
 typedef struct {
     const char *name;
     uint32_t entity;
@@ -102,6 +103,8 @@ enum {
     STORAGE_CAPTURE_RESERVED_TABLE = 10,
     // The commit has outgrown its allowance beside others; it has to run again alone.
     STORAGE_CAPTURE_OUTGROWN = 11,
+    // The table lacks a column that the catalog has: another program has changed it.
+    STORAGE_CAPTURE_FOREIGN_TABLE = 12,
 };
 
 typedef struct storage_capture storage_capture;

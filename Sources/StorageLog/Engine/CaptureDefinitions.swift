@@ -18,6 +18,9 @@ struct CaptureDefinitions {
 
     mutating func add(_ entity: CatalogEntity, _ found: FoundTable, unfilled: Set<UInt32>) {
         var table = Table(name: found.name, entity: entity.id)
+        defer { tables.append(table) }
+        let names = Set(found.columns.map(\.name.folded))
+        guard names.contains("_position"), entity.live.allSatisfy({ names.contains($0.stored.folded) }) else { return }
         let live = Dictionary(entity.live.map { ($0.stored.folded, $0) }) { first, _ in first }
         for (index, column) in found.columns.enumerated() {
             if column.name == "_position" { table.positionColumn = Int32(index) }
@@ -27,7 +30,6 @@ struct CaptureDefinitions {
             table.reals.append(column.affinity == .real ? 1 : 0)
             table.fallbacks.append(known.flatMap { unfilled.contains($0.id) ? $0.fallback : nil } ?? .null)
         }
-        tables.append(table)
     }
 
     func install(in capture: OpaquePointer) throws {

@@ -22,6 +22,9 @@ struct SchemaState {
     var dropped: [CatalogEntity] = []
     /// Entities whose tables were gone when the store was opened.
     var missing: Set<UInt32> = []
+    /// Entities whose tables another program had changed when the store was opened. They stay as they are: what nobody has told the log
+    /// isn't taken for a change of the commit that happens to be under way.
+    var foreign: Set<UInt32> = []
     /// Entities whose tables were made anew in this commit, and whose rows the log doesn't tell yet.
     var replaced: Set<UInt32> = []
 }
@@ -39,10 +42,13 @@ extension LogWriter {
     /// - Parameter toleratesLoss: Whether tables may be gone: ``missingEntities`` tells which, then.
     func watchSchema(toleratesLoss: Bool = false) throws {
         let found = try readSchema()
-        (schema.missing, schema.replaced, schema.dropped) = ([], [], [])
+        (schema.missing, schema.foreign, schema.replaced, schema.dropped) = ([], [], [], [])
         for entity in catalog.live {
             if let table = found.tables[entity.stored.folded] {
                 adopt(table, for: entity.id)
+                if table.definition.map(ExactText.init) != entity.definition.map(ExactText.init) {
+                    schema.foreign.insert(entity.id)
+                }
             } else if toleratesLoss {
                 schema.missing.insert(entity.id)
             } else {
@@ -165,12 +171,13 @@ extension LogWriter {
     /// Whether the table of an entity is the one that was there before, and what the catalog says of it.
     private func isUnchanged(_ entity: CatalogEntity, _ found: FoundSchema, since before: FoundSchema?) -> Bool {
         let name = entity.stored.folded
-        guard let table = found.tables[name], let earlier = before?.tables[name] else { return false }
+        let isForeign = schema.foreign.contains(entity.id)
+        guard let table = found.tables[name], table.root == schema.roots[entity.id] else { return false }
+        guard let earlier = before?.tables[name] else { return isForeign }
         // To the byte: two spellings of é are two names.
         let definition = table.definition.map(ExactText.init)
-        return table.root == earlier.root && table.root == schema.roots[entity.id]
-            && definition == earlier.definition.map(ExactText.init)
-            && definition == entity.definition.map(ExactText.init)
+        return table.root == earlier.root && definition == earlier.definition.map(ExactText.init)
+            && (isForeign || definition == entity.definition.map(ExactText.init))
     }
 
     /// Takes up what was known of the schema before the changes that have just been undone.
@@ -187,6 +194,7 @@ extension LogWriter {
 
     private func compare(_ entity: CatalogEntity, with found: FoundSchema) throws {
         var entity = entity
+        schema.foreign.remove(entity.id)
         let root = schema.roots[entity.id]
         let byName = found.tables[entity.stored.folded]
         if schema.replaced.contains(entity.id), byName != nil { return }

@@ -82,6 +82,11 @@ extension StorageError {
                 .schemaMismatch,
                 "A table of \(place.isEmpty ? "an entity" : place) changed its columns in a way that can't be followed.",
                 remedy: "Change entity tables with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) only.")
+        case STORAGE_CAPTURE_FOREIGN_TABLE:
+            return StorageError(
+                .corrupt,
+                "Another program has changed the table of \(place): columns that the log knows are gone. Nothing of this commit was kept.",
+                remedy: "Undo that change, or make the table again from the log: storagekit rebuild")
         default:
             return StorageError(
                 .failed, "There is no memory for the changes of this commit.", remedy: "Split it into several commits.")
