@@ -20,7 +20,9 @@ struct CaptureDefinitions {
         var table = Table(name: found.name, entity: entity.id)
         defer { tables.append(table) }
         let names = Set(found.columns.map(\.name.folded))
-        guard names.contains("_position"), entity.live.allSatisfy({ names.contains($0.stored.folded) }) else { return }
+        guard names.contains("_position".folded), entity.live.allSatisfy({ names.contains($0.stored.folded) }) else {
+            return
+        }
         let live = Dictionary(entity.live.map { ($0.stored.folded, $0) }) { first, _ in first }
         for (index, column) in found.columns.enumerated() {
             if column.name == "_position" { table.positionColumn = Int32(index) }
