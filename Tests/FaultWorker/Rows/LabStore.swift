@@ -14,6 +14,8 @@ enum LabStore {
             $0.autoSchema(MarkRecord.self)
             $0.addFullTextSearch(table: "marks", columns: ["text"])
             $0.addProjection(MarkCounts(), mode: .async, batchSize: 50)
+            // Of the operation "migrate": programs go on without it.
+            $0.retire("marks are made anew")
         }.facade
     }
 

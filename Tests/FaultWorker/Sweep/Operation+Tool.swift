@@ -58,11 +58,13 @@ extension Operation {
         },
         Operation(name: "tool-projections-pause", opens: false) { test in
             try await test.tool("projections", "pause", "mark_counts", "-s", test.path)
-        },
+        } check: { test, _ in try await resumed(test) },
         Operation(
             name: "tool-projections-resume", opens: false,
             prepare: { try await $0.tool("projections", "pause", "mark_counts", "-s", $0.path) }
-        ) { test in try await test.tool("projections", "resume", "mark_counts", "-s", test.path) },
+        ) { test in
+            try await test.tool("projections", "resume", "mark_counts", "-s", test.path)
+        } check: { test, _ in try await resumed(test) },
         Operation(name: "tool-tokens", opens: false) { test in
             try await test.tool("tokens", "create", "anna", "--write", "marks", "-s", test.path)
         },
@@ -109,6 +111,14 @@ extension Operation {
             try await people(in: test.folder.file("plain.sqlite"), isStore: isDone)
         },
     ]
+
+    /// Lets the projection go on, whether it is paused or not.
+    private static func resumed(_ test: FaultCase) async throws -> [Finding] {
+        let storage = try LabStore.open(test.path)
+        try await storage.projections.resume("mark_counts")
+        try await storage.close()
+        return []
+    }
 
     /// A database that was to be turned into a store has its rows, and is a store once that was said.
     private static func people(in path: String, isStore: Bool) async throws -> [Finding] {

@@ -103,12 +103,13 @@ extension Operation {
                 $0.addFullTextSearch(table: "marks", columns: ["text"])
                 $0.addProjection(MarkCounts(), mode: .inline)
                 $0.migration("marks are made anew") { db in
+                    let select = "SELECT sql FROM sqlite_schema WHERE name = 'marks'"
+                    guard let table = try String.fetchOne(db, sql: select) else { throw Misuse("no marks") }
                     try db.execute(
                         sql: """
-                            CREATE TABLE marks_new(
-                              id TEXT NOT NULL PRIMARY KEY, batch TEXT NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL
-                            );
-                            INSERT INTO marks_new SELECT id, batch, number + 1, text FROM marks;
+                            \(table.replacing("marks", with: "marks_new"));
+                            INSERT INTO marks_new SELECT * FROM marks;
+                            UPDATE marks_new SET number = number + 1;
                             DROP TABLE marks;
                             ALTER TABLE marks_new RENAME TO marks
                             """)
