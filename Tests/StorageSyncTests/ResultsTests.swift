@@ -288,6 +288,8 @@ import Testing
             for error in [results.error, refreshed, fetched] {
                 #expect(error?.code == .notFound && error?.remedy.contains("autoSchema") == true)
             }
+            // A fetch that has stored rows to show, or an error of theirs, waits for nobody.
+            await results.settled()
             #expect(results.items.isEmpty && !results.isLoading && clock.sleeperCount == 0)
         }
         #expect(remote.count == 0)
