@@ -9,6 +9,41 @@ struct ClientConformanceTests {
         try await engine.withClient { try await check.run($0) }
     }
 
+    /// SQLite's update hook isn't called for their rows.
+    @Test(arguments: TestEngine.allCases.filter(\.mayHaveTablesWithoutRowids))
+    func tablesWithoutRowidsAreObserved(_ engine: TestEngine) async throws {
+        struct Stop: Error {}
+        try await engine.withClient { client in
+            try await client.write { db in
+                _ = try db.execute("CREATE TABLE pairs (k TEXT PRIMARY KEY, v) WITHOUT ROWID")
+            }
+            let changes = try await client.observeTables(["PAIRS", "users", "other"])
+            var reader = changes.makeAsyncIterator()
+            let statements = [
+                "INSERT INTO pairs VALUES ('a', 1), ('b', 2)", "UPDATE pairs SET v = 3 WHERE k = 'a'",
+                "DELETE FROM pairs",
+            ]
+            for (id, sql) in statements.enumerated() {
+                try await client.write { db in
+                    try db.execute(sql)
+                    // So that an engine which doesn't see it has something to tell.
+                    try db.execute("INSERT INTO users (id) VALUES (?)", [id])
+                }
+                #expect(try await reader.next() == ["PAIRS", "users"], "\(sql)")
+            }
+            // What changes nothing isn't told, nor what is undone.
+            try await client.write { db in _ = try db.execute("UPDATE pairs SET v = 4") }
+            await #expect(throws: Stop.self) {
+                try await client.write { db in
+                    try db.execute("INSERT INTO pairs VALUES ('c', 1)")
+                    throw Stop()
+                }
+            }
+            try await client.write { db in _ = try db.execute("INSERT INTO other (id) VALUES (1)") }
+            #expect(try await reader.next() == ["other"])
+        }
+    }
+
     @Test(arguments: TestEngine.allCases, SharedFileConformance.allCases)
     func connectionsToOneFileConform(_ engine: TestEngine, _ check: SharedFileConformance) async throws {
         try await engine.withFile(connections: check.connectionCount, busyTimeout: check.busyTimeout) {

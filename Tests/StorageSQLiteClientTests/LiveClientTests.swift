@@ -53,6 +53,33 @@ import Testing
             }
         }
 
+        /// As the reference writes it: a body takes the database of the engine that is enabled.
+        @Test func bodiesTakeTheDatabaseOfTheirEngine() async throws {
+            try await withLiveDatabase {
+                @Dependency(\.sqliteClient) var client
+                try await client.write { db in _ = try db.execute("CREATE TABLE users (id INTEGER PRIMARY KEY)") }
+                try await client.write {
+                    #if SQLITE_ENGINE_GRDB
+                        @Dependency(\.defaultDatabase) var database
+                        try await database.write { db in try db.execute(sql: "INSERT INTO users (id) VALUES (7)") }
+                    #elseif SQLITE_ENGINE_SQLITENIO
+                        @Dependency(\.defaultSQLiteConnection) var connection
+                        try await connection.execute("INSERT INTO users (id) VALUES (7)")
+                    #endif
+                }
+                let ids = try await client.read {
+                    #if SQLITE_ENGINE_GRDB
+                        @Dependency(\.defaultDatabase) var database
+                        return try await database.read { db in try Int.fetchAll(db, sql: "SELECT id FROM users") }
+                    #elseif SQLITE_ENGINE_SQLITENIO
+                        @Dependency(\.defaultSQLiteConnection) var connection
+                        return try await connection.query("SELECT id FROM users", as: Int.self)
+                    #endif
+                }
+                #expect(ids == [7])
+            }
+        }
+
         @Test(arguments: [true, false])
         func testsAndPreviewsHaveADatabaseOfTheirOwn(_ isTest: Bool) async throws {
             let (one, other): (SQLiteClient, SQLiteClient) = isTest ? (.test, .test) : (.preview, .preview)

@@ -160,6 +160,26 @@
                 await updates.next() == SQLiteRowUpdates(rows: [Row(.insert, table: "b", rowID: 1)], tables: ["a"]))
         }
 
+        /// Nobody observes rows when the commit begins, and somebody again when it is reported.
+        @Test func anObservationMayBeginInACommit() async throws {
+            let observation = TableObservation()
+            let database = Database(.memory, SQLiteConnectionConfiguration(), observation)
+            try database.open()
+            try database.execute("CREATE TABLE w (k TEXT PRIMARY KEY, v) WITHOUT ROWID", .none, .owner)
+            var observer = observation.makeObserver(["w"], maximumRows: 10)
+            try database.execute("BEGIN; INSERT INTO w VALUES ('k', 1)", .none, .owner)
+            observer = nil
+            #expect(observer == nil && observation.rowLimit == 0)
+            try database.watchRows()
+            let commit = try #require(try database.next(of: Script("COMMIT"), .none))
+            let run = try database.begin(commit, .none)
+            observer = observation.makeObserver(["w"], maximumRows: 10)
+            #expect(try !database.step(commit))
+            database.end(run, hasSucceeded: true)
+            let told = await observer?.next(every: nil) {}
+            #expect(told == SQLiteRowUpdates(tables: ["w"]))
+        }
+
         @Test func observationsEnd() async throws {
             let connection = try await opened()
             let reader = Task {

@@ -187,4 +187,29 @@ import Testing
         try await reader.storage.close()
         try await home.storage.close()
     }
+
+    /// Nor where the writer's request has failed.
+    @Test func aReaderOfASourceThatHasFailedIsNotAsked() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("store.sqlite")
+        let home = try Household(at: url)
+        home.remote.failure = FakeRemote.Failure()
+        let source = home.source(.networkFirst)
+        await #expect(throws: StorageError.self) { try await home.container.refresh(source) }
+        try await eventually { home.clock.sleeperCount == 0 }
+        var configuration = StorageConfiguration()
+        configuration.isReadOnly = true
+        let reader = try PersistenceContainer.file(
+            at: url, config: StorageConfig(clock: home.clock), configuration: configuration)
+        let results = reader.results(of: source)
+        try await eventually { results.status?.failures == 1 && home.clock.sleeperCount == 1 }
+        home.clock.advance(seconds: 120)
+        await results.refresh()
+        #expect(results.error?.code == .readOnly && !results.isLoading)
+        #expect(home.clock.sleeperCount == 0 && home.remote.count == 1)
+        try await reader.storage.close()
+        try await home.storage.close()
+    }
 }

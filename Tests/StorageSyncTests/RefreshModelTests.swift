@@ -139,11 +139,14 @@ struct Parcel: DataSyncModelProtocol, Equatable {
             case 6:
                 remote.rows = remote.rows.filter { $0.id != parcel.id }
             case 7:
-                let failure = RemoteRows<Parcel>.Failure(isRefusal: Bool.random(using: &random))
-                remote.failure = failure
+                let isRefusal = Bool.random(using: &random)
+                // What says nothing of another try, too.
+                let isPlain = !isRefusal && Bool.random(using: &random)
+                remote.failure =
+                    isPlain ? CancellationError() : RemoteRows<Parcel>.Failure(isRefusal: isRefusal)
                 await #expect(throws: StorageError.self) { try await container.refresh(source) }
                 remote.failure = nil
-                model.fail(isRefusal: failure.isRefusal)
+                model.fail(isRefusal: isRefusal)
             case 8:
                 // An edit while the request is on its way, and maybe what waited is sent meanwhile.
                 let (fetched, kept) = (remote.rows, model.unsent)

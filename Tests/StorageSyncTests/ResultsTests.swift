@@ -237,6 +237,41 @@ import Testing
         #expect(!results.isLoading && home.clock.sleeperCount == 0)
     }
 
+    /// Also not for the sake of a failure that came before, or while the remote was asked.
+    @Test(arguments: [false, true])
+    func aStoreThatIsClosedAfterAFailureIsAskedNoMore(_ isAsking: Bool) async throws {
+        let home = try Household()
+        home.remote.failure = FakeRemote.Failure()
+        if isAsking { home.remote.hold() }
+        let results = home.container.results(of: home.source(.staleWhileRevalidate(staleAfter: .minutes(1))))
+        try await eventually { home.remote.count == 1 }
+        if !isAsking { try await eventually { results.status?.failures == 1 } }
+        try await home.storage.close()
+        home.remote.release()
+        try await eventually { results.status?.failures == 1 && home.clock.sleeperCount == 1 }
+        home.clock.advance(seconds: 120)
+        await results.refresh()
+        #expect(results.error?.code == .closed && !results.isLoading)
+        #expect(home.clock.sleeperCount == 0 && home.remote.count == 1)
+    }
+
+    /// As one does that ends a request which takes it too long.
+    @Test func aRemoteThatCancelsItsOwnWorkHasFailed() async throws {
+        let home = try Household()
+        home.remote.failure = CancellationError()
+        let results = home.container.results(of: home.source(.networkFirst))
+        try await eventually { results.error != nil && !results.isLoading }
+        #expect(results.error?.code == .remoteFailed && results.status?.failures == 1)
+        #expect(try #require(results.status?.retryTime) > home.clock.now)
+        try await eventually { home.clock.sleeperCount == 1 }
+        await results.refresh()
+        #expect(results.error?.code == .remoteFailed && results.status?.failures == 2 && !results.isLoading)
+        #expect(try #require(results.status?.retryTime) > home.clock.now)
+        try await eventually { home.clock.sleeperCount == 1 }
+        #expect(home.remote.count == 2)
+        #expect(try await home.storage.querySourceStatuses().first?.failures == 2)
+    }
+
     /// It isn't the remote that has failed, so it isn't asked, nor asked again.
     @Test func rowsWithoutATableAreNotAskedFor() async throws {
         let remote = FakeRemote([Household.chore(1)])
@@ -253,10 +288,31 @@ import Testing
             for error in [results.error, refreshed, fetched] {
                 #expect(error?.code == .notFound && error?.remedy.contains("autoSchema") == true)
             }
+            // A fetch that has stored rows to show, or an error of theirs, waits for nobody.
+            await results.settled()
             #expect(results.items.isEmpty && !results.isLoading && clock.sleeperCount == 0)
         }
         #expect(remote.count == 0)
         #expect(try await container.storage.querySourceStatuses().isEmpty)
+    }
+
+    /// Also not where the remote of a source of this name has failed before.
+    @Test func rowsWithoutATableAreNotAskedForAfterAFailure() async throws {
+        let home = try Household()
+        home.remote.failure = FakeRemote.Failure()
+        await #expect(throws: StorageError.self) {
+            try await home.container.refresh(home.source(.networkFirst, name: "things"))
+        }
+        let remote = RemoteRows<Parcel>()
+        let all: QueryRequest<Parcel> = Parcel.all()
+        let source = QuerySource(all, name: "things").remote { try await remote.all() }.cache(.networkFirst)
+        let results = home.container.results(of: source)
+        await results.settled()
+        #expect(results.status?.failures == 1)
+        home.clock.advance(seconds: 120)
+        await results.refresh()
+        #expect(results.error?.code == .notFound && !results.isLoading)
+        #expect(home.clock.sleeperCount == 0 && remote.count == 0)
     }
 
     @Test func sourcesWithoutANameAreKnownByTheirQuery() async throws {

@@ -37,6 +37,19 @@ import Testing
         #expect(sources == ["TaskSources.all ", "TaskSources.byPriority 2", "TaskSources.completed "])
     }
 
+    /// The test of the reference, with a mock that is filled after it was made.
+    @Test func aMockIsToldWhatToReturn() async throws {
+        let mockAPI = FilledTasksAPI()
+        mockAPI.tasksToReturn = Self.tasks
+        try await withDatabaseContainer(container()) {
+            await withQuerySources(TaskSources(api: mockAPI)) {
+                let list = TaskList()
+                await list.$tasks.refresh()
+                #expect(list.tasks.map(\.id) == [2, 1] && list.$tasks.error == nil)
+            }
+        }
+    }
+
     /// Each is provided by itself, so a test gives only what it needs.
     @Test func aViewMixesSourcesOfSeveralProviders() async throws {
         let container = try container()
@@ -139,6 +152,15 @@ private struct MockTasksAPI: TasksAPIProtocol {
     func fetchAll() async throws -> [Task] { tasks }
     func fetchCompleted() async throws -> [Task] { tasks.filter(\.isCompleted) }
     func fetchByPriority(_ priority: Int) async throws -> [Task] { tasks.filter { $0.priority == priority } }
+}
+
+/// `@unchecked Sendable`: filled before it is used.
+private final class FilledTasksAPI: TasksAPIProtocol, @unchecked Sendable {
+    var tasksToReturn: [Task] = []
+
+    func fetchAll() async throws -> [Task] { tasksToReturn }
+    func fetchCompleted() async throws -> [Task] { tasksToReturn.filter(\.isCompleted) }
+    func fetchByPriority(_ priority: Int) async throws -> [Task] { tasksToReturn.filter { $0.priority == priority } }
 }
 
 @QuerySources

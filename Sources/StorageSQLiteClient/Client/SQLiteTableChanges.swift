@@ -3,7 +3,7 @@ internal import Synchronization
 /// Which of the observed tables commits have changed, as an asynchronous sequence.
 ///
 /// ```swift
-/// for try await tables in client.observeTables(["users", "posts"]) {
+/// for try await tables in try await client.observeTables(["users", "posts"]) {
 ///     print("changed:", tables)
 /// }
 /// ```

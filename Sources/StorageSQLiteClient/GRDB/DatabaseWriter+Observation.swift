@@ -6,8 +6,9 @@
     extension DatabaseWriter {
         /// Which of these tables commits of this queue or pool change, from now on.
         ///
-        /// Changes by other connections to the file aren't seen; for those, observe a store. Cost: a lookup for each
-        /// changed row.
+        /// Changes by other connections to the file aren't seen; for those, observe a store. Virtual tables and tables
+        /// `WITHOUT ROWID`, of whose rows SQLite doesn't tell, are known by statement: where a commit has changed anything,
+        /// each counts that one of its statements could have changed. Cost: a lookup for each changed row.
         ///
         /// - Throws: ``SQLiteClientError`` with `closed` where the queue or pool is.
         public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
@@ -16,6 +17,7 @@
             try await writeWithoutTransaction { db in
                 // A closed one would take the observer, and never call it.
                 guard db.sqliteConnection != nil else { throw SQLiteClientError.closed(cause: nil) }
+                observer.begin(db)
                 db.add(transactionObserver: observer, extent: .observerLifetime)
             }
             // GRDB drops an observer that nobody holds. Taking it away by hand could wait for the writer.
@@ -25,17 +27,23 @@
 
     /// Gathers the tables that a transaction changes.
     ///
-    /// `@unchecked Sendable`: `changed` is touched on the connection's thread only, as GRDB calls observers there.
+    /// `@unchecked Sendable`: its variables are touched on the connection's thread only, as GRDB calls observers there.
     private final class TableObserver: TransactionObserver, @unchecked Sendable {
         /// The names as the reader spelt them, by the names as SQLite compares them.
         private let names: [String: String]
         private let sink: Mutex<SQLiteTableChanges.Sink?>
         private var changed: Set<String> = []
+        /// What the transaction's statements could have changed.
+        private var touched: Set<String> = []
+        /// How many rows the connection had changed when the transaction began.
+        private var changeCount = 0
 
         init(_ tables: Set<String>, _ sink: SQLiteTableChanges.Sink) {
             names = Dictionary(tables.map { ($0.lowercasedASCII, $0) }, uniquingKeysWith: { first, _ in first })
             self.sink = Mutex(sink)
         }
+
+        func begin(_ db: Database) { changeCount = db.totalChangesCount }
 
         func end() { sink.withLock { $0 = nil } }
 
@@ -45,7 +53,12 @@
             }
         }
 
-        func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { name(kind) != nil }
+        /// GRDB asks this before each statement.
+        func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
+            guard let name = name(kind) else { return false }
+            touched.insert(name)
+            return true
+        }
 
         func databaseDidChange() { changed.formUnion(names.values) }
 
@@ -54,10 +67,26 @@
         }
 
         func databaseDidCommit(_ db: Database) {
+            if db.totalChangesCount != changeCount {
+                changed.formUnion(touched.subtracting(changed).filter { !tellsRows(of: $0, db) })
+            }
             sink.withLock { $0 }?.send(changed)
-            changed = []
+            reset(db)
         }
 
-        func databaseDidRollback(_ db: Database) { changed = [] }
+        func databaseDidRollback(_ db: Database) { reset(db) }
+
+        private func reset(_ db: Database) {
+            changed = []
+            touched = []
+            begin(db)
+        }
+
+        /// Whether SQLite's update hook is called for the rows of a table.
+        private func tellsRows(of table: String, _ db: Database) -> Bool {
+            let sql = "SELECT 1 FROM pragma_table_list(?) WHERE wr OR type = 'virtual'"
+            // Where that can't be found out, it may have changed.
+            do { return try Int.fetchOne(db, sql: sql, arguments: [table]) == nil } catch { return false }
+        }
     }
 #endif

@@ -115,7 +115,8 @@
         /// ```
         ///
         /// Told is what this connection commits, after it has; not what is rolled back. Rows that triggers, foreign keys and
-        /// conflicts change or replace are told, too; one that gets another rowid is a deleted and an inserted one.
+        /// conflicts change or replace are told, too; one that gets another rowid is a deleted and an inserted one. VACUUM may
+        /// give the rows of a table without an `INTEGER PRIMARY KEY` other rowids, which isn't told.
         ///
         /// Of some changes only the table is told, in ``SQLiteRowUpdates/tables``: those of tables `WITHOUT ROWID` and of
         /// virtual ones, those of statements that change the schema or fail in the middle, commits by other connections and

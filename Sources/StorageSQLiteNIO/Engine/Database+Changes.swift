@@ -18,6 +18,9 @@
                 let others = committed.tables.filter { !hasRowIDs($0) }
                 committed.rows.tables.formUnion(others)
                 committed.rows.rows.removeAll { others.contains($0.table) }
+            } else {
+                // Who has begun to observe since can't be told by row what was noted for others.
+                committed.rows = SQLiteRowUpdates(tables: committed.tables)
             }
             observation.publish(committed)
         }

@@ -28,8 +28,8 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
         do {
             return try await fetch(status)
         } catch {
-            // A refresh that nobody waits for any more hasn't failed.
-            guard !(error is CancellationError), !Task.isCancelled else { throw CancellationError() }
+            // A refresh that nobody waits for any more hasn't failed. A remote that has cancelled its own work has.
+            guard !Task.isCancelled else { throw CancellationError() }
             let failure = self.failure(error)
             status.note(failure, cause: error, now: storage.config.clock.now)
             await store(status)

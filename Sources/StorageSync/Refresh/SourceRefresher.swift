@@ -182,6 +182,7 @@ final class SourceRefresher {
     private func end(_ result: Result<QuerySourceStatus, any Error>, _ credentials: Int) {
         isRefreshing = false
         phase = .idle
+        var mayAskAgain = true
         switch result {
         case .success(let status):
             error = nil
@@ -193,12 +194,13 @@ final class SourceRefresher {
             container.storage.refreshes.refusals[key] = failure.status.isRefused ? credentials : nil
             take(failure.status)
         case .failure(let failure):
-            // The store itself can't be used: it isn't the remote that is to be asked again.
+            // The store itself can't be used: it isn't the remote that is to be asked again, whether or not it has failed before.
             error = failure.forSources
+            mayAskAgain = false
         }
         answerCount += 1
         if opening == nil { opening = RefreshPlan(showsStored: false, isStale: isStale, asksAt: nil) }
-        guard let status, error == nil || status.failures > 0 else { return }
+        guard let status, mayAskAgain else { return }
         if status.isRefused, credentials != container.storage.refreshes.credentials {
             begin(current)
         } else {

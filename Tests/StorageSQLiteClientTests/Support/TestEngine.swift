@@ -20,6 +20,15 @@ enum TestEngine: String, CaseIterable, Sendable {
         case nioConnection
     #endif
 
+    /// Tables of entities all have rowids.
+    var mayHaveTablesWithoutRowids: Bool {
+        #if SQLITE_ENGINE_GRDB
+            self != .store
+        #else
+            true
+        #endif
+    }
+
     /// Runs a body with a client of a new database with the tables of ``ClientConformance``, in a folder of its own.
     func withClient(_ body: (SQLiteClient) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString)")

@@ -23,7 +23,7 @@ final class RemoteRows<Row: Sendable>: Sendable {
 
     private struct State {
         var rows: [Row] = []
-        var failure: Failure?
+        var failure: (any Error)?
         var failsBetweenPages = false
         var isHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -39,7 +39,7 @@ final class RemoteRows<Row: Sendable>: Sendable {
         get { state.withLock { $0.rows } }
         set { state.withLock { $0.rows = newValue } }
     }
-    var failure: Failure? {
+    var failure: (any Error)? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
     }

@@ -221,15 +221,36 @@ struct MyApp: App {
 
 // MARK: Tests
 
+extension Task {
+    static let sample = Task(id: 1, title: "Sample", isCompleted: false, priority: 1, createdAt: .now)
+}
+
+/// `@unchecked Sendable`: filled before it is used.
+final class MockTasksAPI: TasksAPIProtocol, @unchecked Sendable {
+    var tasksToReturn: [Task] = []
+    func fetchAll() async throws -> [Task] { tasksToReturn }
+}
+
+struct MockUsersAPI: UsersAPIProtocol {
+    func fetchActive() async throws -> [User] { [] }
+}
+
+struct MockProjectsAPI: ProjectsAPIProtocol {
+    func fetchActive() async throws -> [Project] { [] }
+}
+
 @MainActor func testTaskListView() -> some View {
-    TaskListView()
-        .querySources(TaskSources(api: TasksAPI()))
+    let mockAPI = MockTasksAPI()
+    mockAPI.tasksToReturn = [Task.sample]
+
+    return TaskListView()
+        .querySources(TaskSources(api: mockAPI))
         .databaseContainer(try! .inMemory())
 }
 
 @MainActor func testTeamView() -> some View {
     TeamView()
-        .querySources(UserSources(api: UsersAPI()))
-        .querySources(ProjectSources(api: ProjectsAPI()))
+        .querySources(UserSources(api: MockUsersAPI()))
+        .querySources(ProjectSources(api: MockProjectsAPI()))
         .databaseContainer(try! .inMemory())
 }
