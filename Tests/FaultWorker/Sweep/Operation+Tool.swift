@@ -58,13 +58,17 @@ extension Operation {
         },
         Operation(name: "tool-projections-pause", opens: false) { test in
             try await test.tool("projections", "pause", "mark_counts", "-s", test.path)
-        } check: { test, _ in try await resumed(test) },
+        } check: { test, _ in
+            try await resumed(test)
+        },
         Operation(
             name: "tool-projections-resume", opens: false,
             prepare: { try await $0.tool("projections", "pause", "mark_counts", "-s", $0.path) }
         ) { test in
             try await test.tool("projections", "resume", "mark_counts", "-s", test.path)
-        } check: { test, _ in try await resumed(test) },
+        } check: { test, _ in
+            try await resumed(test)
+        },
         Operation(name: "tool-tokens", opens: false) { test in
             try await test.tool("tokens", "create", "anna", "--write", "marks", "-s", test.path)
         },
