@@ -53,6 +53,13 @@
                     id, in: hides ? "notes" : "others", #"{"owner":"bob","n":\#(n),"secret":"\#(secret)"}"#)
             }
 
+            /// A document that was hidden from its first to its last event.
+            func hideAndDelete(_ id: String) async throws {
+                try await hide(id, n: 7)
+                let path = "/v1/collections/\(hides ? "notes" : "others")/documents/\(id)"
+                #expect(try await hub.send(.DELETE, path, token: full).status == 204)
+            }
+
             /// Status, headers and body, as far as they aren't those of the moment.
             func ask(
                 _ method: HTTPMethod, _ path: String, _ body: String? = nil, headers: [String: String] = [:]
@@ -217,6 +224,115 @@
                 try await read(events: 8)
                 // Behind the head of the answer, which has the date.
                 return found.range(of: "\r\n\r\n").map { String(found[$0.upperBound...]) } ?? ""
+            }
+        }
+
+        /// A device of ada's writes under ids that hidden documents have had, in ways that ask for what others have done to them.
+        @Test func producersAreToldNothing() async throws {
+            let answers = try await Self.compare { twin in
+                let known = try await twin.head()
+                var pusher = Pusher(twin: twin, line: try await twin.line())
+                var answers = [try await twin.ask(.POST, "/v1/sync/hello", #"{"producer":"p","epoch":1}"#)]
+                for id in ["x", "y", "z"] { try await twin.hideAndDelete(id) }
+                // One at once, one after the other, and one that asks about a document that is there.
+                answers.append(try await pusher.push([pusher.save("x", known, isConditional: false)]))
+                answers.append(try await pusher.push([pusher.save("y", known)]))
+                answers.append(try await pusher.push([pusher.patch("y", known)]))
+                let both = [pusher.save("z", known), pusher.patch("z", known), pusher.save("nobody", known)]
+                answers.append(try await pusher.push(both))
+                let deletions = ["y", "z"].map { pusher.write(.delete, $0, known) }
+                answers.append(try await pusher.push(deletions))
+                try await twin.hideAndDelete("y")
+                try await twin.hideAndDelete("z")
+                answers.append(try await pusher.push([pusher.save("y", known), pusher.patch("y", known)]))
+                answers.append(try await pusher.push([pusher.write(.delete, "z", known), pusher.patch("z", known)]))
+                answers.append(try await pusher.push([pusher.save("z", known)]))
+                // What she may know of is told.
+                try await twin.patch("seed", #"{"n":101}"#)
+                answers.append(try await pusher.push([pusher.patch("seed", known, isConditional: false)]))
+                answers += try await pusher.pages(from: known)
+
+                // A deletion that she may know of is no other one for what was hidden behind it.
+                try await twin.put("seen", #"{"owner":"ada","n":1}"#)
+                let seen = try await twin.head()
+                let path = "/v1/collections/notes/documents/seen"
+                #expect(try await twin.hub.send(.DELETE, path, token: twin.full).status == 204)
+                try await twin.hideAndDelete("seen")
+                for operation in [WriteOperation.delete, .save(["owner": .text(#""ada""#)]), .patch([:])] {
+                    answers.append(try await pusher.push([pusher.write(operation, "seen", seen)]))
+                }
+                answers.append(try await twin.ask(.POST, "/v1/sync/hello", #"{"producer":"p","epoch":2}"#))
+                return answers
+            }
+            #expect(answers.count { $0.contains("applied") } > 5)
+            #expect(answers.contains { $0.contains("conflict") } && answers.contains { $0.contains(#""others":"#) })
+            for answer in answers { #expect(!answer.contains("bob") && !answer.contains("SECRET"), "\(answer)") }
+        }
+
+        /// Ada's device.
+        private struct Pusher: Sendable {
+            let twin: Twin
+            let line: String
+            private(set) var number: Int64 = 0
+
+            init(twin: Twin, line: String) { (self.twin, self.line) = (twin, line) }
+
+            func write(
+                _ operation: WriteOperation, _ id: String, _ base: Int64, isConditional: Bool = true
+            ) -> HubWrite {
+                HubWrite(
+                    origin: 0, document: DocumentID(entity: "notes", id: id), operation: operation, base: base,
+                    isConditional: isConditional)
+            }
+
+            func save(_ id: String, _ base: Int64, isConditional: Bool = true) -> HubWrite {
+                let fields = ["owner": #""ada""#, "n": "1"].mapValues { StorageValue.text($0) }
+                return write(.save(fields), id, base, isConditional: isConditional)
+            }
+
+            func patch(_ id: String, _ base: Int64, isConditional: Bool = true) -> HubWrite {
+                write(.patch(["n": .text("2")]), id, base, isConditional: isConditional)
+            }
+
+            mutating func push(_ writes: [HubWrite]) async throws -> String {
+                let first = number + 1
+                number += Int64(writes.count)
+                let numbered = zip(first..., writes).map { origin, write in
+                    HubWrite(
+                        origin: origin, document: write.document, operation: write.operation, base: write.base,
+                        isConditional: write.isConditional)
+                }
+                let batch = HubBatch(
+                    producer: ProducerID("p"), epoch: 1, line: try #require(Hexadecimal.bytes(line)),
+                    firstNumber: first, writes: numbered)
+                return try await twin.ask(.POST, "/v1/sync/push", String(decoding: batch.json, as: UTF8.self))
+            }
+
+            /// What is told as one page, from each position on, and the last that is told of each document where pages are small.
+            func pages(from known: Int64) async throws -> [String] {
+                let head = try await twin.head()
+                let query = "collection=notes&producer=p&line=\(line)"
+                var answers: [String] = []
+                for start in known..<head {
+                    // It ends before the head while the hub reads what was committed.
+                    var answer: String
+                    repeat {
+                        answer = try await twin.ask(.GET, "/v1/changes?\(query)&after=\(start)")
+                    } while !answer.contains(#""end":\#(head)"#)
+                    answers.append(answer)
+                }
+                var (position, last) = (known, [String: RemoteChange]())
+                while position < head {
+                    let path = "/v1/changes?\(query)&limit=1&after=\(position)"
+                    let answer = try await twin.hub.send(.GET, path, token: twin.ada)
+                    let page = try HubPage(json: answer.body.utf8).page
+                    for change in page.changes { last[change.document.id] = change }
+                    position = page.end
+                }
+                // Whether one of these has both changes of it depends on how far the hub had read at once.
+                last["seed"] = nil
+                answers.append("\(last.sorted { $0.key < $1.key })")
+                return answers
             }
         }
 

@@ -104,11 +104,47 @@
                 """
             let asked = try run("python3", ["-c", script, url, certificate])
             #expect(asked.output == "{\"status\":\"ok\"}\n", "\(asked.output)")
+            try checkThatItRefuses(url, certificate)
             process.kill(SIGTERM)
             #expect(process.end() == 0)
             let wrong = try tool(
                 "serve", "-s", folder.path("hub.sqlite"), "--port", "0", "--tls-certificate", key, "--tls-key", key)
             #expect(wrong.status != 0 && wrong.output.contains("PEM"), "\(wrong.output)")
+        }
+
+        /// What a port with TLS must not answer to, and whom a client must not believe.
+        private func checkThatItRefuses(_ url: String, _ certificate: String) throws {
+            let port = String(try #require(url.split(separator: ":").last))
+            let unencrypted = """
+                import socket, sys
+                connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30)
+                connection.sendall(b"GET /health HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+                answer = b""
+                try:
+                    while piece := connection.recv(4096): answer += piece
+                except ConnectionResetError: pass
+                print("ended", b"HTTP" in answer or b"ok" in answer)
+                """
+            let plain = try run("python3", ["-c", unencrypted, port])
+            #expect(plain.output == "ended False\n", "\(plain.output)")
+            let encrypted = """
+                import socket, ssl, sys
+                context = ssl.create_default_context(cafile=sys.argv[2] or None)
+                context.minimum_version = ssl.TLSVersion.TLSv1
+                context.maximum_version = getattr(ssl.TLSVersion, sys.argv[3])
+                context.set_ciphers("DEFAULT@SECLEVEL=0")
+                connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30)
+                print(context.wrap_socket(connection, server_hostname="localhost").version())
+                """
+            func connect(trusting certificate: String, upTo version: String) throws -> String {
+                try run("python3", ["-W", "ignore", "-c", encrypted, port, certificate, version]).output
+            }
+            #expect(try connect(trusting: certificate, upTo: "TLSv1_2") == "TLSv1.2\n")
+            // The server says so: the client would have taken it.
+            let old = try connect(trusting: certificate, upTo: "TLSv1_1")
+            #expect(old.contains("ALERT_PROTOCOL_VERSION"), "\(old)")
+            let stranger = try connect(trusting: "", upTo: "TLSv1_3")
+            #expect(stranger.contains("CERTIFICATE_VERIFY_FAILED"), "\(stranger)")
         }
 
         @Test func onLoopbackItAnswersToLoopbackNames() async throws {

@@ -18,14 +18,21 @@ struct HubChange: Sendable {
     let comparedNew: [StorageValue]?
     /// Who made the last event, and where it stands in the log of the store that did; nil for a write of the hub's own program.
     let source: HubSource?
-    /// The position of its last event by somebody else than that; 0 where there is none.
-    let otherPosition: Int64
+    /// Its last event by somebody else than that; nil where there is none.
+    let other: Other?
     /// About how much memory it takes.
     let byteCount: Int
 
+    struct Other: Sendable {
+        let position: Int64
+        /// Then the last events have made another document of the id. Whoever made them has known of the deletion, or was never to know of
+        /// it.
+        let isDeletion: Bool
+    }
+
     init(
         table: HubTable, id: String, position: Int64, old: HubTable.Row?, new: HubTable.Row?, source: HubSource?,
-        otherPosition: Int64 = 0
+        other: Other? = nil
     ) {
         self.table = table
         self.id = id
@@ -33,7 +40,7 @@ struct HubChange: Sendable {
         self.old = old
         self.new = new
         self.source = source
-        self.otherPosition = otherPosition
+        self.other = other
         comparedOld = old.map(table.compared)
         comparedNew = new.map(table.compared)
         byteCount = [old, new].reduce(256) { total, row in
@@ -49,8 +56,9 @@ struct HubChange: Sendable {
             old: old.map { row in table.columns == later.table.columns ? row : row.moved(from: table, to: later.table)
             },
             new: later.new, source: later.source,
-            otherPosition: max(
-                later.otherPosition, source?.producer == later.source?.producer ? otherPosition : position))
+            other: later.other
+                ?? (source?.producer == later.source?.producer
+                    ? other : Other(position: position, isDeletion: new == nil)))
     }
 }
 

@@ -25,10 +25,18 @@ final class HubHistory {
         let origin: Int64
     }
 
-    private var deletions: [DocumentID: Deletion] = [:]
+    /// A document from where it was made to where it was deleted. What is made under the same id later is another one: a client may see
+    /// one of them and not the other.
+    private struct Existence<Deletion> {
+        /// Where conditional writes concern it, or the transaction has changed it.
+        var changes: LastChanges?
+        /// Nil for the document that is there.
+        var deletion: Deletion?
+    }
+
     private var positions: [Write: Int64] = [:]
-    /// Of documents that conditional writes concern, and of those that were changed by the transaction.
-    private var lastChanges: [DocumentID: LastChanges] = [:]
+    /// The last one first.
+    private var existences: [DocumentID: [Existence<Deletion>]] = [:]
     /// What would have taken too long to find out.
     private var unknownWrites: Set<Write> = []
     private var unknownDocuments: Set<DocumentID> = []
@@ -37,7 +45,9 @@ final class HubHistory {
     ///   last version first, whatever is asked of it.
     /// - Throws: `limit-exceeded` where that isn't enough for several writes: each by itself may have as many. Of one by itself it isn't
     ///   known then what was asked.
-    init(of batches: [HubBatch], _ writer: LogWriter, _ db: Database, steps: Int) throws {
+    init(
+        of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database, steps: Int
+    ) throws {
         let questions = try Self.questions(of: batches, writer, db)
         let reader = LogReader(writer.database)
         var steps = steps
@@ -45,24 +55,28 @@ final class HubHistory {
             var question = question
             try question.look(with: reader, &steps)
             for (origin, position) in question.positions { positions[origin] = position }
-            lastChanges[question.document] = question.lastChanges
-            if let position = question.deletion {
-                deletions[question.document] = try Self.deletion(
-                    at: position, in: question.table, reader, writer.catalog)
+            existences[question.document] = try question.existences.map { existence in
+                Existence(
+                    changes: existence.changes,
+                    deletion: try existence.deletion.flatMap { position in
+                        try Self.deletion(at: position, in: question.table, reader, writer.catalog)
+                    })
             }
             guard question.isOpen else { continue }
-            guard batches.count == 1, batches[0].writes.count == 1 else { throw StorageError.longHistory() }
+            guard batches.count == 1, batches[0].batch.writes.count == 1 else { throw StorageError.longHistory() }
             unknownWrites = question.writes
             if question.seeksDeletion || question.seeksChanges { unknownDocuments.insert(question.document) }
         }
     }
 
     /// What is asked of each document, in the order of the writes.
-    private static func questions(of batches: [HubBatch], _ writer: LogWriter, _ db: Database) throws -> [Question] {
+    private static func questions(
+        of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database
+    ) throws -> [Question] {
         var questions: [Question] = []
         var places: [DocumentID: Int] = [:]
         var pushing: Set<ProducerID> = []
-        for batch in batches {
+        for (batch, access) in batches {
             guard let producer = try HubProducers.load(batch.producer, in: db) else { continue }
             // One that is refused, or has its answer already, asks for nothing. A later one may be new by its turn.
             guard
@@ -84,6 +98,7 @@ final class HubHistory {
                 }
                 questions[place].base = min(questions[place].base, write.base)
                 if write.isConditional { questions[place].seeksChanges = true }
+                if access.grant(write.document.entity)?.condition != nil { questions[place].isLimited = true }
                 if write.origin <= producer.lastOrigin {
                     questions[place].writes.insert(Write(producer: batch.producer, origin: write.origin))
                 }
@@ -107,18 +122,44 @@ final class HubHistory {
     func isUnknown(_ document: DocumentID) -> Bool { unknownDocuments.contains(document) }
 
     /// The last deletion of a document that isn't there, or was made again; of one that was made again before all writes were made, none.
-    func deletion(of document: DocumentID) -> Deletion? { deletions[document] }
-
-    /// The last change of a document by anybody but a producer; 0 where there is none.
-    func lastChange(of document: DocumentID, byOthersThan producer: ProducerID) -> Int64 {
-        lastChanges[document]?.position(byOthersThan: producer) ?? 0
+    ///
+    /// - Parameter scope: Which could see what was deleted; nil for any.
+    func deletion(of document: DocumentID, in scope: HubScope? = nil) -> Deletion? {
+        existences[document]?.lazy.compactMap(\.deletion).first { scope?.sees($0.row, in: $0.table) ?? true }
     }
 
-    func note(_ deletion: Deletion, of document: DocumentID) { deletions[document] = deletion }
+    /// The last change of a document by anybody but a producer; 0 where there is none. What was deleted counts where it could be seen then.
+    ///
+    /// - Parameter isVisible: Whether there is a document, and it can be seen.
+    func lastChange(
+        of document: DocumentID, byOthersThan producer: ProducerID, in scope: HubScope, isVisible: Bool
+    ) -> Int64 {
+        for existence in existences[document] ?? [] {
+            let counts = existence.deletion.map { scope.sees($0.row, in: $0.table) } ?? isVisible
+            if counts, let position = existence.changes?.position(byOthersThan: producer), position > 0 {
+                return position
+            }
+        }
+        return 0
+    }
 
-    func noteChange(of document: DocumentID, at position: Int64, by producer: ProducerID, origin: Int64) {
+    func note(_ deletion: Deletion, of document: DocumentID) {
+        if let last = existences[document]?.first, last.deletion == nil {
+            existences[document]?[0].deletion = deletion
+        } else {
+            existences[document, default: []].insert(Existence(deletion: deletion), at: 0)
+        }
+    }
+
+    /// - Parameter isNew: Whether the change has made the document.
+    func noteChange(
+        of document: DocumentID, at position: Int64, by producer: ProducerID, origin: Int64, isNew: Bool
+    ) {
         positions[Write(producer: producer, origin: origin)] = position
-        lastChanges[document] = LastChanges(position: position, producer: producer, before: lastChanges[document])
+        var known = existences[document] ?? []
+        if isNew || known.isEmpty { known.insert(Existence(), at: 0) }
+        known[0].changes = LastChanges(position: position, producer: producer, before: known[0].changes)
+        existences[document] = known
     }
 
     private static func deletion(
@@ -146,12 +187,16 @@ extension HubHistory {
         var writes: Set<Write> = []
         var seeksDeletion: Bool
         var seeksChanges = false
+        /// Whether somebody who asks doesn't see all documents: then the last deletion and the last changes may be none for it, and what was
+        /// before them counts.
+        var isLimited = false
         /// Nil where it isn't there.
         private let version: Int64?
         private(set) var positions: [Write: Int64] = [:]
-        private(set) var deletion: Int64?
-        private var newest: (position: Int64, producer: ProducerID?)?
-        private var older: LastChanges?
+        /// The last one first, with the positions of deletions: as far as they lie behind the base.
+        private(set) var existences: [Existence<Int64>] = []
+        /// Who has made the changes among them.
+        private var producers: Set<ProducerID?> = []
 
         init(document: DocumentID, table: HubTable, key: StorageValue, version: Int64?) {
             self.document = document
@@ -163,11 +208,6 @@ extension HubHistory {
 
         var isOpen: Bool { !writes.isEmpty || seeksDeletion || seeksChanges }
 
-        /// The last changes, as far as they lie behind the base.
-        var lastChanges: LastChanges? {
-            newest.map { LastChanges(position: $0.position, producer: $0.producer, before: older) }
-        }
-
         /// - Complexity: O(*n*) in the versions of the document, as far as they have to be looked at.
         mutating func look(with reader: LogReader, _ steps: inout Int) throws {
             if let version, version <= base { (seeksDeletion, seeksChanges) = (false, false) }
@@ -175,8 +215,10 @@ extension HubHistory {
             var row: Int64?
             var isWhole = true
             try reader.forEachVersionOutline(of: [key], in: table.entity) { outline, index in
-                // Another row of the log has to be read and unpacked.
-                steps -= row == outline.header.first ? 1 : HubHistory.stepsOfRow
+                let operation = outline.shape(ofEvent: index).operation
+                // Another row of the log has to be read and unpacked; that of a deletion again, for what was deleted.
+                let isCheap = row == outline.header.first && !(isLimited && operation == .delete)
+                steps -= isCheap ? 1 : HubHistory.stepsOfRow
                 row = outline.header.first
                 guard steps >= 0 else {
                     isWhole = false
@@ -184,7 +226,7 @@ extension HubHistory {
                 }
                 let needsSource = !writes.isEmpty || seeksChanges
                 look(
-                    at: outline.header.first + Int64(index), outline.shape(ofEvent: index).operation,
+                    at: outline.header.first + Int64(index), operation,
                     needsSource ? HubSource(outline.commit(ofEvent: index).metadata) : nil)
                 return isOpen
             }
@@ -197,17 +239,22 @@ extension HubHistory {
                 if writes.remove(write) != nil { positions[write] = position }
             }
             // Of a document that isn't there the last deletion counts, also where it was known.
-            if seeksDeletion, operation == .delete, position > base || version == nil { deletion = position }
-            if position <= base { (seeksDeletion, seeksChanges) = (false, false) }
-            if deletion != nil { seeksDeletion = false }
-            guard seeksChanges else { return }
-            guard let newest else {
-                newest = (position, source?.producer)
-                return
+            if seeksDeletion, operation == .delete, position > base || version == nil {
+                existences.append(Existence(deletion: position))
+                seeksDeletion = isLimited
+            } else if existences.isEmpty {
+                existences.append(Existence())
             }
-            guard source?.producer != newest.producer else { return }
-            older = LastChanges(position: position, producer: source?.producer, before: nil)
-            seeksChanges = false
+            if position <= base { (seeksDeletion, seeksChanges) = (false, false) }
+            guard seeksChanges else { return }
+            let last = existences.count - 1
+            if existences[last].changes == nil {
+                existences[last].changes = LastChanges(position: position, producer: source?.producer, before: nil)
+            } else {
+                existences[last].changes?.addEarlier(position, by: source?.producer)
+            }
+            producers.insert(source?.producer)
+            if producers.count > 1, !isLimited { seeksChanges = false }
         }
     }
 

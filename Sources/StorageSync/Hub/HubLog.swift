@@ -170,7 +170,7 @@ struct HubLog {
         let other = events.last { HubSource($0.commit.metadata)?.producer != source?.producer }
         return HubChange(
             table: table, id: id, position: last.position, old: old, new: new, source: source,
-            otherPosition: other?.position ?? 0)
+            other: other.map { HubChange.Other(position: $0.position, isDeletion: $0.operation == .delete) })
     }
 }
 

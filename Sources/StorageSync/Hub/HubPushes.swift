@@ -95,7 +95,7 @@ final class HubPushes: Sendable {
         let steps = historySteps
         return try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                let history = try HubHistory(of: jobs.map(\.batch), writer, db, steps: steps)
+                let history = try HubHistory(of: jobs.map { ($0.batch, $0.access) }, writer, db, steps: steps)
                 return try jobs.map { job in
                     try HubWriter(writer, db, as: job.access, knowing: history).apply(job.batch).mapError { $0 }
                 }

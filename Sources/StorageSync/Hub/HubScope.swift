@@ -63,8 +63,17 @@ final class HubScope: Sendable {
         let origin = change.source.flatMap { $0.producer == producer ? $0.origin : nil }
         return RemoteChange(
             position: change.position, document: DocumentID(entity: change.table.name, id: change.id),
-            operation: operation, ownOrigin: origin,
-            otherPosition: origin != nil && change.otherPosition > 0 ? change.otherPosition : nil)
+            operation: operation, ownOrigin: origin, otherPosition: origin == nil ? nil : otherPosition(of: change))
+    }
+
+    /// Where somebody else has changed a document before the follower's own writes.
+    ///
+    /// It is the last of those changes that counts, and the follower has written on what that has left: it left a document that the
+    /// follower saw, whatever was hidden from it before. Of documents that were hidden to the end of them, a deletion is the last one. Only
+    /// a trigger of the hub's own schema, which shows a hidden row as part of a commit of the follower, makes the position of a hidden
+    /// change known.
+    private func otherPosition(of change: HubChange) -> Int64? {
+        change.other.flatMap { $0.isDeletion ? nil : $0.position }
     }
 
     /// - Throws: ``HubError/outdatedCondition`` where the client's condition names a column that the table had once. No row would meet it, and
@@ -75,9 +84,21 @@ final class HubScope: Sendable {
         }
     }
 
-    /// Whether all columns that conditions name are there.
-    func hasColumns(in catalog: Catalog) -> Bool {
-        entities.allSatisfy { catalog.entity(named: $0).map { missingColumns(of: $0).isEmpty } ?? true }
+    /// A column that a condition names.
+    struct ConditionColumn: Hashable {
+        let entity: String
+        let name: String
+    }
+
+    /// Those that aren't there.
+    func missingColumns(in catalog: Catalog) -> Set<ConditionColumn> {
+        var missing: Set<ConditionColumn> = []
+        for entity in entities.lazy.compactMap(catalog.entity(named:)) {
+            for name in missingColumns(of: entity) {
+                missing.insert(ConditionColumn(entity: entity.name, name: name))
+            }
+        }
+        return missing
     }
 
     private func missingColumns(of entity: CatalogEntity) -> Set<String> {

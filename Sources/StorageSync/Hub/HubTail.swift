@@ -21,7 +21,10 @@ final class HubTail: Sendable {
 
     private struct State {
         var end: Int64
+        /// As it was read with the last part.
         var catalog: Catalog
+        /// Columns that conditions name, and that no table has or had.
+        var unknownColumns: Set<HubScope.ConditionColumn> = []
         var changes: [HubChange] = []
         /// Where parts begin and end, in order; the last one is the end.
         var borders: [Int64]
@@ -47,8 +50,6 @@ final class HubTail: Sendable {
 
     init(head: Int64, catalog: Catalog) { state = Mutex(State(end: head, catalog: catalog, borders: [head])) }
 
-    /// As it was read with the last part.
-    var catalog: Catalog { state.withLock { $0.catalog } }
     var end: Int64 { state.withLock { $0.end } }
     var waiterCount: Int { state.withLock { $0.waiters.count } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -59,11 +60,12 @@ final class HubTail: Sendable {
     ///   - limit: The most changes; a page has whole parts only, because a document's last change may lie in another part than
     ///     the one with which it has left what the follower sees.
     ///   - bytes: The most bytes, but where the first part has more.
-    /// - Returns: nil where the position is no border of what is kept, or the next part has more changes than the limit.
+    /// - Returns: nil where the position is no border of what is kept, or the next part has more changes than the limit, or where a
+    ///   condition names a column that isn't there: the log tells whether it was.
     func changes(
         behind position: Int64, in scope: HubScope, limit: Int, bytes: Int
     ) -> (changes: [RemoteChange], end: Int64, isWhole: Bool)? {
-        let kept: (changes: ArraySlice<HubChange>, end: Int64, isWhole: Bool)? = state.withLock { state in
+        let kept = state.withLock { state -> Kept? in
             guard let border = state.borders.index(ofBorder: position) else { return nil }
             let first = state.changes.sortedIndex { $0.position > position }
             var (end, behind, total) = (border, first, 0)
@@ -76,10 +78,30 @@ final class HubTail: Sendable {
                 (end, behind) = (end + 1, next)
             }
             guard end > border || border == state.borders.count - 1 else { return nil }
-            return (state.changes[first..<behind], state.borders[end], end == state.borders.count - 1)
+            return Kept(
+                changes: state.changes[first..<behind], end: state.borders[end],
+                isWhole: end == state.borders.count - 1,
+                catalog: state.catalog, unknownColumns: state.unknownColumns)
         }
-        guard let kept else { return nil }
+        guard let kept, scope.missingColumns(in: kept.catalog).isSubset(of: kept.unknownColumns) else { return nil }
         return (Self.composed(kept.changes, in: scope), kept.end, kept.isWhole)
+    }
+
+    /// What is kept behind a position, with the catalog that belongs to it.
+    private struct Kept {
+        let changes: ArraySlice<HubChange>
+        let end: Int64
+        let isWhole: Bool
+        let catalog: Catalog
+        let unknownColumns: Set<HubScope.ConditionColumn>
+    }
+
+    /// Takes note of columns that no table of a catalog has or had, so that conditions on them needn't be asked about in the log again.
+    func note(unknown columns: Set<HubScope.ConditionColumn>, in catalog: Catalog) {
+        guard !columns.isEmpty else { return }
+        state.withLock { state in
+            if state.catalog == catalog { state.unknownColumns.formUnion(columns) }
+        }
     }
 
     /// The changes that a follower may see, those of a document composed to one.
@@ -108,7 +130,7 @@ extension HubTail {
             Self.trim(&state)
             guard catalog == state.catalog else {
                 // A condition may be about a column that has gone.
-                state.catalog = catalog
+                (state.catalog, state.unknownColumns) = (catalog, [])
                 return state.waiters.removeAll().map { ($0, before) }
             }
             return state.waiters.removeConcerned(by: changes).map { ($0, before) }

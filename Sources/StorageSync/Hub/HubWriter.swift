@@ -57,13 +57,15 @@ struct HubWriter {
         let metadata = CommitMetadata(actor: access.actor, reason: "sync", attributes: source.attributes)
         do {
             var position: Int64?
+            var isNew = false
             let receipt = try writer.commit(metadata) {
-                _ = try change(write, from: producer)
+                isNew = try change(write, from: producer)
                 position = try lastPosition(of: write.document)
             }
             known.applied(origin: write.origin)
             guard receipt.commit != nil, let position else { return .applied(at: receipt.last) }
-            history?.noteChange(of: write.document, at: position, by: producer, origin: write.origin)
+            history?.noteChange(
+                of: write.document, at: position, by: producer, origin: write.origin, isNew: isNew)
             return .applied(at: position)
         } catch let error as Rejected {
             return .rejected(error.rejection)
@@ -83,7 +85,7 @@ extension HubWriter {
     private struct Found {
         var key: StorageValue
         var row: (position: Int64, row: HubTable.Row)?
-        /// The last deletion of the document, also of one that was made again.
+        /// The last deletion of the document that the client could see, also of one that was made again.
         var deletion: HubHistory.Deletion?
         var isVisible: Bool
     }
@@ -105,7 +107,7 @@ extension HubWriter {
         }
         let found = try find(write.document, scope)
         try check(expectation, found)
-        try checkChanges(of: found, by: producer, write)
+        try checkChanges(of: found, by: producer, write, scope)
         switch write.operation {
         case .delete:
             if found.isVisible { try delete(write.document, found, from: producer) }
@@ -117,7 +119,9 @@ extension HubWriter {
     }
 
     /// Rejects a write that doesn't know of what others have done to its document, where that matters.
-    private func checkChanges(of found: Found, by producer: ProducerID?, _ write: HubWrite) throws {
+    private func checkChanges(
+        of found: Found, by producer: ProducerID?, _ write: HubWrite, _ scope: HubScope
+    ) throws {
         if write.operation != .delete, let deletion = found.deletion, deletion.position > write.base,
             deletion.producer != producer || producer == nil
         {
@@ -129,8 +133,10 @@ extension HubWriter {
         {
             throw Rejected(rejection: .conflict(at: version))
         }
-        if write.isConditional, let producer, found.isVisible || found.deletion != nil,
-            let position = history?.lastChange(of: write.document, byOthersThan: producer), position > write.base
+        if write.isConditional, let producer,
+            let position = history?.lastChange(
+                of: write.document, byOthersThan: producer, in: scope, isVisible: found.isVisible),
+            position > write.base
         {
             throw Rejected(rejection: .conflict(at: position))
         }
@@ -190,7 +196,7 @@ extension HubWriter {
             throw Rejected(rejection: .invalid("\"\(document.entity)\" has no document with such an id."))
         }
         // One that the client couldn't see was never there for it.
-        let deletion = history?.deletion(of: document).flatMap { scope.sees($0.row, in: $0.table) ? $0 : nil }
+        let deletion = history?.deletion(of: document, in: scope)
         let row = try table.row(key, in: writer.database)
         return Found(
             key: key, row: row, deletion: deletion, isVisible: row.map { scope.sees($0.row, in: table) } ?? false)

@@ -203,9 +203,10 @@ extension StoreHub {
     private func page(
         behind position: Int64, in scope: HubScope, limit: Int, isFirst: Bool, isLast: Bool
     ) async throws -> Page {
+        let tail = tail
         let end = tail.end
         let passesTail = isLast && position >= end
-        if !isFirst, !passesTail, scope.hasColumns(in: tail.catalog),
+        if !isFirst, !passesTail,
             let (changes, end, isWhole) = tail.changes(
                 behind: position, in: scope, limit: limit, bytes: limits.pageBytes)
         {
@@ -216,6 +217,7 @@ extension StoreHub {
             let log = try HubLog(db)
             guard position <= log.head else { throw SyncFailure.sessionEnded(epoch: nil) }
             try log.checkConditions(of: scope)
+            tail.note(unknown: scope.missingColumns(in: log.catalog), in: log.catalog)
             if isFirst { return try Self.documents(in: scope, log, db, limit: limit, bytes: bytes) }
             // To where the tail goes on: those who wait get what lies behind it.
             let end = passesTail ? log.head : end

@@ -204,8 +204,11 @@ struct HubConditionTests {
         _ = try await hub.write(.patch(["fresh": .text("1")]), to: "1", of: "others", as: .full)
         let start = try await hub.head()
         while hub.tail.end < start || hub.waitingPulls == 0 { await Task.yield() }
+        let scope = HubScope(pull, ada)
+        #expect(hub.tail.changes(behind: start, in: scope, limit: 9, bytes: .max) != nil)
         try await store.storage.write { try $0.execute("ALTER TABLE notes \(change)") }
         await #expect(throws: HubError.outdatedCondition) { try await waiting.value }
+        #expect(hub.tail.changes(behind: start, in: scope, limit: 9, bytes: .max) == nil, "it can't tell")
 
         let head = try await hub.write(.save(["n": .text("2")]), to: "2", of: "notes", as: .full).position
         while hub.tail.end < head { await Task.yield() }
@@ -242,8 +245,27 @@ struct HubConditionTests {
         let access = Self.access(.comparison(column: "owner", .equal, .value(.text("ada"))))
         _ = try await hub.write(.save(["n": .text("1")]), to: "1", of: "notes", as: .full)
         #expect(try await hub.documents(of: "notes", limit: 9, as: access).documents.isEmpty)
+        let head = try await hub.head()
+        while hub.tail.end < head { await Task.yield() }
         #expect(try await hub.pull(HubPull(behind: 0, of: ["notes"]), as: access).changes.isEmpty)
+        // The log was asked once whether there was such a column: from there on followers find what they need in memory.
+        let scope = HubScope(HubPull(behind: head, of: ["notes"]), access)
+        func isInMemory(_ scope: HubScope) -> Bool {
+            hub.tail.changes(behind: head, in: scope, limit: 9, bytes: .max) != nil
+        }
+        #expect(isInMemory(scope))
+        let other = Self.access(.comparison(column: "holder", .equal, .value(.text("ada"))))
+        #expect(!isInMemory(HubScope(HubPull(behind: head, of: ["notes"]), other)), "about another one")
         _ = try await hub.write(.save(["owner": .text(#""ada""#)]), to: "2", of: "notes", as: access)
         #expect(try await hub.documents(of: "notes", limit: 9, as: access).documents.map(\.id) == ["2"])
+        let made = try await hub.head()
+        while hub.tail.end < made { await Task.yield() }
+        var pull = HubPull(behind: head, of: ["notes"])
+        pull.line = hub.line
+        #expect(try await hub.pull(pull, as: access).changes.map(\.document.id) == ["2"])
+        try await store.storage.write { try $0.execute("ALTER TABLE notes RENAME COLUMN owner TO holder") }
+        let renamed = try await hub.head()
+        while hub.tail.end < renamed { await Task.yield() }
+        await #expect(throws: HubError.outdatedCondition, "it was there once") { try await hub.pull(pull, as: access) }
     }
 }

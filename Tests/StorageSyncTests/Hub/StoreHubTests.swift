@@ -268,6 +268,63 @@ struct StoreHubTests {
         await #expect(throws: HubError.forbidden) { try await hub.documents(of: "other", limit: 1, as: anna) }
     }
 
+    /// Documents that were hidden to the end of them are none that a write under the same id could give way to, whether the client knows of
+    /// the position or not.
+    @Test func documentsThatWereNeverSeenAreNoConflicts() async throws {
+        let store = try TemporaryStore()
+        let hub = try await StoreHub(store.storage)
+        let anna = Self.access("anna", where: Self.owns("a"))
+        let producer = anna.producer("phone")
+        _ = try await hub.hello(from: producer, epoch: 1, as: anna)
+        var number: Int64 = 0
+        func push(_ writes: (WriteOperation, base: Int64)...) async throws -> [WriteResult] {
+            let writes = writes.enumerated().map { offset, write in
+                HubWrite(
+                    origin: number + Int64(offset) + 1, document: notes("z"), operation: write.0, base: write.base,
+                    isConditional: true)
+            }
+            defer { number += Int64(writes.count) }
+            return try await hub.push(
+                HubBatch(producer: producer, epoch: 1, line: hub.line, firstNumber: number + 1, writes: writes),
+                as: anna
+            ).map(\.result)
+        }
+        func full(_ operation: WriteOperation) async throws -> Int64 {
+            try await hub.write(operation, to: "z", of: "notes", as: .full).position
+        }
+        let save = WriteOperation.save(try fields("a", 1))
+        let patch = WriteOperation.patch(["n": try Self.text(2)])
+        let bobs = WriteOperation.save(try fields("b", 1))
+        _ = try await hub.write(save, to: "seed", of: "notes", as: .full)
+        let start = try await hub.head()
+        _ = try await (full(bobs), full(.delete))
+        #expect(try await push((save, start), (patch, start)).allSatisfy(\.isApplied))
+        #expect(try await push((patch, start)).allSatisfy(\.isApplied), "of another transaction")
+
+        // What could be seen counts, also where the document was hidden and made again behind it.
+        let theirs = try await full(.patch(["n": Self.text(3)]))
+        #expect(try await push((patch, start)) == [.rejected(.conflict(at: theirs))])
+        #expect(try await push((.delete, theirs)).allSatisfy(\.isApplied))
+        _ = try await (full(bobs), full(.delete))
+        #expect(try await push((save, start)) == [.rejected(.conflict(at: theirs))])
+        #expect(try await push((save, theirs), (patch, theirs)).allSatisfy(\.isApplied))
+        let deleted = try await full(.delete)
+        _ = try await (full(bobs), full(.delete))
+        #expect(try await push((save, deleted - 1)) == [.rejected(.deleted)], "before what was hidden")
+        #expect(try await push((.delete, deleted - 1)) == [.rejected(.conflict(at: deleted))])
+        #expect(try await push((save, deleted)).allSatisfy(\.isApplied))
+
+        // Pages name nobody either: made of the log, and of its end in memory.
+        let (head, behind) = (try await hub.head(), try await StoreHub(store.storage))
+        while hub.tail.end < head { await Task.yield() }
+        for hub in [hub, behind] {
+            var pull = HubPull(behind: deleted, of: ["notes"])
+            (pull.line, pull.producer) = (hub.line, producer)
+            let change = try #require(try await hub.pull(pull, as: anna).changes.first)
+            #expect(change.ownOrigin != nil && change.otherPosition == nil)
+        }
+    }
+
     @Test func deletionsWinAgainstThoseWhoDoNotKnow() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)

@@ -130,6 +130,25 @@ import Testing
         #expect(try await one.push(now).first?.position != nil)
     }
 
+    /// Also where its producer has deleted the document meanwhile, without knowing of what they had done, and made it again.
+    @Test(arguments: HubKind.allCases) func aConditionalWriteGivesWayToWhatItsDeletionDid(kind: HubKind) async throws {
+        let hub = try await TestedHub(kind).hub
+        var one = try await HubClient("one", hub)
+        var other = try await HubClient("other", hub)
+        let base = try #require(try await one.push(HubWrite(1, save)).first?.position)
+        let theirs = try #require(try await other.push(HubWrite(1, patch, base: base)).first?.position)
+        _ = try await one.push(HubWrite(2, .delete, base: base), HubWrite(3, save, base: base))
+        let late = HubWrite(4, patch, base: base, isConditional: true)
+        #expect(try await one.push(late) == [.rejected(.conflict(at: theirs))])
+        #expect(try await one.push(HubWrite(5, patch, base: theirs, isConditional: true)).first?.position != nil)
+        // Others delete it and make it again: a deletion is refused as well.
+        let now = try await hub.head()
+        let again = try await other.push(HubWrite(2, .delete, base: now), HubWrite(3, save, base: now))
+        let position = try #require(again.last?.position)
+        let deletion = HubWrite(6, .delete, base: now, isConditional: true)
+        #expect(try await one.push(deletion) == [.rejected(.conflict(at: position))])
+    }
+
     @Test(arguments: HubKind.allCases) func aFollowerKnowsItsOwnWrites(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)
