@@ -87,6 +87,23 @@ extension SyncStatus {
     }
 }
 
+extension SyncStatus {
+    /// Why nothing is received from the remote; nil while it is connected.
+    var failure: (any Error)? {
+        switch connection {
+        case .connected: nil
+        case .idle, .connecting, .waiting: RemoteError.unavailable()
+        case .unauthorized: RemoteError.unauthorized
+        case .halted(let reason):
+            StorageError(
+                .remoteFailed, "The engine has halted: \(reason).",
+                remedy: "Say startOver() to go on as a device that the remote doesn't know.")
+        case .failed(let message):
+            StorageError(.failed, message, remedy: "Mend the store; the engine tries it again by itself.")
+        }
+    }
+}
+
 /// Why a write hasn't reached its remote, and won't.
 public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
     /// The remote has refused it; it is parked.

@@ -346,12 +346,19 @@ extension SyncController {
         }
         if document == nil { log(.bulkLoadStart(key: key)) }
         loadedPosition = .max
+        // Also where nothing could be read, or another account has signed in.
+        defer { if loadedPosition == .max { loadedPosition = scope.store.storage.head } }
         await scope.driver.listen()
         // What was received is shown when this returns, and how it stands.
-        try await reread(scope)
+        do {
+            try await reread(scope)
+        } catch {
+            if document == nil { log(.bulkLoadFail(key: key, error: error)) }
+            throw error
+        }
         show(await scope.driver.status, of: scope)
-        guard case .connected = status.connection else {
-            if document == nil { log(.bulkLoadFail(key: key, error: RemoteError.unavailable())) }
+        if let failure = status.failure {
+            if document == nil { log(.bulkLoadFail(key: key, error: failure)) }
             return
         }
         switch document {

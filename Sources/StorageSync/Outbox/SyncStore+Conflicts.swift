@@ -8,32 +8,54 @@ extension SyncStore {
     private static var namedBytes: Int { 16 << 10 }
 
     /// Says in the history which documents were changed on both sides, and which of their writes are parked for that.
-    func conflictAttributes(of transaction: SyncTransaction, in db: Database) throws -> [String: String] {
-        var seen: Set<String> = []
-        var conflicts: [String] = []
-        for change in transaction.changes where !seen.contains(change.document.id) {
+    ///
+    /// - Parameters:
+    ///   - gone: Documents that the remote hasn't any more, and that no change names.
+    ///   - written: Writes that the outbox doesn't have yet.
+    func conflictAttributes(
+        of transaction: SyncTransaction, gone: [String], written: [PendingWrite], since: Int64, _ tx: WriteTransaction
+    ) throws -> [String: String] {
+        let written = Dictionary(grouping: written, by: \.document)
+        func unsent(_ document: DocumentID) throws -> [PendingWrite] {
+            try outbox.pending(of: document.id, in: tx.database) + written[document, default: []]
+        }
+        var conflicts: [DocumentID] = []
+        var seen: Set<DocumentID> = []
+        for change in transaction.changes where !seen.contains(change.document) {
             guard let position = change.foreignPosition else { continue }
             // One that knew of the change, or that the remote took before it, is no part of it.
-            let isConflict = try outbox.pending(of: change.document.id, in: db)
+            let isConflict = try unsent(change.document)
                 .contains { $0.base < position && position < $0.remotePosition ?? .max }
             guard isConflict else { continue }
-            seen.insert(change.document.id)
-            conflicts.append(change.document.id)
+            seen.insert(change.document)
+            conflicts.append(change.document)
+        }
+        let documents = documentReader(tx)
+        for document in gone.map({ DocumentID(entity: table.entity, id: $0) }) {
+            let pending = try unsent(document)
+            // One that was made here and that the remote never had isn't gone.
+            guard pending.contains(where: { transaction.record.position < $0.remotePosition ?? .max }),
+                try base(of: document.id, since: since, in: tx.database, documents, first: pending.first) != nil
+            else { continue }
+            conflicts.append(document)
         }
         let parked = transaction.writes.filter { if case .parked(.conflict) = $0.state { true } else { false } }
             .map { "\($0.document.id)@\($0.position)" }
-        return ["conflicts": Self.list(conflicts), "parked": Self.list(parked)].compactMapValues { $0 }
+        return ["conflicts": Self.list(conflicts.map(\.id)), "parked": Self.list(parked)].compactMapValues { $0 }
     }
 
-    /// Names with spaces between them, and how many more there are; nil for none.
-    private static func list(_ names: [String]) -> String? {
+    /// Names with spaces between them, and how many more there are that don't fit; nil for none.
+    static func list(_ names: [String]) -> String? {
         var list = ""
-        for (index, name) in names.enumerated() {
-            guard list.utf8.count + name.utf8.count < namedBytes else {
-                return "\(list) and \(names.count - index) more"
+        var left = 0
+        for name in names {
+            if list.utf8.count + name.utf8.count < namedBytes {
+                list += list.isEmpty ? name : " \(name)"
+            } else {
+                left += 1
             }
-            list += list.isEmpty ? name : " \(name)"
         }
+        if left > 0 { list += list.isEmpty ? "\(left) more" : " and \(left) more" }
         return list.isEmpty ? nil : list
     }
 

@@ -13,9 +13,16 @@ extension SyncStore {
     func save(_ transaction: SyncTransaction, after state: State) async throws -> State {
         try await storage.engine.withWriter { writer, db in
             try writer.group(db) {
-                let attributes = try conflictAttributes(of: transaction, in: db)
-                var saved = try commit(writer, db, reason: transaction.reason, attributes: attributes) { tx in
-                    try save(transaction, conflicts: attributes, after: state, tx)
+                // Read before the commit begins, because it says of itself what is in conflict with them.
+                let before = WriteTransaction(writer: writer, database: db)
+                let row = try activeRow(after: state, in: db)
+                let written = try written(since: row, before)
+                let gone = try gone(by: transaction, in: db)
+                let attributes = try conflictAttributes(
+                    of: transaction, gone: gone, written: written, since: row.since, before)
+                let reason = transaction.reason(hasGone: !gone.isEmpty)
+                var saved = try commit(writer, db, reason: reason, attributes: attributes) { tx in
+                    try save(transaction, gone: gone, written: written, conflicts: attributes, on: row, tx)
                 }
                 if !transaction.conflicts.isEmpty { try merge(transaction.conflicts, &saved, writer, db) }
                 return saved
@@ -23,17 +30,22 @@ extension SyncStore {
         }
     }
 
+    private func activeRow(after state: State, in db: Database) throws -> SyncRemoteRow {
+        guard let row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive,
+            row.revision == state.row.revision
+        else { throw Outdated() }
+        return row
+    }
+
     private func save(
-        _ transaction: SyncTransaction, conflicts: [String: String], after state: State, _ tx: WriteTransaction
+        _ transaction: SyncTransaction, gone: [String], written: [PendingWrite], conflicts: [String: String],
+        on row: SyncRemoteRow, _ tx: WriteTransaction
     ) throws -> State {
         let db = tx.database
         let start = tx.writer.nextPosition
-        guard var row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive,
-            row.revision == state.row.revision
-        else { throw Outdated() }
-        let written = try written(since: row, tx)
+        var row = row
         try outbox.add(written, in: db)
-        try apply(transaction, to: row, tx)
+        try apply(transaction, gone: gone, to: row, tx)
         row.record = transaction.record
         if transaction.asksAgain { try askAgain(&row, in: db) }
         if let end = transaction.rewind { try forget(&row, behind: end, tx) }
@@ -43,10 +55,12 @@ extension SyncStore {
             row: row, rows: written, unreadable: try unreadable(in: db), isOther: row.record != transaction.record)
     }
 
-    private func apply(_ transaction: SyncTransaction, to row: SyncRemoteRow, _ tx: WriteTransaction) throws {
+    private func apply(
+        _ transaction: SyncTransaction, gone: [String], to row: SyncRemoteRow, _ tx: WriteTransaction
+    ) throws {
         let db = tx.database
         let documents = documentReader(tx)
-        let gone = try gone(transaction, in: db)
+        try followNamed(by: transaction, in: db)
         let received = Dictionary(grouping: try changes(of: transaction, gone, in: db), by: \.document)
         var concerned: [DocumentID: ConcernedDocument] = [:]
         for (id, finished) in try finish(transaction, pulledUpTo: row.record.position, in: db) {
@@ -91,21 +105,25 @@ extension SyncStore {
         for id in refused { try writeAgain(id.id, since: row.since, tx) }
     }
 
+    /// The documents that none of the pages has named that name all; none before the last of these.
+    private func gone(by transaction: SyncTransaction, in db: Database) throws -> [String] {
+        guard transaction.part == .last else { return [] }
+        let named = Set(transaction.changes.map(\.document))
+        return try unnamed.all(in: db).filter { !named.contains(DocumentID(entity: table.entity, id: $0)) }
+    }
+
     /// Follows which documents pages have named, from the first to the last of those that name all.
-    ///
-    /// - Returns: The documents that none of them has named.
-    private func gone(_ transaction: SyncTransaction, in db: Database) throws -> [String] {
-        if transaction.part == .first {
+    private func followNamed(by transaction: SyncTransaction, in db: Database) throws {
+        switch transaction.part {
+        case .first:
             try unnamed.removeAll(in: db)
             try unnamed.add(try table.positions(db).map(\.id), in: db)
             try unnamed.add(try outbox.pendingDocuments(in: db), in: db)
             try unnamed.add(try bases.unreadable(in: db).map(\.documentId), in: db)
+        case .last: return try unnamed.removeAll(in: db)
+        case .some: break
         }
         try unnamed.remove(transaction.changes.map(\.document.id), in: db)
-        guard transaction.part == .last else { return [] }
-        let gone = try unnamed.all(in: db)
-        if !gone.isEmpty { try unnamed.removeAll(in: db) }
-        return gone
     }
 
     /// What a transaction has received and wasn't known. Documents with pending writes that are gone are deleted.
@@ -343,8 +361,10 @@ extension SyncTransaction {
     static let receive = "receive"
 
     /// As commits say it.
-    fileprivate var reason: String {
+    ///
+    /// - Parameter hasGone: Whether documents are gone that no change names.
+    fileprivate func reason(hasGone: Bool) -> String {
         if rewind != nil { return "the remote was put back" }
-        return changes.isEmpty ? "send" : Self.receive
+        return changes.isEmpty && !hasGone ? "send" : Self.receive
     }
 }

@@ -118,6 +118,18 @@ final class EventRecorder: DataSyncLogger {
     func addUserProperties(dict: [String: Any], isHighPriority: Bool) {
         properties.append((dict["id"] as? String, isHighPriority))
     }
+
+    /// Which documents went, as was received, sorted.
+    var deletions: [String] {
+        events.filter { $0.eventName.hasSuffix("_documentDeleted") }
+            .compactMap { $0.parameters?["document_id"] as? String }.sorted()
+    }
+
+    /// Why bulk loads have failed.
+    var bulkLoadFailures: [String] {
+        events.filter { $0.eventName.hasSuffix("_bulkLoad_fail") }
+            .compactMap { $0.parameters?["error_description"] as? String }
+    }
 }
 
 /// A mock that can do less, and counts what it is asked.

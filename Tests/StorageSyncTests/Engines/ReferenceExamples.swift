@@ -3,19 +3,41 @@ import Observation
 import StorageSync
 import Testing
 
-// The patterns of SwiftfulDataManagers' documentation, as its users write them: managers that are given engines, paths that follow an
-// account, mocks.
+// The patterns of SwiftfulDataManagers' documentation, as its users write them: managers that are given engines, an interactor and a
+// presenter above them, paths that follow an account, mocks.
 
 private struct UserModel: DataSyncModelProtocol, Equatable {
     var id: String
     var name: String
+    var creationVersion: String?
 
     static let mock = UserModel(id: "user_123", name: "Anna")
+}
+
+extension UserModel {
+    init(auth: UserAuthInfo, creationVersion: String?) {
+        self.init(id: auth.uid, name: auth.name, creationVersion: creationVersion)
+    }
+}
+
+/// What an authentication service says of a user.
+private struct UserAuthInfo {
+    let uid: String
+    let name: String
+}
+
+private enum Utilities {
+    static let appVersion = "2.1"
 }
 
 private struct WatchlistItem: DataSyncModelProtocol, Equatable {
     var id: String
     var movie: String
+}
+
+private struct CatalogItem: DataSyncModelProtocol, Equatable {
+    var id: String
+    var category: String
 }
 
 extension Product {
@@ -34,9 +56,10 @@ private class UserManager {
 
     func signIn(userId: String) async throws { try await userSyncEngine.startListening(documentId: userId) }
 
-    func signIn(_ user: UserModel) async throws {
+    func signIn(auth: UserAuthInfo, isNewUser: Bool) async throws {
+        let user = UserModel(auth: auth, creationVersion: isNewUser ? Utilities.appVersion : nil)
         try await userSyncEngine.saveDocument(user)
-        try await userSyncEngine.startListening(documentId: user.id)
+        try await userSyncEngine.startListening(documentId: auth.uid)
     }
 
     func signOut() { userSyncEngine.stopListening() }
@@ -68,6 +91,48 @@ private class ContentManager {
     }
 }
 
+/// Owns the managers.
+@MainActor
+private struct CoreInteractor {
+    let userManager: UserManager
+    let contentManager: ContentManager
+
+    var currentUser: UserModel? { userManager.currentUser }
+
+    func signInApple() async throws -> (user: UserAuthInfo, isNewUser: Bool) {
+        (UserAuthInfo(uid: "user_123", name: "Anna"), true)
+    }
+
+    func logIn(user: UserAuthInfo, isNewUser: Bool) async throws {
+        try await userManager.signIn(auth: user, isNewUser: isNewUser)
+        await contentManager.startListening()
+    }
+
+    func signOut() {
+        userManager.signOut()
+        contentManager.stopListening()
+    }
+}
+
+/// What a view observes: it calls the interactor, and knows no engine.
+@MainActor @Observable
+private final class Presenter {
+    private let interactor: CoreInteractor
+
+    var currentUser: UserModel? { interactor.currentUser }
+
+    init(interactor: CoreInteractor) { self.interactor = interactor }
+
+    func onSignInApplePressed() {
+        Task {
+            let result = try await interactor.signInApple()
+            try await interactor.logIn(user: result.user, isNewUser: result.isNewUser)
+        }
+    }
+
+    func onSignOutPressed() { interactor.signOut() }
+}
+
 @MainActor
 private final class AuthManager {
     var currentUserId: String?
@@ -97,7 +162,7 @@ extension LogManager: DataSyncLogger {
         #expect(userManager.currentUser == UserModel.mock)
         userManager.signOut()
         #expect(userManager.currentUser == nil)
-        try await userManager.signIn(UserModel(id: "user_456", name: "Berta"))
+        try await userManager.signIn(auth: UserAuthInfo(uid: "user_456", name: "Berta"), isNewUser: false)
         #expect(userManager.currentUser?.name == "Berta")
         try await eventually { remote.documents.map(\.name).sorted() == ["Anna", "Berta"] }
     }
@@ -132,6 +197,52 @@ extension LogManager: DataSyncLogger {
         #expect(contentManager.watchlist.isEmpty && contentManager.products.count == 2)
         contentManager.stopListening()
         #expect(contentManager.products.isEmpty)
+    }
+
+    @Test func aPresenterSignsInAndOut() async throws {
+        let users = MockRemoteDocumentService<UserModel>(delay: .zero)
+        let container = try PersistenceContainer.inMemory { $0.autoSchema(ProductRecord.self) }
+        let items = [WatchlistItem(id: "1", movie: "Solaris")]
+        let (userManager, contentManager) = withDatabaseContainer(container) {
+            let userSyncEngine = DocumentSyncEngine<UserModel>(
+                remote: users, managerKey: "user", enableLocalPersistence: true, logger: LogManager())
+            let productsSyncEngine = CollectionSyncEngine<Product>(
+                remote: MockRemoteCollectionService(collection: Product.mocks, delay: .zero), managerKey: "products",
+                enableLocalPersistence: true, logger: LogManager())
+            let watchlistSyncEngine = CollectionSyncEngine<WatchlistItem>(
+                remote: MockRemoteCollectionService(collection: items, delay: .zero), managerKey: "watchlist",
+                enableLocalPersistence: true, logger: LogManager())
+            return (
+                UserManager(userSyncEngine: userSyncEngine),
+                ContentManager(productsSyncEngine: productsSyncEngine, watchlistSyncEngine: watchlistSyncEngine)
+            )
+        }
+        let presenter = Presenter(
+            interactor: CoreInteractor(userManager: userManager, contentManager: contentManager))
+        #expect(presenter.currentUser == nil)
+        presenter.onSignInApplePressed()
+        let user = UserModel(id: "user_123", name: "Anna", creationVersion: "2.1")
+        try await eventually { presenter.currentUser == user && users.documents == [user] }
+        try await eventually { contentManager.products == Product.mocks && contentManager.watchlist == items }
+        presenter.onSignOutPressed()
+        #expect(presenter.currentUser == nil && contentManager.products.isEmpty && contentManager.watchlist.isEmpty)
+        #expect(users.documents == [user], "who signs out deletes nothing at the remote")
+        try await container.storage.close()
+    }
+
+    @Test func aPartOfACollection() async throws {
+        let remote = MockRemoteCollectionService(
+            collection: [
+                CatalogItem(id: "1", category: "electronics"), CatalogItem(id: "2", category: "books"),
+                CatalogItem(id: "3", category: "electronics"),
+            ], delay: .zero)
+        let catalogSyncEngine = CollectionSyncEngine<CatalogItem>(
+            remote: remote, managerKey: "catalog", enableLocalPersistence: false)
+        let electronics = try await catalogSyncEngine.getDocumentsAsync(buildQuery: { query in
+            query.where("category", isEqualTo: "electronics")
+        })
+        #expect(electronics.map(\.id) == ["1", "3"])
+        #expect(catalogSyncEngine.currentCollection.isEmpty, "nothing else is fetched, and nothing is kept")
     }
 
     @Test func everyCallOfADocument() async throws {

@@ -48,6 +48,27 @@ import Testing
         #expect(recorder.events.last { $0.eventName == "products_bulkLoad_fail" }?.type == .severe)
     }
 
+    @Test func aRefusedBulkLoadSaysWhy() async throws {
+        let shop = try SyncedShop()
+        shop.mock.failure = RemoteError.unauthorized
+        let engine = shop.engine(logger: recorder)
+        await engine.startListening()
+        #expect(engine.status.connection == .unauthorized)
+        let errors = recorder.parameters("bulkLoad_fail").map { $0["error_description"] as? String }
+        #expect(errors == ["unauthorized"])
+    }
+
+    @Test func aBulkLoadEndsThoughTheStoreIsClosedMeanwhile() async throws {
+        let shop = try SyncedShop()
+        shop.remote.willFetch = { try await shop.storage.close() }
+        let engine = shop.engine(logger: recorder)
+        await engine.startListening()
+        #expect(recorder.parameters("bulkLoad_start").count == 1 && recorder.parameters("bulkLoad_success").isEmpty)
+        let errors = recorder.parameters("bulkLoad_fail").map { $0["error_description"] as? String }
+        #expect(errors == [StorageError.closed().description])
+        #expect(recorder.parameters("listener_fail").count == 1)
+    }
+
     @Test func theQueueIsLoggedAsItIsSent() async throws {
         let shop = try SyncedShop()
         let engine = shop.engine(logger: recorder)

@@ -229,7 +229,7 @@ struct HubDevice {
 
     init(
         at url: URL, _ hub: FaultyHub, account: Account = Account("hub"),
-        conflictResolution: ConflictResolution<Product> = .lastWriterWins
+        conflictResolution: ConflictResolution<Product> = .lastWriterWins, logger: (any DataSyncLogger)? = nil
     ) throws {
         self.url = url
         self.hub = hub
@@ -238,7 +238,7 @@ struct HubDevice {
         self.remote = remote
         engine = withDatabaseContainer(container) {
             CollectionSyncEngine<Product>(
-                remote: remote, managerKey: "products", conflictResolution: conflictResolution)
+                remote: remote, managerKey: "products", conflictResolution: conflictResolution, logger: logger)
         }
     }
 
