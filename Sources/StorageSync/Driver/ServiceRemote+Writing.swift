@@ -147,7 +147,7 @@ extension ServiceRemote {
         return RemoteWrite(idempotencyKey: write.key + rebases, isConditional: write.isConditional)
     }
 
-    @MainActor private func send(
+    private func send(
         _ operation: DocumentOperation, to id: String, as write: RemoteWrite
     ) async throws -> WriteResult {
         do {
@@ -163,21 +163,30 @@ extension ServiceRemote {
         }
     }
 
-    @MainActor private func send(_ operation: DocumentOperation, to id: String) async throws {
-        // Nothing is awaited between this and the call: the service finds the path that was compared.
-        try checkPath()
+    private func send(_ operation: DocumentOperation, to id: String) async throws {
         switch operation {
-        case .save(let fields): try await access.save(fields.document())
+        case .save(let fields): try await save(fields.document())
         case .patch(let patch) where access.capabilities.contains(.partialUpdates):
-            try await access.update(id, try JSONValue.fields(patch))
+            let data = try JSONValue.fields(patch)
+            try await call { try await $0.update(id, data) }
         case .patch(let patch):
-            var fields = try DocumentFields(encoding: try await access.get(id))
+            var fields = try DocumentFields(encoding: try await call { try await $0.get(id) })
             fields.apply(patch)
-            try checkPath()
-            try await access.save(fields.document())
+            try await save(fields.document())
         case .delete:
-            do { try await access.delete(id) } catch RemoteError.notFound {}
+            do { try await call { try await $0.delete(id) } } catch RemoteError.notFound {}
         case .nothing: break
         }
+    }
+
+    private func save(_ document: T) async throws { try await call { try await $0.save(document) } }
+
+    /// Calls the service, and decodes and encodes nothing. Between the look at its path and the call nothing is awaited: it finds the
+    /// path that was compared.
+    @MainActor private func call<Result: Sendable>(
+        _ body: @MainActor (RemoteAccess<T>) async throws -> Result
+    ) async throws -> Result {
+        try checkPath()
+        return try await body(access)
     }
 }

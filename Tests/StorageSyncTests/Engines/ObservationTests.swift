@@ -95,7 +95,7 @@ import Testing
         #expect(mock.documents.map(\.name) == ["John"])
     }
 
-    @Test func aBulkLoadLeavesTheMainActorFree() async throws {
+    @Test func whatIsReceivedAndSentLeavesTheMainActorFree() async throws {
         let turns = Task {
             while !Task.isCancelled {
                 Weight.turns.withLock { $0 += 1 }
@@ -111,6 +111,8 @@ import Testing
         #expect(engine.currentCollection.map(\.id) == ["a", "b"])
         mock.change(HeavyItem(id: "c"))
         try await eventually { engine.currentCollection.count == 3 }
+        try await engine.saveDocument(HeavyItem(id: "d")).confirmed()
+        #expect(mock.collection.count == 4)
         #expect(Weight.uses.withLock { $0 } > 0 && Weight.standstills.withLock { $0 } == 0)
     }
 }
