@@ -64,13 +64,7 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
 extension CollectionSyncEngine {
     /// Fetches the collection, and follows its changes until ``stopListening(clearCaches:)``. Returns once it is fetched, or the
     /// remote couldn't be reached: then it is tried again by itself, and ``status`` says so.
-    public func startListening() async {
-        do {
-            try await controller.listen()
-        } catch {
-            controller.log(.listenerFail(key: controller.key, error: error))
-        }
-    }
+    public func startListening() async { try? await controller.listen() }
 
     /// Fetches the documents that a query finds, and follows their changes until ``stopListening(clearCaches:)``: for a collection that
     /// is too large to be kept whole.
@@ -92,12 +86,7 @@ extension CollectionSyncEngine {
     /// - Throws: `StorageError`: `misuse` for a query that can't be listened to, while nobody is signed in, or where there is no store.
     ///   Not where the remote can't be reached: then it is tried again by itself, and ``status`` says so.
     public func startListening(buildQuery: (QueryBuilder) -> QueryBuilder) async throws {
-        do {
-            try await controller.listen(query: buildQuery(QueryBuilder()))
-        } catch {
-            controller.log(.listenerFail(key: controller.key, error: error))
-            throw error
-        }
+        try await controller.listen(query: buildQuery(QueryBuilder()))
     }
 
     /// Stops to follow the collection. Writes are still sent; those that aren't sent yet stay in the store.

@@ -330,6 +330,15 @@ extension SyncController {
 
 extension SyncController {
     func listen(to document: String? = nil, query: QueryBuilder? = nil) async throws {
+        do {
+            try await beginListening(to: document, query: query)
+        } catch {
+            log(.listenerFail(key: key, documentId: document, error: error))
+            throw error
+        }
+    }
+
+    private func beginListening(to document: String?, query: QueryBuilder?) async throws {
         if let document, extent != .document(document) {
             // Another document is another scope: its id is stored with it.
             try await alone { controller in
@@ -359,7 +368,7 @@ extension SyncController {
         show(await scope.driver.status, of: scope)
         if let failure = status.failure {
             if document == nil { log(.bulkLoadFail(key: key, error: failure)) }
-            return
+            return log(.listenerFail(key: key, documentId: document, error: failure))
         }
         switch document {
         case let id? where documents.isEmpty: log(.listenerEmpty(key: key, documentId: id))

@@ -143,16 +143,20 @@ extension HubTail {
         guard state.bytes > maximumBytes || max(state.changes.count, state.borders.count) > maximumChanges else {
             return
         }
-        // Whole parts, and half of it, so that it isn't done again at once.
-        while state.borders.count > 1,
-            state.bytes > maximumBytes / 2 || max(state.changes.count, state.borders.count) > maximumChanges / 2
+        // Whole parts, and half of it, so that it isn't done again at once. All at once: each removal moves what is left.
+        var (border, removed) = (0, 0)
+        while border < state.borders.count - 1,
+            state.bytes > maximumBytes / 2
+                || max(state.changes.count - removed, state.borders.count - border) > maximumChanges / 2
         {
-            let border = state.borders[1]
-            let removed = state.changes.sortedIndex { $0.position > border }
-            for change in state.changes[..<removed] { state.bytes -= change.byteCount }
-            state.changes.removeFirst(removed)
-            state.borders.removeFirst()
+            border += 1
+            while removed < state.changes.count, state.changes[removed].position <= state.borders[border] {
+                state.bytes -= state.changes[removed].byteCount
+                removed += 1
+            }
         }
+        state.changes.removeFirst(removed)
+        state.borders.removeFirst(border)
     }
 }
 

@@ -52,6 +52,8 @@ import Testing
         }
         await engine.startListening()
         engine.stopListening(clearCaches: false)
+        // Once it has stopped.
+        try await engine.retryNow()
         mock.remove(id: "a")
         mock.change(Product("b", name: "table", price: 7))
         mock.change(Product("c", name: "chair", price: 9))

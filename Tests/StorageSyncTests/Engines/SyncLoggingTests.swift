@@ -44,6 +44,7 @@ import Testing
         let engine = shop.engine(logger: recorder)
         await engine.startListening()
         #expect(recorder.parameters("bulkLoad_start").count == 1 && recorder.parameters("bulkLoad_fail").count == 1)
+        #expect(recorder.parameters("listener_fail").count == 1 && recorder.parameters("listener_success").isEmpty)
         #expect(recorder.parameters("bulkLoad_success").isEmpty)
         #expect(recorder.events.last { $0.eventName == "products_bulkLoad_fail" }?.type == .severe)
     }
@@ -88,5 +89,19 @@ import Testing
         let complete = try #require(recorder.parameters("syncPendingWrites_complete").last)
         #expect(complete["synced_count"] as? Int == 2 && complete["failed_count"] as? Int == 1)
         #expect(recorder.ids("writeParked") == ["x"])
+    }
+
+    @Test func aDocumentThatCannotBeListenedToFails() async throws {
+        let account = Account(nil)
+        let remote = MockRemoteDocumentService(
+            document: Product("a"), collectionPath: { account.user }, delay: .zero)
+        let engine = withDatabaseContainer(try PersistenceContainer.inMemory { $0.autoSchema(ProductRecord.self) }) {
+            DocumentSyncEngine<Product>(remote: remote, managerKey: "products", logger: recorder)
+        }
+        await #expect(throws: StorageError.self) { try await engine.startListening(documentId: "a") }
+        #expect(recorder.ids("listener_fail") == ["a"] && recorder.ids("listener_start") == ["a"])
+        account.user = "u"
+        try await engine.startListening(documentId: "a")
+        #expect(recorder.ids("listener_success") == ["a"] && recorder.ids("listener_fail") == ["a"])
     }
 }

@@ -96,4 +96,25 @@ struct HubWaitersTests {
         #expect(waiters.candidates(of: change) == [7])
         #expect(waiters.removeConcerned(by: [change]) == [7])
     }
+
+    /// What is kept is cut while everybody waits for it.
+    @Test func theTailIsCutInNoTime() throws {
+        let table = try Self.table("one")
+        let tail = HubTail(head: 0, catalog: Catalog())
+        let row = HubTable.Row(key: .text("k"), values: SQLiteTable.declared.map { _ in .null })
+        var longest = Duration.zero
+        for position in Int64(1)...60_000 {
+            let change = HubChange(
+                table: table, id: "k", position: position, old: nil, new: row, source: nil)
+            let start = ContinuousClock.now
+            tail.append([change], end: position, in: Catalog())
+            longest = max(longest, ContinuousClock.now - start)
+        }
+        let scope = HubScope(HubPull(behind: 0, of: ["one"]), .full)
+        let kept = try #require(tail.changes(behind: 59_000, in: scope, limit: 10_000, bytes: .max))
+        #expect(kept.end == 60_000 && kept.isWhole)
+        #expect(tail.changes(behind: 10, in: scope, limit: 10_000, bytes: .max) == nil, "it was cut")
+        // Moving what is left once for each part that goes took more than a second.
+        #expect(longest < .milliseconds(500))
+    }
 }
