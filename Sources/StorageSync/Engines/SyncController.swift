@@ -21,6 +21,8 @@ final class SyncController<T: DataSyncModelProtocol> {
     /// By id.
     private(set) var documents: [T] = []
     private(set) var status = SyncStatus()
+    /// Up to where of the log the documents that are shown were read.
+    @ObservationIgnored private var shownPosition: Int64 = 0
     /// The path whose documents are shown; nil before they were read.
     @ObservationIgnored private var shownPath: String?
     @ObservationIgnored private var scope: SyncScope<T>?
@@ -211,7 +213,7 @@ extension SyncController {
     private func show(_ scope: SyncScope<T>) async throws {
         let table = scope.store.table
         let storage = scope.store.storage
-        let (documents, head) = try await scope.store.shown(extent)
+        let (documents, head) = try await latest { try await scope.store.shown(extent) }
         self.documents = documents
         loadedPosition = head
         tellUserProperties()
@@ -241,8 +243,20 @@ extension SyncController {
         }
     }
 
+    /// Reads until what was read is no older than what was read and shown meanwhile: nothing would tell of the difference any more.
+    private func latest<Documents>(
+        _ read: () async throws -> (documents: Documents, head: Int64)
+    ) async throws -> (documents: Documents, head: Int64) {
+        while true {
+            let found = try await read()
+            guard found.head >= shownPosition else { continue }
+            shownPosition = found.head
+            return found
+        }
+    }
+
     private func reread(_ scope: SyncScope<T>) async throws {
-        let (documents, head) = try await scope.store.shown(extent)
+        let (documents, head) = try await latest { try await scope.store.shown(extent) }
         guard self.scope?.path == scope.path else { return }
         self.documents = documents
         loadedPosition = head
@@ -269,7 +283,7 @@ extension SyncController {
     func refresh(_ ids: [String], in scope: SyncScope<T>) async throws {
         let wanted = if case .document(let id) = extent { ids.filter { $0 == id } } else { ids }
         guard !wanted.isEmpty else { return }
-        let read = try await scope.store.documents(wanted)
+        let (read, _) = try await latest { try await scope.store.shown(wanted) }
         guard self.scope?.path == scope.path else { return }
         var changed = documents
         for (id, document) in read {

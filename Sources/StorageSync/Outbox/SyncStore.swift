@@ -444,7 +444,15 @@ extension SyncStore {
 
     /// Some documents by their ids; nil for those that there aren't.
     func documents(_ ids: [String]) async throws -> [(id: String, document: T?)] {
-        try await storage.engine.read { db in try ids.map { ($0, try table.get($0, db)) } }
+        try await shown(ids).documents
+    }
+
+    /// Some documents by their ids, and up to which position of the log.
+    func shown(_ ids: [String]) async throws -> (documents: [(id: String, document: T?)], head: Int64) {
+        try await storage.engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return (try ids.map { ($0, try table.get($0, db)) }, try LogReader(connection).head().position)
+        }
     }
 }
 
