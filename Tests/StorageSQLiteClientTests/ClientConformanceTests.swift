@@ -31,7 +31,7 @@ struct ClientConformanceTests {
                 }
                 #expect(try await reader.next() == ["PAIRS", "users"], "\(sql)")
             }
-            // What changes nothing isn't told, nor what is undone.
+            // What changes nothing isn't reported, nor what is undone.
             try await client.write { db in _ = try db.execute("UPDATE pairs SET v = 4") }
             await #expect(throws: Stop.self) {
                 try await client.write { db in

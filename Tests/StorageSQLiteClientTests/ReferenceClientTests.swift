@@ -172,20 +172,6 @@
             #expect(try SQLiteClient.inMemory().contextSensitivePath() == nil)
         }
 
-        /// With the trait GRDB its engine is the one that isn't named.
-        @Test func theTraitChoosesTheLiveEngine() async throws {
-            let queue = try DatabaseQueue()
-            try await queue.write { try $0.execute(sql: "CREATE TABLE here (a)") }
-            try await withDependencies {
-                $0.defaultDatabase = queue
-            } operation: {
-                let tables = try await SQLiteClient.live.read { db in
-                    try db.fetchAll(String.self, "SELECT name FROM sqlite_schema")
-                }
-                #expect(tables == ["here"])
-            }
-        }
-
         /// A test puts its own closures in the client's place.
         @Test func closuresStandForAnEngine() async throws {
             let reads = Counter()

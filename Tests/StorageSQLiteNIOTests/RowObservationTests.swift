@@ -176,8 +176,8 @@
             observer = observation.makeObserver(["w"], maximumRows: 10)
             #expect(try !database.step(commit))
             database.end(run, hasSucceeded: true)
-            let told = await observer?.next(every: nil) {}
-            #expect(told == SQLiteRowUpdates(tables: ["w"]))
+            let updates = await observer?.next(every: nil) {}
+            #expect(updates == SQLiteRowUpdates(tables: ["w"]))
         }
 
         @Test func observationsEnd() async throws {

@@ -9,7 +9,7 @@
     @testable import StorageServer
     @testable import StorageSync
 
-    /// What a token's condition hides can't be told from what isn't there.
+    /// What a token's condition hides can't be distinguished from what isn't there.
     ///
     /// Two hubs are asked alike. In one of them documents are hidden among those that the token may see; in the other one the same number of
     /// documents lie in a collection that it may not read, so that both have the same positions, which are no secret. What is answered
@@ -247,7 +247,7 @@
                 answers.append(try await pusher.push([pusher.save("y", known), pusher.patch("y", known)]))
                 answers.append(try await pusher.push([pusher.write(.delete, "z", known), pusher.patch("z", known)]))
                 answers.append(try await pusher.push([pusher.save("z", known)]))
-                // What she may know of is told.
+                // What she may know of is named.
                 try await twin.patch("seed", #"{"n":101}"#)
                 answers.append(try await pusher.push([pusher.patch("seed", known, isConditional: false)]))
                 answers += try await pusher.pages(from: known)
@@ -308,7 +308,7 @@
                 return try await twin.ask(.POST, "/v1/sync/push", String(decoding: batch.json, as: UTF8.self))
             }
 
-            /// What is told as one page, from each position on, and the last that is told of each document where pages are small.
+            /// What one page has, from each position on, and the last change of each document where pages are small.
             func pages(from known: Int64) async throws -> [String] {
                 let head = try await twin.head()
                 let query = "collection=notes&producer=p&line=\(line)"

@@ -20,12 +20,12 @@ struct CaptureDefinitions {
         var table = Table(name: found.name, entity: entity.id)
         defer { tables.append(table) }
         let names = Set(found.columns.map(\.name.folded))
-        guard names.contains("_position".folded), entity.live.allSatisfy({ names.contains($0.stored.folded) }) else {
-            return
-        }
+        guard let position = found.columns.firstIndex(where: { $0.name == "_position" }),
+            entity.live.allSatisfy({ names.contains($0.stored.folded) })
+        else { return }
+        table.positionColumn = Int32(position)
         let live = Dictionary(entity.live.map { ($0.stored.folded, $0) }) { first, _ in first }
-        for (index, column) in found.columns.enumerated() {
-            if column.name == "_position" { table.positionColumn = Int32(index) }
+        for column in found.columns {
             let known = live[column.name.folded]
             table.columns.append(known?.id ?? 0)
             table.keyPlaces.append(known.map { UInt8(truncatingIfNeeded: $0.keyPlace) } ?? 0)

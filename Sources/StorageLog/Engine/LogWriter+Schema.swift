@@ -22,8 +22,8 @@ struct SchemaState {
     var dropped: [CatalogEntity] = []
     /// Entities whose tables were gone when the store was opened.
     var missing: Set<UInt32> = []
-    /// Entities whose tables another program had changed when the store was opened. They stay as they are: what nobody has told the log
-    /// isn't taken for a change of the commit that happens to be under way.
+    /// Entities whose tables another program had changed when the store was opened. Their difference isn't recorded as a
+    /// change of a later commit.
     var foreign: Set<UInt32> = []
     /// Entities whose tables were made anew in this commit, and whose rows the log doesn't tell yet.
     var replaced: Set<UInt32> = []

@@ -29,8 +29,8 @@ struct Shadow {
             let position = select.integer(1)
             shadows.append(
                 Shadow(
-                    // One that is at no position of a log is begun again.
                     entity: UInt32(truncatingIfNeeded: select.integer(0)),
+                    // One that is at no position of a log is begun again.
                     position: Limits.numbers.contains(position) ? position : 0,
                     definition: select.string(2), isLoose: select.integer(3) != 0))
         }

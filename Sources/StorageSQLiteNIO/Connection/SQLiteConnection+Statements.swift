@@ -94,7 +94,7 @@
         /// for await tables in connection.observeTables(["users"]) { … }
         /// ```
         ///
-        /// Told is what this connection commits, after it has; not what is rolled back. Of a statement with triggers or
+        /// Reported is what this connection commits, after it has; not what is rolled back. Of a statement with triggers or
         /// foreign keys, each table counts that it could have changed. After a commit by another connection or process all
         /// tables are reported, since SQLite doesn't say which it changed; the first such report may be of a commit before this
         /// call. Names of virtual tables and of tables are known, not those of views, nor tables of attached databases.
@@ -114,11 +114,11 @@
         /// }
         /// ```
         ///
-        /// Told is what this connection commits, after it has; not what is rolled back. Rows that triggers, foreign keys and
-        /// conflicts change or replace are told, too; one that gets another rowid is a deleted and an inserted one. VACUUM may
-        /// give the rows of a table without an `INTEGER PRIMARY KEY` other rowids, which isn't told.
+        /// Reported is what this connection commits, after it has; not what is rolled back. Rows that triggers, foreign keys and
+        /// conflicts change or replace are reported, too; one that gets another rowid is a deleted and an inserted one. VACUUM may
+        /// give the rows of a table without an `INTEGER PRIMARY KEY` other rowids, which isn't reported.
         ///
-        /// Of some changes only the table is told, in ``SQLiteRowUpdates/tables``: those of tables `WITHOUT ROWID` and of
+        /// Of some changes only the table is reported, in ``SQLiteRowUpdates/tables``: those of tables `WITHOUT ROWID` and of
         /// virtual ones, those of statements that change the schema or fail in the middle, commits by other connections and
         /// processes, and where one transaction, in all its tables, or what the reader hasn't taken has more rows than
         /// `maximumRows`.

@@ -2,11 +2,11 @@
     internal import CSQLite
 
     extension Database {
-        /// Has SQLite tell changed rows as long as somebody observes them.
+        /// Has SQLite report changed rows as long as somebody observes them.
         func watchRows() throws {
             let limit = observation.rowLimit
             guard limit != watch.rowLimit else { return }
-            // A DELETE without WHERE that was compiled before empties its table without telling the rows.
+            // A DELETE without WHERE that was compiled before empties its table without a call for each row.
             if watch.rowLimit == 0 { cache.removeAll() }
             watch.watchRows(limit: limit, on: try handle)
         }
@@ -14,12 +14,12 @@
         func publish(_ committed: ChangeTracker.Changes) {
             var committed = committed
             if watch.rowLimit > 0 {
-                // Rows of other tables have no rowid, or aren't told.
+                // Rows of other tables have no rowid, or aren't reported.
                 let others = committed.tables.filter { !hasRowIDs($0) }
                 committed.rows.tables.formUnion(others)
                 committed.rows.rows.removeAll { others.contains($0.table) }
             } else {
-                // Who has begun to observe since can't be told by row what was noted for others.
+                // Rows that were noted for others are no whole answer for who has begun to observe since.
                 committed.rows = SQLiteRowUpdates(tables: committed.tables)
             }
             observation.publish(committed)

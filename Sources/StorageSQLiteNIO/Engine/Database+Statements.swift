@@ -106,7 +106,7 @@
             let committed = tracker.note(
                 .init(
                     effects: run.statement.effects, hasChangedRows: hasChangedRows,
-                    // What fails has undone some of them. Fewer than were changed are told where SQLite has emptied a whole table.
+                    // What fails has undone some of them. There are fewer than were changed where SQLite has emptied a whole table.
                     rows: hasSucceeded && rows.count >= changes ? rows.known : nil, hasSucceeded: hasSucceeded,
                     wasInTransaction: run.wasInTransaction, isInTransaction: sqlite3_get_autocommit(handle) == 0),
                 rowLimit: watch.rowLimit)

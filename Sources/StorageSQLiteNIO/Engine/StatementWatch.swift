@@ -3,7 +3,7 @@
     internal import StorageCore
 
     /// What SQLite calls back into: the authorizer, which says what a statement does, the progress handler, which
-    /// stops a cancelled job, and, while somebody observes rows, the hook that is told each of them.
+    /// stops a cancelled job, and, while somebody observes rows, the hook that is called for each of them.
     ///
     /// Not `Sendable`: the callbacks come on the thread that runs a job, in the midst of SQLite's own calls.
     final class StatementWatch {
@@ -42,9 +42,9 @@
                 }, context)
         }
 
-        /// Has SQLite tell each row that is changed, or none any more.
+        /// Has SQLite report each row that is changed, or none any more.
         ///
-        /// Not its update hook, which isn't called for rows that a conflict replaces, and is told the new rowid only.
+        /// Not its update hook, which isn't called for rows that a conflict replaces, and gets the new rowid only.
         func watchRows(limit: Int, on database: OpaquePointer) {
             if limit == 0 {
                 sqlite3_preupdate_hook(database, nil, nil)

@@ -22,7 +22,7 @@
 
         /// Changed rows, in the order of their changes.
         public var rows: [Row] = []
-        /// Tables of which more may have changed than ``rows`` says: read them anew.
+        /// Tables of which more may have changed than ``rows`` says: read them again.
         public var tables: Set<String> = []
     }
 

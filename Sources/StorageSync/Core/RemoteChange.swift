@@ -5,8 +5,8 @@ package struct RemoteChange: Sendable, Equatable {
     package let operation: WriteOperation
     /// The origin of this store's own writes that made it; nil for those of others.
     package let ownOrigin: Int64?
-    /// Where somebody else has changed the document last before one of this store's own writes, which is all that is told of both; nil
-    /// where nobody has.
+    /// Of one of this store's own writes: where somebody else has changed the document last before it, which has no change of its own
+    /// then; nil where nobody has.
     package let otherPosition: Int64?
     /// Whether it tells nothing that this store doesn't know: remotes that number nothing tell it its own writes like those of others.
     package let isEcho: Bool

@@ -61,7 +61,7 @@ final class HubTail: Sendable {
     ///     the one with which it has left what the follower sees.
     ///   - bytes: The most bytes, but where the first part has more.
     /// - Returns: nil where the position is no border of what is kept, or the next part has more changes than the limit, or where a
-    ///   condition names a column that isn't there: the log tells whether it was.
+    ///   condition names a column that isn't there: whether it was is in the log.
     func changes(
         behind position: Int64, in scope: HubScope, limit: Int, bytes: Int
     ) -> (changes: [RemoteChange], end: Int64, isWhole: Bool)? {

@@ -15,7 +15,7 @@ enum LabStore {
             $0.addFullTextSearch(table: "marks", columns: ["text"])
             $0.addProjection(MarkCounts(), mode: .async, batchSize: 50)
             // Of the operation "migrate": programs go on without it.
-            $0.retire("marks are made anew")
+            $0.retire("marks are made again")
         }.facade
     }
 

@@ -102,7 +102,7 @@ extension Operation {
                 $0.autoSchema(MarkRecord.self)
                 $0.addFullTextSearch(table: "marks", columns: ["text"])
                 $0.addProjection(MarkCounts(), mode: .inline)
-                $0.migration("marks are made anew") { db in
+                $0.migration("marks are made again") { db in
                     let select = "SELECT sql FROM sqlite_schema WHERE name = 'marks'"
                     guard let table = try String.fetchOne(db, sql: select) else { throw Misuse("no marks") }
                     try db.execute(

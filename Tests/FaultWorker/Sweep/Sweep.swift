@@ -110,8 +110,8 @@ struct Sweep {
         return []
     }
 
-    /// The store is sound: only its disk fails, or there is no memory. A file that is being made on such a disk may be damaged indeed, where SQLite doesn't
-    /// report what was refused.
+    /// The store is sound: only its disk fails, or there is no memory. A file that is being made on such a disk may be damaged indeed,
+    /// where SQLite doesn't report what was refused.
     private func misjudged(_ text: String) -> [Finding] {
         guard !operation.makesFile || isOfMemory else { return [] }
         return [Finding(kind: .misjudged, text: "a sound store is said to be damaged: \(text)")]

@@ -108,30 +108,6 @@ import Testing
     }
 }
 
-/// Keeps what is logged.
-@MainActor
-final class EventRecorder: DataSyncLogger {
-    private(set) var events: [any DataSyncLogEvent] = []
-    private(set) var properties: [(id: String?, isHighPriority: Bool)] = []
-    nonisolated init() {}
-    func trackEvent(event: any DataSyncLogEvent) { events.append(event) }
-    func addUserProperties(dict: [String: Any], isHighPriority: Bool) {
-        properties.append((dict["id"] as? String, isHighPriority))
-    }
-
-    /// Which documents went, as was received, sorted.
-    var deletions: [String] {
-        events.filter { $0.eventName.hasSuffix("_documentDeleted") }
-            .compactMap { $0.parameters?["document_id"] as? String }.sorted()
-    }
-
-    /// Why bulk loads have failed.
-    var bulkLoadFailures: [String] {
-        events.filter { $0.eventName.hasSuffix("_bulkLoad_fail") }
-            .compactMap { $0.parameters?["error_description"] as? String }
-    }
-}
-
 /// A mock that can do less, and counts what it is asked.
 @MainActor
 final class LimitedRemote: RemoteCollectionService {

@@ -4,9 +4,9 @@ import StorageSync
 import Synchronization
 import Testing
 
-/// Whoever observes an engine, or a manager that wraps one, is told of each change, on the main actor.
+/// Whoever observes an engine, or a manager that wraps one, is notified of each change, on the main actor.
 @MainActor @Suite(.timeLimit(.minutes(3))) struct ObservationTests {
-    /// Reads something whenever it is told that it changes, as a view does.
+    /// Reads something whenever it changes, as a view does.
     @MainActor private final class Observer<Value> {
         private(set) var last: Value?
         private(set) var changes = 0

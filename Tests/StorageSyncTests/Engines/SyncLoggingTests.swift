@@ -4,19 +4,7 @@ import Testing
 
 /// What an engine logs as it loads, receives and sends.
 @MainActor @Suite struct SyncLoggingTests {
-    private final class Recorder: DataSyncLogger {
-        var events: [any DataSyncLogEvent] = []
-        func trackEvent(event: any DataSyncLogEvent) { events.append(event) }
-        func addUserProperties(dict: [String: Any], isHighPriority: Bool) {}
-
-        func parameters(_ name: String) -> [[String: Any]] {
-            events.filter { $0.eventName == "products_\(name)" }.map { $0.parameters ?? [:] }
-        }
-
-        func ids(_ name: String) -> [String] { parameters(name).compactMap { $0["document_id"] as? String } }
-    }
-
-    private let recorder = Recorder()
+    private let recorder = EventRecorder()
 
     @Test func aBulkLoadIsOneEventAndWhatComesLaterOneEach() async throws {
         let shop = try SyncedShop([Product("a"), Product("b"), Product("c")])

@@ -180,7 +180,7 @@ struct HubConditionTests {
 
     // MARK: Columns that go
 
-    /// Whoever waits is told, whoever asks is told, and nothing else is answered.
+    /// Whoever waits and whoever asks gets that error, and no other answer.
     @Test(arguments: ["RENAME COLUMN owner TO holder", "DROP COLUMN owner"])
     func aConditionOnAColumnThatIsGoneIsNoCondition(change: String) async throws {
         let store = try TemporaryStore()

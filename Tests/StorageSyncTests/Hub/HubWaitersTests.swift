@@ -114,7 +114,7 @@ struct HubWaitersTests {
         let kept = try #require(tail.changes(behind: 59_000, in: scope, limit: 10_000, bytes: .max))
         #expect(kept.end == 60_000 && kept.isWhole)
         #expect(tail.changes(behind: 10, in: scope, limit: 10_000, bytes: .max) == nil, "it was cut")
-        // Moving what is left once for each part that goes took more than a second.
-        #expect(longest < .milliseconds(500))
+        // Where what is left was moved once for each part that went, it was more than ten.
+        #expect(longest < .seconds(3))
     }
 }

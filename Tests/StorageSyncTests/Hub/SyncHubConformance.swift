@@ -161,7 +161,7 @@ import Testing
         #expect(one.documents.count == 2)
     }
 
-    /// However a page tells of several writes of a document: one by one, or as the last of them.
+    /// However a page has several writes of a document: one by one, or as the last of them.
     @Test(arguments: HubKind.allCases) func aFollowerKnowsWhatOthersHaveChangedBefore(kind: HubKind) async throws {
         let hub = try await TestedHub(kind).hub
         var one = try await HubClient("one", hub)

@@ -4,14 +4,8 @@ import Testing
 
 /// What engines log has the names that are known from SwiftfulDataManagers, and no documents.
 @MainActor @Suite struct SyncEventTests {
-    private final class Recorder: DataSyncLogger {
-        var events: [any DataSyncLogEvent] = []
-        func trackEvent(event: any DataSyncLogEvent) { events.append(event) }
-        func addUserProperties(dict: [String: Any], isHighPriority: Bool) {}
-    }
-
     @Test func namesBeginWithTheKey() throws {
-        let recorder = Recorder()
+        let recorder = EventRecorder()
         recorder.trackEvent(event: SyncEvent.saveStart(key: "watchlist", documentId: "a"))
         recorder.trackEvent(event: SyncEvent.remoteUnavailable(key: "watchlist", reason: "gone", delaySeconds: 4))
         recorder.trackEvent(event: SyncEvent.pathChanged(key: "watchlist"))
@@ -53,7 +47,7 @@ import Testing
             self.type = type
         }
 
-        /// One that tells an error.
+        /// One with an error.
         init(failed event: SyncEvent, _ name: String, _ parameters: [String: String] = [:]) {
             let error = [
                 "error_description": "\(SyncEventTests.error)",

@@ -43,7 +43,7 @@ enum PlantedDefect: String, CaseIterable {
     case sendsWhenItBeginsOnly
     /// A process that begins asks at once, however often the one before it has failed.
     case forgetsDelaysAtRestart
-    /// The answer to a request whose session has ended is dropped, and whoever waits for it isn't told.
+    /// The answer to a request whose session has ended is dropped, and whoever waits for it waits on.
     case dropsRequestsOfEndedSessions
     /// What comes in another order than the hub expects it in ends the synchronisation for good.
     case takesDisorderForFatal

@@ -56,7 +56,7 @@ struct CatalogTarget: FuzzTarget {
         do {
             try read(engine)
         } catch  where wasReadable {
-            fatalError("our own commits have made the log unreadable: \(error)")
+            found("our own commits have made the log unreadable: \(error)")
         }
     }
 
