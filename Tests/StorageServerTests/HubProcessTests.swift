@@ -13,13 +13,6 @@
     /// A hub and three devices, each a process that is killed at times, with a network between them that fails: what was stored once is
     /// everywhere in the end.
     @Suite(.serialized, .timeLimit(.minutes(5))) struct HubProcessTests {
-        nonisolated private static var seeds: [UInt64] {
-            let environment = ProcessInfo.processInfo.environment
-            if let seed = environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-            let scale = environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-            return (1...UInt64(max(1, 2 * scale))).map { $0 }
-        }
-
         private struct Server {
             let process: LineProcess
             let port: Int
@@ -144,7 +137,7 @@
             try await proxy.stop()
         }
 
-        @Test(arguments: seeds) func everybodyEndsEqual(seed: UInt64) async throws {
+        @Test(arguments: testSeeds(2)) func everybodyEndsEqual(seed: UInt64) async throws {
             let folder = try TemporaryDirectory()
             let hub = folder.path("hub.sqlite")
             var random = PredicateGenerator(seed: seed)

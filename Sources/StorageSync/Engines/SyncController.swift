@@ -23,6 +23,8 @@ final class SyncController<T: DataSyncModelProtocol> {
     private(set) var status = SyncStatus()
     /// Up to where of the log the documents that are shown were read.
     @ObservationIgnored private var shownPosition: Int64 = 0
+    /// How often the store is still to be cleared. Until it is, nothing of it is shown.
+    @ObservationIgnored private var clearings = 0
     /// The path whose documents are shown; nil before they were read.
     @ObservationIgnored private var shownPath: String?
     @ObservationIgnored private var scope: SyncScope<T>?
@@ -146,7 +148,8 @@ extension SyncController {
         let scope = try await SyncScope.open(
             path, of: access, in: storage, manager: key, document: document, resolution: resolution,
             publish: { continuation.yield($0) })
-        if case .document(nil) = extent { extent = .document(try await scope.store.load()?.row.document) }
+        let listened = try await scope.store.load()?.row.document
+        if extent == .document(nil), clearings == 0 { extent = .document(listened) }
         self.scope = scope
         statusNumber = 0
         statusFeed = Task { [weak self] in
@@ -189,13 +192,13 @@ extension SyncController {
 
     /// Reads what the store has of the account that is signed in, on the calling thread. There may be no store yet.
     private func showCached() {
-        guard persists, let path = access.path(), container != nil || PersistenceContainer.configured != nil,
-            let storage = try? storage()
+        guard persists, clearings == 0, let path = access.path(),
+            container != nil || PersistenceContainer.configured != nil, let storage = try? storage()
         else { return }
         do {
             let cached = try SyncStore<T>(storage: storage, manager: key, path: path).shownNow(extent)
             guard let cached else { return }
-            if case .document = extent { self.extent = .document(cached.document) }
+            extent = cached.extent
             documents = cached.documents
             shownPath = path
         } catch {
@@ -213,11 +216,12 @@ extension SyncController {
     private func show(_ scope: SyncScope<T>) async throws {
         let table = scope.store.table
         let storage = scope.store.storage
-        let (documents, head) = try await latest { try await scope.store.shown(extent) }
-        self.documents = documents
-        loadedPosition = head
-        tellUserProperties()
-        shownPath = scope.path
+        let head = storage.head
+        if shownPath != scope.path {
+            documents = []
+            shownPath = scope.path
+        }
+        try await reread(scope)
         let changes = storage.changes(since: .position(head), matching: LogQuery(tables: [table.entity]))
         feed?.cancel()
         feed = Task { [weak self] in
@@ -244,11 +248,15 @@ extension SyncController {
     }
 
     /// Reads until what was read is no older than what was read and shown meanwhile: nothing would tell of the difference any more.
+    ///
+    /// - Returns: nil where something else is to be shown meanwhile.
     private func latest<Documents>(
-        _ read: () async throws -> (documents: Documents, head: Int64)
-    ) async throws -> (documents: Documents, head: Int64) {
+        of scope: SyncScope<T>, _ read: (Extent) async throws -> (documents: Documents, head: Int64)
+    ) async throws -> (documents: Documents, head: Int64)? {
+        let extent = extent
         while true {
-            let found = try await read()
+            let found = try await read(extent)
+            guard self.scope?.driver === scope.driver, self.extent == extent, clearings == 0 else { return nil }
             guard found.head >= shownPosition else { continue }
             shownPosition = found.head
             return found
@@ -256,8 +264,7 @@ extension SyncController {
     }
 
     private func reread(_ scope: SyncScope<T>) async throws {
-        let (documents, head) = try await latest { try await scope.store.shown(extent) }
-        guard self.scope?.path == scope.path else { return }
+        guard let (documents, head) = try await latest(of: scope, { try await scope.store.shown($0) }) else { return }
         self.documents = documents
         loadedPosition = head
         tellUserProperties()
@@ -283,8 +290,7 @@ extension SyncController {
     func refresh(_ ids: [String], in scope: SyncScope<T>) async throws {
         let wanted = if case .document(let id) = extent { ids.filter { $0 == id } } else { ids }
         guard !wanted.isEmpty else { return }
-        let (read, _) = try await latest { try await scope.store.shown(wanted) }
-        guard self.scope?.path == scope.path else { return }
+        guard let (read, _) = try await latest(of: scope, { _ in try await scope.store.shown(wanted) }) else { return }
         var changed = documents
         for (id, document) in read {
             let place = place(of: id, in: changed)
@@ -396,6 +402,7 @@ extension SyncController {
     func stopListening(clearCaches: Bool) {
         if clearCaches {
             documents = []
+            clearings += 1
             if case .document = extent { extent = .document(nil) }
         }
         log(.listenerStopped(key: key))
@@ -413,7 +420,14 @@ extension SyncController {
             } catch {
                 controller.note(error)
             }
+            if clearCaches { await controller.endClearing() }
         }
+    }
+
+    private func endClearing() async {
+        clearings -= 1
+        guard let scope else { return }
+        do { try await reread(scope) } catch { note(error) }
     }
 
     /// Clears what an earlier process has stored, also of an account that isn't signed in any more.
@@ -421,9 +435,7 @@ extension SyncController {
     /// - Returns: Whether there was something.
     private func clearStored() async throws -> Bool {
         guard persists, let storage = try? storage() else { return false }
-        let hasCleared = try await SyncStore<T>.clearActive(in: storage, manager: key, resolution: resolution)
-        documents = []
-        return hasCleared
+        return try await SyncStore<T>.clearActive(in: storage, manager: key, resolution: resolution)
     }
 }
 

@@ -418,12 +418,14 @@ extension SyncStore {
     }
 
     /// What an engine shows that hasn't been used yet, on the calling thread; nil where the store has nothing of this path.
-    func shownNow(_ extent: Extent) throws -> (document: String?, documents: [T])? {
+    ///
+    /// - Parameter extent: Where it names no document, it is the one that was listened to last.
+    func shownNow(_ extent: Extent) throws -> (extent: Extent, documents: [T])? {
         try storage.engine.readNow { db in
             guard let row = try SyncRemoteRow.all(of: manager, in: db).first(where: { $0.path == path }), row.isActive
             else { return nil }
             let extent = extent == .document(nil) ? Extent.document(row.document) : extent
-            return (row.document, try documents(extent, db))
+            return (extent, try documents(extent, db))
         }
     }
 

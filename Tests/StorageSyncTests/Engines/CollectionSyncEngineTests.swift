@@ -207,6 +207,24 @@ import Testing
         #expect(!shop.mock.writes.contains(.delete(id: "a")) && !shop.mock.writes.contains(.delete(id: "b")))
     }
 
+    /// Also not for as long as a change lasts that was being read when it was cleared.
+    @Test func whatIsClearedIsNotShownAgain() async throws {
+        let shop = try SyncedShop((0..<20).map { Product("p\($0)") })
+        let engine = shop.engine()
+        for round in 0..<30 {
+            await engine.startListening()
+            for number in 0..<20 { shop.mock.change(Product("p\(number)", name: "\(round)")) }
+            for _ in 0..<round { await Task.yield() }
+            engine.stopListening()
+            while true {
+                try #require(engine.currentCollection.isEmpty, "round \(round)")
+                if try await shop.stored().isEmpty { break }
+            }
+        }
+        await engine.startListening()
+        #expect(engine.currentCollection.map(\.name) == Array(repeating: "29", count: 20))
+    }
+
     @Test func aWriteConfirmedAfterClearingLeavesItsDocumentOut() async throws {
         let shop = try SyncedShop([Product("a")])
         let engine = shop.engine()

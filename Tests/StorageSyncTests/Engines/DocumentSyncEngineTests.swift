@@ -1,4 +1,5 @@
 import Foundation
+import PredicateTestSupport
 import StorageSync
 import Testing
 
@@ -85,5 +86,89 @@ import Testing
         try await eventually { engine.pendingCount == 0 }
         #expect(mock.documents.map(\.name) == ["Anna"])
         #expect(engine.currentDocument?.name == "Anna")
+    }
+
+    /// Views read the document at any time: also between two steps of listening to another one.
+    @Test func whoReadsTheDocumentMeanwhileDoesNotChangeWhichItIs() async throws {
+        var reads = 0
+        for call in 1... {
+            let reader = Reader(call: call)
+            let mock = MockRemoteDocumentService(
+                document: Profile(id: "2", name: "Berta"),
+                collectionPath: {
+                    reader.pathIsAsked()
+                    return ""
+                }, delay: .zero)
+            let engine = engine(mock, in: try .inMemory())
+            reader.engine = engine
+            try await engine.saveDocument(Profile(id: "1", name: "Anna")).confirmed()
+            for (id, name) in [("1", "Anna"), ("2", "Berta"), ("1", "Anna")] {
+                try await engine.startListening(documentId: id)
+                #expect(engine.currentDocument?.name == name, "read at call \(call)")
+                #expect(try engine.getDocumentId() == id, "read at call \(call)")
+            }
+            mock.change(Profile(id: "1", name: "Anne"))
+            try await eventually { engine.currentDocument?.name == "Anne" }
+            guard reader.hasRead else { break }
+            reads += 1
+        }
+        #expect(reads > 20)
+    }
+
+    /// Reads the document once, at one of the times when the engine asks for the path.
+    @MainActor
+    private final class Reader {
+        weak var engine: DocumentSyncEngine<Profile>?
+        private var callsLeft: Int
+        private(set) var hasRead = false
+
+        init(call: Int) { callsLeft = call }
+
+        func pathIsAsked() {
+            guard let engine else { return }
+            callsLeft -= 1
+            guard callsLeft == 0 else { return }
+            hasRead = true
+            _ = engine.currentDocument
+        }
+    }
+
+    /// Listens to one document and another, stops and writes, while the document is read all the time.
+    @Test(arguments: testSeeds(5)) func whatIsShownIsTheDocumentThatIsListenedTo(seed: UInt64) async throws {
+        var random = PredicateGenerator(seed: seed)
+        let mock = MockRemoteDocumentService<Profile>(delay: .zero)
+        let ids = ["1", "2", "3"]
+        for id in ids { mock.change(Profile(id: id, name: "first")) }
+        let engine = engine(mock, in: try .inMemory())
+        let reader = Task { @MainActor [weak engine] in
+            while !Task.isCancelled {
+                _ = engine?.currentDocument
+                await Task.yield()
+            }
+        }
+        defer { reader.cancel() }
+        for step in 0..<40 {
+            let id = ids[Int.random(in: 0..<3, using: &random)]
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: try await engine.saveDocument(Profile(id: id, name: "saved \(step)"))
+            case 1: mock.change(Profile(id: id, name: "changed \(step)"))
+            case 2:
+                engine.stopListening(clearCaches: true)
+                for _ in 0..<Int.random(in: 0..<30, using: &random) {
+                    try #require(engine.currentDocument == nil, "seed \(seed), step \(step)")
+                    await Task.yield()
+                }
+            case 3: engine.stopListening(clearCaches: false)
+            default:
+                try await engine.startListening(documentId: id)
+                #expect(engine.currentDocument?.id == id, "seed \(seed), step \(step)")
+                #expect(try engine.getDocumentId() == id, "seed \(seed), step \(step)")
+            }
+        }
+        for id in ids {
+            try await engine.startListening(documentId: id)
+            mock.change(Profile(id: id, name: "last"))
+            try await eventually { engine.currentDocument == Profile(id: id, name: "last") && engine.pendingCount == 0 }
+        }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Devices that write the same few documents at random, offline at times, with processes that end, answers that get lost and
 /// writes that are refused: once all is well again, nothing is pending and everybody has what the remote has.
 @MainActor @Suite struct SyncConvergenceTests {
-    @Test(arguments: seeds) func devicesBecomeEqual(seed: UInt64) async throws {
+    @Test(arguments: testSeeds(10)) func devicesBecomeEqual(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             var random = PredicateGenerator(seed: seed)
             let mock = MockRemoteCollectionService<Product>(
@@ -40,13 +40,6 @@ import Testing
                 try await device.shop.storage.close()
             }
         }
-    }
-
-    nonisolated private static var seeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        let scale = environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return (1...UInt64(max(1, 10 * scale))).map { $0 }
     }
 }
 

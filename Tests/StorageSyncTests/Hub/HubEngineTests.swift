@@ -142,14 +142,7 @@ import Testing
 
     // MARK: Convergence
 
-    nonisolated private static var seeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        let scale = environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return (1...UInt64(max(1, 10 * scale))).map { $0 }
-    }
-
-    @Test(arguments: seeds) func devicesAndHubBecomeEqual(seed: UInt64) async throws {
+    @Test(arguments: testSeeds(10)) func devicesAndHubBecomeEqual(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             var random = PredicateGenerator(seed: seed)
             let hub = try await FaultyHub(TemporaryStore())

@@ -1,4 +1,5 @@
 import Foundation
+import PredicateTestSupport
 import Testing
 
 @testable import StorageSync
@@ -116,16 +117,11 @@ struct JSONReaderTests {
     }
 
     /// Whatever is cut or changed in a text, it is read or refused, and what is read is JSON to Foundation too.
-    /// `STORAGEKIT_TEST_SCALE` multiplies the seeds, `STORAGEKIT_SEED` replays one.
     @Test func damagedTextsNeverTrap() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let scale = environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        let first = environment["STORAGEKIT_SEED"].flatMap { UInt64($0) }
-        let seeds = first.map { $0...$0 } ?? 1...UInt64(max(2_000 * scale, 1))
         let sample = Array(
             #"{"producer":"é\ud83d\ude00\n","epoch":3,"line":"00ff","writes":[{"fields":{"a":-1.5e3,"b":[true,null]}}]}"#
                 .utf8)
-        for seed in seeds {
+        for seed in testSeeds(2_000) {
             var random = SplitMix(seed: seed)
             var bytes = sample
             for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -241,17 +241,10 @@ import Testing
 
     // MARK: Oracle
 
-    /// `STORAGEKIT_TEST_SCALE` multiplies the seeds, `STORAGEKIT_SEED` replays one.
-    private static var seeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        let scale = environment["STORAGEKIT_TEST_SCALE"].flatMap { Double($0) } ?? 1
-        return Array(1...UInt64(max(50, 2_000 * scale)))
-    }
-
     @Test func randomQueriesFindWhatThePlainOracleFinds() throws {
         var findings = 0
-        for seed in Self.seeds {
+        let seeds = testSeeds(2_000, atLeast: 50)
+        for seed in seeds {
             var random = PredicateGenerator(seed: seed)
             let documents = (0..<Int.random(in: 0...12, using: &random)).map { _ in
                 QueryOracle.Document(using: &random)
@@ -264,6 +257,6 @@ import Testing
             findings += found.count
         }
         // Queries that find nothing would agree whatever they did.
-        #expect(findings > Self.seeds.count / 2 || Self.seeds.count == 1)
+        #expect(findings > seeds.count / 2 || seeds.count == 1)
     }
 }
