@@ -86,6 +86,22 @@ private struct HomeSources {
         try await reachAge(of: first, counts: [2, 0])
     }
 
+    /// Also where who goes last would never have had them fetched again.
+    @Test func whoStaysIsAskedForWhenAnotherGoes() async throws {
+        let first: QueryResults<Chore>
+        do {
+            let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)), .networkFirst)
+            first = shown.outer
+            await first.settled()
+            await shown.inner.settled()
+            withExtendedLifetime(shown) {}
+        }
+        let before = outer.count
+        try await eventually { home.clock.sleeperCount == 1 }
+        home.clock.advance(seconds: 300)
+        try await eventually { outer.count == before + 1 && !first.isLoading }
+    }
+
     private func reachAge(of results: QueryResults<Chore>, counts expected: [Int]) async throws {
         try await eventually { home.clock.sleeperCount == 1 }
         home.clock.advance(seconds: 300)

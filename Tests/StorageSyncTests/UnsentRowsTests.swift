@@ -1,6 +1,5 @@
 import Foundation
 import StorageSync
-import Synchronization
 import Testing
 
 /// Sources of an entity that a sync engine keeps.
@@ -53,7 +52,7 @@ import Testing
         let answers = Gate()
         let slow = QuerySource(Product.all(), name: "products").remote { [mock = shop.mock] in
             let rows = try await mock.getCollection()
-            try await answers.pass()
+            await answers.pass()
             return rows
         }
         async let refresh: Void = shop.container.refresh(slow)
@@ -84,23 +83,5 @@ import Testing
         try await engine.settled()
         #expect(shop.remote.attempts == ["own", "n", "m"])
         #expect(try await shop.stored() == shop.remoteProducts)
-    }
-}
-
-/// Where a request waits until it is let through.
-private final class Gate: Sendable {
-    private struct State {
-        var isReached = false
-        var isOpen = false
-    }
-
-    private let state = Mutex(State())
-
-    var isReached: Bool { state.withLock { $0.isReached } }
-    func open() { state.withLock { $0.isOpen = true } }
-
-    func pass() async throws {
-        state.withLock { $0.isReached = true }
-        while !state.withLock({ $0.isOpen }) { try await Task.sleep(for: .milliseconds(1)) }
     }
 }

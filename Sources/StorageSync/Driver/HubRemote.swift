@@ -204,7 +204,7 @@ extension HubRemote {
         let service = service
         let task = Task { try await service.hub.pull(request, as: .full) }
         pull = task
-        defer { pull = nil }
+        defer { if pull == task { pull = nil } }
         let page: SyncPage
         do {
             page = try await withTaskCancellationHandler {

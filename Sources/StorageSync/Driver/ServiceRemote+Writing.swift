@@ -30,6 +30,8 @@ extension ServiceRemote {
         var failures = 0
         var failure: (any Error)?
         for (place, origin) in origins.enumerated() {
+            // Nobody waits for the rest any more, and somebody else may have sent later writes of the same documents.
+            try Task.checkCancellation()
             let write =
                 writes[origin]
                 ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0, key: "")
@@ -42,7 +44,7 @@ extension ServiceRemote {
                     if result == .blocked {
                         failure = RemoteError.conflict("somebody else has changed the document \"\(id)\"")
                     }
-                } catch is CancellationError {
+                } catch is CancellationError where Task.isCancelled {
                     throw CancellationError()
                 } catch {
                     failure = error
@@ -68,6 +70,7 @@ extension ServiceRemote {
         if write.isConditional, let rejection = try await conflict(of: write, in: number, behind: position) {
             return .rejected(rejection)
         }
+        try Task.checkCancellation()
         sentWhileFetching.insert(write.document)
         unsaved[number, default: [:]][write.document, default: []].append(write.operation)
         do {

@@ -1,6 +1,9 @@
 internal import Foundation
 internal import StorageCore
 
+/// A batch of writes on its way to a service.
+typealias SyncPush = Task<[NumberedResult], any Error>
+
 /// Speaks a core's protocol with a remote service, which knows neither positions nor numbers.
 ///
 /// - **Positions** count what was received: each document that came is one. A page whose answer got lost is handed out again.
@@ -31,11 +34,13 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
         /// To be begun with the next pull.
         case due
         /// Documents were fetched, and streams are read.
-        case on(Task<Void, Never>)
+        case on
         case failed(any Error)
     }
 
     private(set) var listener = Listener.off
+    /// Reads the streams.
+    private var reading: Task<Void, Never>?
     /// What is listened to; nil for the whole collection.
     private var query: (builder: QueryBuilder, evaluation: QueryEvaluation)?
     private(set) var snapshotEnd: Int64?
@@ -52,8 +57,10 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
         let isSnapshot: Bool
     }
 
-    /// The page that was handed out last.
+    /// The page that was handed out last, until it is saved.
     private var page: SyncPage?
+    /// Up to where pages were handed out since it was listened to.
+    private var handedOut: Int64 = 0
     /// What is done to documents by writes that are being sent or aren't saved as taken, by the numbers of their pushes.
     var unsaved: [Int64: [String: [DocumentOperation]]] = [:]
     private enum Fetch {
@@ -72,7 +79,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     var rebases: [Int64: Int] = [:]
     /// Of the documents that were sent last.
     var rows = RecentRows()
-    var lastPush: Task<[NumberedResult], any Error>?
+    var lastPush: SyncPush?
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
 
     /// The longest time that a pull waits for something to answer.
@@ -81,12 +88,18 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
     static var longestPush: Duration { .seconds(20) }
     private static var pageSize: Int { 1_000 }
 
-    init(_ access: RemoteAccess<T>, store: SyncStore<T>, since: Int64, document: String?) {
+    /// - Parameter push: Of the engine's remote before this one. It may be under way still.
+    init(
+        _ access: RemoteAccess<T>, store: SyncStore<T>, since: Int64, document: String?, behind push: SyncPush? = nil
+    ) {
         self.access = access
         self.store = store
         self.since = since
         self.document = document
+        lastPush = push
     }
+
+    deinit { reading?.cancel() }
 
     func answer(_ request: SyncRequest.Kind, knowing record: SyncRecord) async throws -> SyncAnswer {
         switch request {
@@ -138,10 +151,11 @@ extension ServiceRemote {
     }
 
     private func endListener() {
-        if case .on(let task) = listener { task.cancel() }
+        reading?.cancel()
         generation += 1
         received = []
         page = nil
+        handedOut = 0
         hasSnapshot = false
         snapshotEnd = nil
         fetches = [:]
@@ -150,16 +164,12 @@ extension ServiceRemote {
     }
 
     private func pull(behind position: Int64) async throws -> SyncPage {
-        if let page {
-            if page.end == position {
-                self.page = nil
-            } else if page.start == position {
-                return page
-            } else {
-                // The store knows less than was handed out: it was put back.
-                endListener()
-                if case .on = listener { listener = .due }
-            }
+        if let page, page.start == position { return page }
+        page = nil
+        if position < handedOut {
+            // The store knows less than was handed out: it was put back, or asks for all again.
+            endListener()
+            if case .on = listener { listener = .due }
         }
         let deadline = ContinuousClock.now + Self.longestPull
         while true {
@@ -184,6 +194,7 @@ extension ServiceRemote {
             start: position, end: position + Int64(changes.count),
             changes: try changes.enumerated().map { try remoteChange($1, at: position + 1 + Int64($0)) })
         if !changes.isEmpty { self.page = page }
+        handedOut = page.end
         if hasSnapshot, snapshotEnd == nil, !received.contains(where: \.isSnapshot) { snapshotEnd = page.end }
         return page
     }
@@ -219,7 +230,7 @@ extension ServiceRemote {
         let query = query
         let changes = try await listen(query?.builder)
         guard number == generation else { return }
-        let task = Task { [weak self] in
+        reading = Task { [weak self] in
             do {
                 for try await change in changes { try await self?.receive(change, number) }
                 await self?.fail(RemoteError.unavailable(), number)
@@ -227,7 +238,7 @@ extension ServiceRemote {
                 await self?.fail(error, number)
             }
         }
-        listener = .on(task)
+        listener = .on
         guard access.getAll != nil else {
             // Without a document there is nothing to wait for; else it is the first that the stream says.
             hasSnapshot = document == nil
@@ -391,7 +402,13 @@ extension ServiceRemote {
 
     private func fail(_ error: any Error, _ number: Int) {
         guard number == generation else { return }
-        listener = .failed(error)
+        if case .off = listener {
+            // Nobody listens: what waits for the document fetches it again.
+            endListener()
+        } else {
+            reading?.cancel()
+            listener = .failed(error)
+        }
         wake()
     }
 }

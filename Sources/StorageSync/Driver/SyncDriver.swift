@@ -44,6 +44,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
     private var phase: Phase
     private var inputs: [Input] = []
     private var isWorking = false
+    private var isListening = false
     private var timer: Task<Void, Never>?
     private var requests: [SyncRequest.ID: Task<Void, Never>] = [:]
     private var commits: Task<Void, Never>?
@@ -121,6 +122,7 @@ actor SyncDriver<T: DataSyncModelProtocol> {
         timer?.cancel()
         for request in requests.values { request.cancel() }
         requests = [:]
+        Task { [remote] in await remote.setListening(false) }
         release(&pullWaiters)
         release(&listenWaiters)
         failWriteWaiters(CancellationError()) { _ in true }
@@ -215,8 +217,9 @@ extension SyncDriver {
             case .setTimer(let time): setTimer(time)
             }
         }
-        // In their order, and before writes that were made later: the core takes none that is older than one it knows.
-        if !found.isEmpty { inputs.insert(.core(.wrote(found)), at: 0) }
+        // In their order, and before anything else: the core takes none that is older than one it knows, and whoever waits for a write
+        // that it doesn't know would take it for one that is confirmed.
+        if !found.isEmpty { try await step(.wrote(found)) }
     }
 
     /// Goes on from what was saved last.
@@ -266,7 +269,7 @@ extension SyncDriver {
             do {
                 let answer = try await remote.answer(request.kind, knowing: record)
                 await self?.finish(request.id, .answer(answer, to: request.id))
-            } catch is CancellationError {
+            } catch is CancellationError where Task.isCancelled {
                 return
             } catch {
                 let failure = remote.failure(error)
@@ -295,12 +298,18 @@ extension SyncDriver {
 // MARK: Waiting
 
 extension SyncDriver {
-    /// Listens to the remote, and returns once all is stored that it has, or it couldn't be reached.
-    func listen() async {
+    /// Begins to listen to the remote.
+    func startListening() async {
+        isListening = true
         add(.restore)
         await remote.setListening(true)
         follow(true)
         add(.core(.retryNow))
+    }
+
+    /// Returns once all is stored that the remote had when it was listened to, or it couldn't be reached, or isn't listened to any more.
+    func waitForSnapshot() async {
+        guard isListening else { return }
         await withCheckedContinuation { continuation in wait(continuation, in: &listenWaiters) }
     }
 
@@ -354,6 +363,7 @@ extension SyncDriver {
     }
 
     func stopListening() async {
+        isListening = false
         await remote.setListening(false)
         follow(false)
         release(&listenWaiters)

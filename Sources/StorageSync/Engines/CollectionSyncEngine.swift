@@ -114,7 +114,7 @@ extension CollectionSyncEngine {
         if behavior == .cachedOrFetch, !controller.shown.isEmpty { return controller.shown }
         controller.log(.getCollectionStart(key: controller.key))
         do {
-            let documents = try await controller.access.getAll?() ?? []
+            let documents = try await controller.ask { try await controller.access.getAll?() ?? [] }
             controller.log(.getCollectionSuccess(key: controller.key, count: documents.count))
             return documents
         } catch {
@@ -147,7 +147,7 @@ extension CollectionSyncEngine {
         let count = query.getFilters().count
         controller.log(.getDocumentsQueryStart(key: controller.key, filterCount: count))
         do {
-            let documents = try await controller.access.find?(query) ?? []
+            let documents = try await controller.ask { try await controller.access.find?(query) ?? [] }
             controller.log(
                 .getDocumentsQuerySuccess(key: controller.key, count: documents.count, filterCount: count))
             return documents

@@ -15,9 +15,8 @@ extension SyncController {
         if behavior == .cachedOrFetch, let document = try await cached(id) { return document }
         log(.getDocumentStart(key: key, documentId: id))
         do {
-            let path = try path()
-            let document = try await access.get(id)
-            guard access.path() == path else { throw CancellationError() }
+            _ = try path()
+            let document = try await ask { try await access.get(id) }
             log(.getDocumentSuccess(key: key, documentId: id))
             return document
         } catch {
@@ -106,7 +105,7 @@ extension SyncController {
     }
 
     private func make(_ id: String, from remote: ServiceRemote<T>, in scope: SyncScope<T>) async throws {
-        var listening = await remote.add(try await existing(id) { try await fetch($0, .alwaysFetch) })
+        var listening = await remote.add(try await found(id, in: scope))
         while true {
             try Task.checkCancellation()
             let pages = await scope.driver.pageCount
@@ -119,9 +118,16 @@ extension SyncController {
                 throw StorageError.noDocument(id)
             } else {
                 // Given up with all else that was received, since listening began again.
-                listening = await remote.add(try await existing(id) { try await fetch($0, .alwaysFetch) })
+                listening = await remote.add(try await found(id, in: scope))
             }
         }
+    }
+
+    /// What the remote has of a document of a scope's account.
+    private func found(_ id: String, in scope: SyncScope<T>) async throws -> T {
+        let document = try await existing(id) { try await fetch($0, .alwaysFetch) }
+        guard access.path() == scope.path else { throw StorageError.otherAccount(id) }
+        return document
     }
 
     private func existing<Found: Sendable>(
@@ -148,7 +154,7 @@ extension SyncController {
             try body(table, tx)
         }
         // Whoever reads what is shown after this returns sees it.
-        try await refresh([id], in: scope)
+        await showCommitted { try await self.refresh([id], in: scope) }
         show(await scope.driver.statusOfCommits(), of: scope)
         let driver = scope.driver
         return SyncReceipt(

@@ -97,6 +97,16 @@ extension SyncController {
         return path
     }
 
+    /// Asks the remote, whose answer counts where nobody else has signed in meanwhile.
+    ///
+    /// - Throws: `CancellationError` where somebody has.
+    func ask<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+        let path = access.path()
+        let answer = try await body()
+        guard access.path() == path else { throw CancellationError() }
+        return answer
+    }
+
     /// The scope of the account that is signed in, opened where it isn't.
     func open() async throws -> SyncScope<T> {
         let path = try path()
@@ -105,29 +115,32 @@ extension SyncController {
             return scope
         }
         let storage = try storage()
-        try await alone { controller in
-            if let scope = controller.scope, scope.path == path { return }
-            await controller.close()
-            try await controller.open(path, in: storage)
-        }
-        guard let scope, scope.path == path else { throw CancellationError() }
-        return scope
+        return try await alone { try await $0.opened(path, in: storage) }
+    }
+
+    /// The scope of a path, opened where it isn't. Part of a change.
+    private func opened(_ path: String, of document: String? = nil, in storage: Storage) async throws -> SyncScope<T> {
+        if let scope, scope.path == path { return scope }
+        await close()
+        return try await open(path, of: document, in: storage)
     }
 
     /// Runs changes of the scope one after another.
-    private func alone(_ body: @escaping @MainActor (SyncController) async throws -> Void) async throws {
+    private func alone<Result: Sendable>(
+        _ body: @escaping @MainActor (SyncController) async throws -> Result
+    ) async throws -> Result {
         try await enqueue(body).value
     }
 
     /// - Returns: The change, which comes behind those that were asked for before this call.
     @discardableResult
-    private func enqueue(
-        _ body: @escaping @MainActor (SyncController) async throws -> Void
-    ) -> Task<Void, any Error> {
+    private func enqueue<Result: Sendable>(
+        _ body: @escaping @MainActor (SyncController) async throws -> Result
+    ) -> Task<Result, any Error> {
         let before = change
         let task = Task {
             await before?.value
-            try await body(self)
+            return try await body(self)
         }
         let number = changeNumber + 1
         changeNumber = number
@@ -138,27 +151,43 @@ extension SyncController {
         return task
     }
 
-    private func open(_ path: String, in storage: Storage) async throws {
+    /// - Parameter document: The one that is to be listened to; nil for the one that was, as far as there is one.
+    private func open(_ path: String, of document: String?, in storage: Storage) async throws -> SyncScope<T> {
         if !hasLoggedLimits, !access.missing.isEmpty { log(.remoteLimited(key: key, missing: access.missing)) }
         hasLoggedLimits = true
         let (statuses, continuation) = AsyncStream.makeStream(
             of: NumberedStatus.self, bufferingPolicy: .bufferingNewest(16))
-        await SyncEngines.shared.takeOver(key, in: storage, by: self)
-        let document: String? = if case .document(let id) = extent { id } else { nil }
-        let scope = try await SyncScope.open(
-            path, of: access, in: storage, manager: key, document: document, resolution: resolution,
-            publish: { continuation.yield($0) })
-        let listened = try await scope.store.load()?.row.document
-        if extent == .document(nil), clearings == 0 { extent = .document(listened) }
-        self.scope = scope
+        let scope = try await SyncEngines.shared.open(key, in: storage, by: self) { push in
+            let shown: String? = if case .document(let id) = extent { id } else { nil }
+            let scope = try await SyncScope.open(
+                path, of: access, in: storage, manager: key, document: document ?? shown, behind: push,
+                resolution: resolution, publish: { continuation.yield($0) })
+            self.scope = scope
+            return scope
+        }
+        // Another engine may have taken its place.
+        guard isCurrent(scope) else { return scope }
         statusNumber = 0
         statusFeed = Task { [weak self] in
             for await status in statuses { self?.show(status, of: scope) }
         }
-        try await show(scope)
+        do {
+            let listened = try await scope.store.load()?.row.document
+            if extent == .document(nil), clearings == 0 { extent = .document(listened) }
+            try await show(scope)
+        } catch {
+            // Nothing would tell of what comes.
+            await close()
+            throw error
+        }
         // Whoever has opened it knows what is pending.
         show(await scope.driver.statusOfCommits(), of: scope)
+        return scope
     }
+
+    var isOpen: Bool { scope != nil }
+
+    private func isCurrent(_ scope: SyncScope<T>) -> Bool { self.scope?.driver === scope.driver }
 
     /// Ends what sends and receives; everything stays in the store.
     func close() async {
@@ -222,17 +251,29 @@ extension SyncController {
             shownPath = scope.path
         }
         try await reread(scope)
-        let changes = storage.changes(since: .position(head), matching: LogQuery(tables: [table.entity]))
+        guard isCurrent(scope) else { return }
         feed?.cancel()
         feed = Task { [weak self] in
-            do {
-                for try await change in changes {
-                    let ids = Set(change.events.compactMap { table.id($0.key).map(ExactText.init) })
-                    try await self?.refresh(ids.map(\.text), in: scope)
-                    self?.logReceived(change, in: scope)
+            var delay = RetryDelay()
+            var position = head
+            while !Task.isCancelled {
+                do {
+                    let changes = storage.changes(
+                        since: .position(position), matching: LogQuery(tables: [table.entity]))
+                    for try await change in changes {
+                        let ids = Set(change.events.compactMap { table.id($0.key).map(ExactText.init) })
+                        try await self?.refresh(ids.map(\.text), in: scope)
+                        self?.logReceived(change, in: scope)
+                        position = change.events.last?.position ?? position
+                        delay = RetryDelay()
+                    }
+                    return
+                } catch {
+                    if let error = error as? StorageError, error.code == .closed { return }
+                    self?.note(error)
+                    // What was to be read then is read again.
+                    guard (try? await Task.sleep(for: .seconds(delay.next()))) != nil else { return }
                 }
-            } catch {
-                self?.note(error)
             }
         }
     }
@@ -256,7 +297,7 @@ extension SyncController {
         let extent = extent
         while true {
             let found = try await read(extent)
-            guard self.scope?.driver === scope.driver, self.extent == extent, clearings == 0 else { return nil }
+            guard isCurrent(scope), self.extent == extent, clearings == 0 else { return nil }
             guard found.head >= shownPosition else { continue }
             shownPosition = found.head
             return found
@@ -277,6 +318,13 @@ extension SyncController {
         else { return }
         logger.addUserProperties(dict: document.eventParameters, isHighPriority: userProperties?.id != document.id)
         userProperties = (document.id, json)
+    }
+
+    /// Shows what was committed, whatever becomes of the task of whoever has asked for it.
+    func showCommitted(_ read: @escaping @MainActor () async throws -> Void) async {
+        await Task {
+            do { try await read() } catch { note(error) }
+        }.value
     }
 
     private func note(_ error: any Error) {
@@ -316,7 +364,7 @@ extension SyncController {
     }
 
     func show(_ new: NumberedStatus, of scope: SyncScope<T>) {
-        guard scope.driver === self.scope?.driver, new.number > statusNumber else { return }
+        guard isCurrent(scope), new.number > statusNumber else { return }
         statusNumber = new.number
         show(new.status)
     }
@@ -359,25 +407,29 @@ extension SyncController {
     }
 
     private func beginListening(to document: String?, query: QueryBuilder?) async throws {
-        if let document, extent != .document(document) {
-            // Another document is another scope: its id is stored with it.
-            try await alone { controller in
-                await controller.close()
-                controller.focus(on: document)
-            }
-        }
+        let isOther = document.map { extent != .document($0) } ?? false
+        if let document, isOther { focus(on: document) }
         log(.listenerStart(key: key, documentId: document))
-        let scope = try await open()
-        switch scope.remote {
-        case .service(let remote): try await remote.setQuery(query)
-        // It is followed as a whole.
-        case .hub: _ = try query.map { try QueryEvaluation(listening: $0) }
-        }
-        if document == nil { log(.bulkLoadStart(key: key)) }
-        loadedPosition = .max
+        let (path, storage) = (try path(), try storage())
         // Also where nothing could be read, or another account has signed in.
-        defer { if loadedPosition == .max { loadedPosition = scope.store.storage.head } }
-        await scope.driver.listen()
+        defer { if loadedPosition == .max { loadedPosition = storage.head } }
+        // As one change: whoever stops after this call does so behind it.
+        let scope = try await alone { controller in
+            // Another document is another scope: its id is stored with it.
+            if isOther { await controller.close() }
+            let scope = try await controller.opened(path, of: document, in: storage)
+            switch scope.remote {
+            case .service(let remote): try await remote.setQuery(query)
+            // It is followed as a whole.
+            case .hub: _ = try query.map { try QueryEvaluation(listening: $0) }
+            }
+            if document == nil { controller.log(.bulkLoadStart(key: controller.key)) }
+            controller.loadedPosition = .max
+            if controller.status.connection == .unauthorized { await scope.driver.take(.authorized) }
+            await scope.driver.startListening()
+            return scope
+        }
+        await scope.driver.waitForSnapshot()
         // What was received is shown when this returns, and how it stands.
         do {
             try await reread(scope)
@@ -427,7 +479,7 @@ extension SyncController {
     private func endClearing() async {
         clearings -= 1
         guard let scope else { return }
-        do { try await reread(scope) } catch { note(error) }
+        await showCommitted { try await self.reread(scope) }
     }
 
     /// Clears what an earlier process has stored, also of an account that isn't signed in any more.
@@ -435,6 +487,11 @@ extension SyncController {
     /// - Returns: Whether there was something.
     private func clearStored() async throws -> Bool {
         guard persists, let storage = try? storage() else { return false }
+        guard !SyncEngines.shared.isUsed(key, in: storage, byOtherThan: self) else {
+            // It shows nothing, and what there is belongs to the other one.
+            shownPath = access.path()
+            return false
+        }
         return try await SyncStore<T>.clearActive(in: storage, manager: key, resolution: resolution)
     }
 }
@@ -445,18 +502,18 @@ extension SyncController {
     func discardPending() async throws {
         let scope = try await open()
         try await scope.driver.discardPending()
-        try await reread(scope)
+        await showCommitted { try await self.reread(scope) }
         show(await scope.driver.status, of: scope)
     }
 
     func startOver() async throws {
         let scope = try await open()
-        try await alone { controller in
+        try await alone { controller -> Void in
             guard controller.scope?.driver === scope.driver else { return }
             let hasLostWrites = await scope.driver.haltReason == .remoteWentBack
             await controller.close()
             try await scope.store.startOver(hasLostWrites: hasLostWrites)
-            try await controller.open(scope.path, in: scope.store.storage)
+            _ = try await controller.open(scope.path, of: nil, in: scope.store.storage)
         }
     }
 }

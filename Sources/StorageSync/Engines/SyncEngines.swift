@@ -13,16 +13,56 @@ final class SyncEngines {
     private struct User {
         weak var controller: AnyObject?
         let close: @MainActor () async -> Void
+        let isOpen: @MainActor () -> Bool
+    }
+
+    /// The remote service that was sent to last.
+    private struct Sender {
+        weak var remote: AnyObject?
+        let push: @MainActor () async -> SyncPush?
     }
 
     private var users: [Key: User] = [:]
+    private var senders: [Key: Sender] = [:]
+    /// Those that an engine is being opened for, and who waits to be next.
+    private var openings: [Key: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Closes the engine that has used the key before. It opens again when it is used again.
-    func takeOver<T>(_ manager: String, in storage: Storage, by controller: SyncController<T>) async {
-        let key = Key(store: ObjectIdentifier(storage.engine), manager: manager)
+    private func key(_ manager: String, in storage: Storage) -> Key {
+        Key(store: ObjectIdentifier(storage.engine), manager: manager)
+    }
+
+    /// Opens an engine, one after another of those that use a key. The one that has used it before is closed first; it opens again when it
+    /// is used again.
+    func open<T>(
+        _ manager: String, in storage: Storage, by controller: SyncController<T>,
+        _ body: @MainActor (_ push: SyncPush?) async throws -> SyncScope<T>
+    ) async throws -> SyncScope<T> {
+        let key = key(manager, in: storage)
+        if openings[key] == nil {
+            openings[key] = []
+        } else {
+            await withCheckedContinuation { openings[key]?.append($0) }
+        }
+        defer {
+            if openings[key]?.isEmpty ?? true { openings[key] = nil } else { openings[key]?.removeFirst().resume() }
+        }
         let before = users[key]
-        users[key] = User(controller: controller, close: { [weak controller] in await controller?.close() })
+        users[key] = User(
+            controller: controller, close: { [weak controller] in await controller?.close() },
+            isOpen: { [weak controller] in controller?.isOpen ?? false })
         users = users.filter { $0.value.controller != nil }
         if let other = before?.controller, other !== controller { await before?.close() }
+        let scope = try await body(await senders[key]?.push())
+        senders = senders.filter { $0.value.remote != nil }
+        if case .service(let remote) = scope.remote {
+            senders[key] = Sender(remote: remote, push: { [weak remote] in await remote?.lastPush })
+        }
+        return scope
+    }
+
+    /// Whether another engine than one uses a key now.
+    func isUsed<T>(_ manager: String, in storage: Storage, byOtherThan controller: SyncController<T>) -> Bool {
+        guard let user = users[key(manager, in: storage)], let other = user.controller else { return false }
+        return other !== controller && user.isOpen()
     }
 }

@@ -14,10 +14,13 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
 
     var path: String { store.path }
 
-    /// - Parameter document: Of an engine of one document, its id.
+    /// - Parameters:
+    ///   - document: Of an engine of one document, its id.
+    ///   - push: What an engine before this one may still be sending.
     static func open(
         _ path: String, of access: RemoteAccess<T>, in storage: Storage, manager: String, document: String?,
-        resolution: ConflictResolution<T>, publish: @escaping @Sendable (NumberedStatus) -> Void
+        behind push: SyncPush?, resolution: ConflictResolution<T>,
+        publish: @escaping @Sendable (NumberedStatus) -> Void
     ) async throws -> SyncScope {
         let store = SyncStore<T>(
             storage: storage, manager: manager, path: path, resolution: resolution,
@@ -33,7 +36,8 @@ struct SyncScope<T: DataSyncModelProtocol>: Sendable {
             (remote, answering) = (.hub(found), found)
             followed = FollowedDocuments(document: access.getAll == nil ? document ?? "" : nil, isListening: false)
         } else {
-            let found = ServiceRemote(access, store: store, since: state.row.since, document: document)
+            let found = ServiceRemote(
+                access, store: store, since: state.row.since, document: document, behind: push)
             (remote, answering) = (.service(found), found)
             // A service takes them one by one.
             configuration.batchWrites = 50

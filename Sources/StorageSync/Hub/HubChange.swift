@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageKit
 internal import StorageLog
 
-/// What one document became over a part of a hub's log.
+/// What one document became by an event of a hub's log, or by several as one.
 struct HubChange: Sendable {
     let table: HubTable
     let id: String

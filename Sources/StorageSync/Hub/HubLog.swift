@@ -39,7 +39,8 @@ struct HubLog {
         return HubSource(outline.commit(ofEvent: Int(position - outline.header.first)).metadata)
     }
 
-    /// The net change of each document over a part of the log, by position.
+    /// The changes of documents in a part of the log, by position: one for each event, because what a follower may not see of them is
+    /// left out before they are composed.
     ///
     /// - Parameters:
     ///   - position: Behind it the part begins.
@@ -106,44 +107,47 @@ struct HubLog {
         return part
     }
 
-    /// - Returns: The changes in any order, and the index of the event that makes them too many bytes; nil where none does.
+    /// - Returns: The changes, those of a document in order, and the index of the event that makes them too many bytes; nil where none does.
     private func changes(
         of part: Part, for scope: HubScope?, hasWritten: Bool, bytes: Int
     ) throws -> (changes: [HubChange], cut: Int?) {
-        var rows: [(row: RowKey, first: Int, events: [StorageEvent])] = []
+        var rows: [(row: RowKey, indices: [Int], events: [StorageEvent])] = []
         var places: [RowKey: Int] = [:]
         for (index, (row, event)) in part.events.enumerated() {
             if let place = places[row] {
+                rows[place].indices.append(index)
                 rows[place].events.append(event)
             } else {
                 places[row] = rows.count
-                rows.append((row, index, [event]))
+                rows.append((row, [index], [event]))
             }
         }
         var tables: [String: HubTable?] = [:]
         var changes: [HubChange] = []
         var total = 0
-        for (row, first, events) in rows {
+        for (row, indices, events) in rows {
             let table = tables[row.entity] ?? table(row.entity)
             tables[row.entity] = .some(table)
-            guard let table,
-                let change = try change(
-                    of: row.key.value, in: table, events, end: part.end, for: scope, hasWritten: hasWritten)
-            else { continue }
-            total += change.byteCount
-            guard total <= bytes || changes.isEmpty else { return (changes, first) }
-            changes.append(change)
+            guard let table else { continue }
+            let steps = try self.changes(
+                of: row.key.value, in: table, events, end: part.end, for: scope, hasWritten: hasWritten)
+            for (index, change) in zip(indices, steps) {
+                total += change.byteCount
+                guard total <= bytes || changes.isEmpty else { return (changes, index) }
+                changes.append(change)
+            }
         }
         return (changes, nil)
     }
 
     /// - Parameter events: The row's own, in order; at least one.
-    private func change(
+    /// - Returns: One for each of them, or none.
+    private func changes(
         of key: StorageValue, in table: HubTable, _ events: [StorageEvent], end: Int64, for scope: HubScope?,
         hasWritten: Bool
-    ) throws -> HubChange? {
-        guard let last = events.last, let id = table.id(of: key) else { return nil }
-        let new: HubTable.Row?
+    ) throws -> [HubChange] {
+        guard let last = events.last, let id = table.id(of: key) else { return [] }
+        var new: HubTable.Row?
         let current = try table.row(key, in: database)
         if last.operation == .delete {
             new = nil
@@ -152,25 +156,26 @@ struct HubLog {
         } else if let scope, scope.canSkip(events, in: table) {
             // One that begins far behind gets a document once or twice then, and not with each part in which it was changed. Where it has
             // written, the last change may be its own: then nothing behind the part would tell it of those that others have made in it.
-            guard let current, hasWritten else { return nil }
+            guard let current, hasWritten else { return [] }
             new = current.row
         } else {
             new = try reader.image(ofEventAt: last.position).image.map { table.row(key, $0) }
         }
-        var old = new
+        var changes: [HubChange] = []
         for event in events.reversed() {
+            var old = new
             switch event.operation {
             case .insert: old = nil
             case .update: for field in event.old ?? [] { old?.set(field, in: table) }
             case .delete: old = table.row(before: event)
             }
+            changes.append(
+                HubChange(
+                    table: table, id: id, position: event.position, old: old, new: new,
+                    source: HubSource(event.commit.metadata)))
+            new = old
         }
-        guard old != nil || new != nil else { return nil }
-        let source = HubSource(last.commit.metadata)
-        let other = events.last { HubSource($0.commit.metadata)?.producer != source?.producer }
-        return HubChange(
-            table: table, id: id, position: last.position, old: old, new: new, source: source,
-            other: other.map { HubChange.Other(position: $0.position, isDeletion: $0.operation == .delete) })
+        return changes.reversed()
     }
 }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The end of a hub's log, read once for all who follow it, and who waits for more.
 ///
 /// Always true:
-/// 1. The changes are all net changes behind the first border and up to `end`, by position; a document has one for each part that was read.
+/// 1. The changes are all changes behind the first border and up to `end`, by position.
 /// 2. A page begins at the border of a part: what a document was before its change is what it was there.
 /// 3. Nothing that was appended while a follower has waited concerns it.
 ///
@@ -105,9 +105,12 @@ final class HubTail: Sendable {
     }
 
     /// The changes that a follower may see, those of a document composed to one.
+    ///
+    /// - Parameter changes: Those of a document in their order.
     static func composed(_ changes: some Sequence<HubChange>, in scope: HubScope) -> [RemoteChange] {
         var net: [DocumentID: HubChange] = [:]
-        for change in changes where scope.entities.contains(change.table.name) {
+        // What happens to a document while the follower may not see it is left out: else the last of it would give its position.
+        for change in changes where scope.concerns(change) {
             let document = DocumentID(entity: change.table.name, id: change.id)
             net[document] = net[document].map { $0.followed(by: change) } ?? change
         }

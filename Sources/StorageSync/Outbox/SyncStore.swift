@@ -193,6 +193,8 @@ extension SyncStore {
     private func clear(_ row: SyncRemoteRow, _ tx: WriteTransaction) throws {
         var cleared = row
         try empty(&cleared, tx)
+        // Whatever is asked for from now on isn't there.
+        try askAgain(&cleared, in: tx.database)
         cleared.document = nil
         try store(&cleared, tx)
     }

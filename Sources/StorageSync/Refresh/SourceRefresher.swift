@@ -54,6 +54,7 @@ final class SourceRefresher {
         self.container = container
         self.key = key
         let storage = container.storage
+        watch(use)
         switch start {
         case .immediate: open(Result { try storage.statusNow(of: source) })
         case .background:
@@ -75,12 +76,24 @@ final class SourceRefresher {
     /// - Returns: What is decided for them; nil while the source's state is still being read.
     func reopen(for use: SourceUse) -> RefreshPlan? {
         uses = uses.filter { $0.object != nil } + [WeakReference(use)]
+        watch(use)
         guard let status, opening != nil else { return nil }
         let plan = plan(status, for: use, isOpening: true)
         if case .refreshing = phase { return plan }
         // Who asks nobody leaves what the others wait for.
         if use === current { schedule(plan) }
         return plan
+    }
+
+    /// Plans again once somebody doesn't show the source any more: others may want it to be fetched at another time.
+    private func watch(_ use: SourceUse) {
+        use.whenGone { [weak self] in
+            Task { @MainActor in
+                guard let self, let status = self.status, self.opening != nil else { return }
+                if case .refreshing = self.phase { return }
+                self.schedule(self.plan(status, isOpening: false))
+            }
+        }
     }
 
     private func open(_ found: Result<QuerySourceStatus, any Error>) {

@@ -1,4 +1,5 @@
 internal import StorageKit
+internal import Synchronization
 
 /// How one of those who show a source has it fetched.
 ///
@@ -8,6 +9,7 @@ final class SourceUse: Sendable {
     let policy: QueryCachePolicy
     /// Asks the remote, and merges its answer; nil where there is none.
     let run: (@Sendable () async throws -> QuerySourceStatus)?
+    private let end = Mutex<(@Sendable () -> Void)?>(nil)
 
     init<Element>(_ source: QuerySource<Element>, in storage: Storage) {
         policy = source.policy
@@ -17,4 +19,9 @@ final class SourceUse: Sendable {
             run = nil
         }
     }
+
+    deinit { end.withLock { $0 }?() }
+
+    /// - Parameter body: Called when nobody shows the source in this way any more.
+    func whenGone(_ body: @escaping @Sendable () -> Void) { end.withLock { $0 = body } }
 }

@@ -3,7 +3,7 @@ import StorageSync
 import Testing
 
 /// What a remote can't do is seen, and made up for where that can be.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct CapabilityTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct CapabilityTests {
     private let mock = MockRemoteCollectionService(
         collection: [Product("a", price: 1), Product("b", price: 2), Product("c", price: 3)], delay: .zero)
 

@@ -3,7 +3,7 @@ import StorageSync
 import Testing
 
 /// Listening to a part of a collection.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct ListeningQueryTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct ListeningQueryTests {
     private let mock = MockRemoteCollectionService(
         collection: [
             Product("a", name: "lamp", price: 1), Product("b", name: "lamp", price: 2),

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Whoever observes an engine, or a manager that wraps one, is notified of each change, on the main actor.
-@MainActor @Suite(.timeLimit(.minutes(3))) struct ObservationTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct ObservationTests {
     /// Reads something whenever it changes, as a view does.
     @MainActor private final class Observer<Value> {
         private(set) var last: Value?
@@ -160,7 +160,7 @@ private struct Weight: Codable, Sendable {
     private static func waitForTurn() {
         uses.withLock { $0 += 1 }
         let turn = turns.withLock { $0 }
-        let deadline = ContinuousClock.now + .seconds(5)
+        let deadline = ContinuousClock.now + .seconds(60)
         while turns.withLock({ $0 }) == turn {
             guard ContinuousClock.now < deadline else { return standstills.withLock { $0 += 1 } }
             Thread.sleep(forTimeInterval: 0.001)

@@ -91,7 +91,7 @@ import Testing
             #expect(try await Self.record(of: shop) == last)
             try await engine.retryNow()
             let next = try await Self.record(of: shop) { $0.failures > last.failures }
-            #expect(next.failures == last.failures + 1)
+            #expect(next.failures > last.failures)
             mock.failure = nil
             try await engine.retryNow()
             try await engine.settled()

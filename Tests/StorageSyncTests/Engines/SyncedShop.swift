@@ -46,6 +46,12 @@ final class PickyRemote<T: DataSyncModelProtocol>: RemoteCollectionService {
     private(set) var attempts: [String] = []
     /// What happens before the collection is fetched.
     var willFetch: () async throws -> Void = {}
+    /// What happens before a document is written.
+    var willWrite: (_ id: String) async -> Void = { _ in }
+    /// What the next fetches of single documents throw.
+    var getErrors: [any Error] = []
+    /// Makes the document that is fetched; nil for the mock's.
+    var willGet: ((_ id: String) -> T)?
 
     init(_ mock: MockRemoteCollectionService<T>) { self.mock = mock }
 
@@ -53,6 +59,7 @@ final class PickyRemote<T: DataSyncModelProtocol>: RemoteCollectionService {
 
     private func attempt(_ id: String, _ body: () async throws -> Void) async throws {
         attempts.append(id)
+        await willWrite(id)
         if let error = errors[id] { throw error }
         try await body()
         if lostAnswers > 0 {
@@ -65,8 +72,15 @@ final class PickyRemote<T: DataSyncModelProtocol>: RemoteCollectionService {
         try await willFetch()
         return try await mock.getCollection()
     }
-    func getDocuments(query: QueryBuilder) async throws -> [T] { try await mock.getDocuments(query: query) }
-    func getDocument(id: String) async throws -> T { try await mock.getDocument(id: id) }
+    func getDocuments(query: QueryBuilder) async throws -> [T] {
+        try await willFetch()
+        return try await mock.getDocuments(query: query)
+    }
+    func getDocument(id: String) async throws -> T {
+        if !getErrors.isEmpty { throw getErrors.removeFirst() }
+        if let willGet { return willGet(id) }
+        return try await mock.getDocument(id: id)
+    }
     func saveDocument(_ model: T) async throws {
         try await attempt(model.id) { try await mock.saveDocument(model) }
     }

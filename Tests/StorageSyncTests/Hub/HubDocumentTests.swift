@@ -6,7 +6,7 @@ import Testing
 @testable import StorageSync
 
 /// Engines of one document on a hub, and documents that are read and written by their ids.
-@MainActor @Suite(.timeLimit(.minutes(3))) struct HubDocumentTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct HubDocumentTests {
     @MainActor private struct Device {
         let hub: FaultyHub
         let container: PersistenceContainer

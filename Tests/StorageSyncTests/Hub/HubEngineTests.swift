@@ -9,7 +9,7 @@ import Testing
 @testable import StorageSync
 
 /// Engines on a hub, which loses requests and answers at times.
-@MainActor @Suite(.timeLimit(.minutes(3))) struct HubEngineTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct HubEngineTests {
     @Test func writesArriveOnceAndInOrder() async throws {
         try await withTemporaryFolder { folder in
             let hub = try await FaultyHub(TemporaryStore())

@@ -8,7 +8,7 @@ import Testing
 @testable import StorageSync
 
 /// What a hub keeps of its clients, and how far it looks back for them.
-@Suite(.timeLimit(.minutes(1))) struct HubLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct HubLimitTests {
     private static func text(_ value: some Encodable) throws -> StorageValue { .text(try JSONText.of(value)) }
 
     private static func access(_ name: String) -> HubAccess {

@@ -7,7 +7,7 @@ import Testing
 @testable import StorageSync
 
 /// How much a page of a hub has, and when it comes.
-@Suite(.timeLimit(.minutes(1))) struct HubPageTests {
+@Suite(.timeLimit(.minutes(10))) struct HubPageTests {
     private static func text(_ value: some Encodable) throws -> StorageValue { .text(try JSONText.of(value)) }
 
     private static func limits(_ bytes: Int) -> StoreHub.Limits {

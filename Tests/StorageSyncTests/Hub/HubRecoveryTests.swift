@@ -7,7 +7,7 @@ import Testing
 @testable import StorageSync
 
 /// What engines on a hub do when something isn't as they left it.
-@MainActor @Suite(.timeLimit(.minutes(3))) struct HubRecoveryTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct HubRecoveryTests {
     private func withDevice(
         account: Account = Account("hub"), conflictResolution: ConflictResolution<Product> = .lastWriterWins,
         logger: (any DataSyncLogger)? = nil, _ body: (HubDevice) async throws -> Void

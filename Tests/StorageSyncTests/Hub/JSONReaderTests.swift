@@ -122,7 +122,7 @@ struct JSONReaderTests {
             #"{"producer":"é\ud83d\ude00\n","epoch":3,"line":"00ff","writes":[{"fields":{"a":-1.5e3,"b":[true,null]}}]}"#
                 .utf8)
         for seed in testSeeds(2_000) {
-            var random = SplitMix(seed: seed)
+            var random = PredicateGenerator(seed: seed)
             var bytes = sample
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let index = Int.random(in: bytes.indices, using: &random)
@@ -138,19 +138,5 @@ struct JSONReaderTests {
             // A number beyond Double is JSON, which Foundation doesn't read.
             #expect(isJSON || text.contains("e"), "seed \(seed): \(text)")
         }
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

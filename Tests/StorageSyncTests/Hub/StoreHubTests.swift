@@ -194,7 +194,7 @@ struct StoreHubTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aWaitingPullIsWokenByWhatConcernsItOnly() async throws {
+    @Test(.timeLimit(.minutes(10))) func aWaitingPullIsWokenByWhatConcernsItOnly() async throws {
         let store = try TemporaryStore()
         let hub = try await StoreHub(store.storage)
         _ = try await hub.write(.save(fields("a", 1)), to: "1", of: "notes", as: .full)

@@ -5,7 +5,7 @@ import Testing
 @testable import StorageSync
 
 /// What each kind of hub keeps to.
-@Suite(.timeLimit(.minutes(2))) struct SyncHubConformance {
+@Suite(.timeLimit(.minutes(10))) struct SyncHubConformance {
     private let save = WriteOperation.save(["a": .text("1")])
     private let patch = WriteOperation.patch(["b": .text("2")])
 

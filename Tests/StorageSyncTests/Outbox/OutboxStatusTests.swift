@@ -7,7 +7,7 @@ import Testing
 @testable import StorageSync
 
 /// What is retried and discarded while no engine is open comes to the same as what an engine does.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct OutboxStatusTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct OutboxStatusTests {
     /// A store with a remote that has the products `a` and `b`; both are refused from then on.
     private func refused(
         at url: URL, _ body: (CollectionSyncEngine<Product>, SyncedShop) async throws -> Void

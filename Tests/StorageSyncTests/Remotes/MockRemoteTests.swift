@@ -4,7 +4,7 @@ import StorageSync
 import Testing
 
 /// The mocks do what remotes do.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct MockRemoteTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct MockRemoteTests {
     struct Gadget: DataSyncModelProtocol, Equatable {
         var id: String
         var name = ""

@@ -83,6 +83,7 @@ import Testing
         try await engine.updateDocument(data: ["price": 2.0])
         let line = try #require(lines.all.last)
         #expect(line.message == "user_update_success" && line.metadata["user_id"] == "anna")
+        try await eventually { engine.pendingCount == 0 }
         let recorder = EventRecorder()
         let other = DocumentSyncEngine<Product>(
             remote: remote, managerKey: "user", enableLocalPersistence: false, logger: recorder)
