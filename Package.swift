@@ -177,6 +177,11 @@ let package = Package(
             name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"], path: "Tests/PredicateTestSupport"),
         // Processes that tests talk to and kill, their memory, and real histories.
         .target(name: "ProcessTestSupport", path: "Tests/ProcessTestSupport"),
+        // Random statements against tables that use all that SQLite allows.
+        .target(
+            name: "SchemaTestSupport",
+            dependencies: ["StorageLog", "StorageCore", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/SchemaTestSupport"),
         .testTarget(
             name: "StorageCoreTests",
             dependencies: ["PredicateTestSupport", "StorageCore", "CSQLite"]),
@@ -197,8 +202,8 @@ let package = Package(
         .testTarget(
             name: "StorageLogTests",
             dependencies: [
-                "ProcessTestSupport", "StorageProjections", "StorageLog", "StorageRecords", "StorageCore", "CSQLite",
-                "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
+                "ProcessTestSupport", "SchemaTestSupport", "StorageProjections", "StorageLog", "StorageRecords",
+                "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["SecondDecoder"]),
         .testTarget(
@@ -280,16 +285,16 @@ let package = Package(
         .executableTarget(
             name: "fault-worker",
             dependencies: [
-                "FaultSupport", "StorageKitTool", "StorageSync", "StorageKit", "StorageProjections", "StorageLog",
-                "StorageCore", "CSQLite",
+                "FaultSupport", "SchemaTestSupport", "StorageKitTool", "StorageSync", "StorageKit",
+                "StorageProjections", "StorageLog", "StorageCore", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/FaultWorker"),
         .testTarget(
             name: "StorageKitToolTests",
             dependencies: [
-                "StorageKitTool", "StorageKitMain", "crash-worker", "StorageServer", "StorageSync", "StorageKit",
-                "StorageLog", "StorageCore", "CZstd",
+                "SchemaTestSupport", "StorageKitTool", "StorageKitMain", "crash-worker", "StorageServer", "StorageSync",
+                "StorageKit", "StorageLog", "StorageCore", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -1,8 +1,8 @@
 /// Makes up commits against the tables of ``HostileTables``: sensible statements, useless ones, and ones that fail.
-struct HostileStatements {
-    var random: SplitMix64
+package struct HostileStatements {
+    package var random: SplitMix64
 
-    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+    package init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
     private mutating func text() -> String {
         random.pick(["'a'", "'A'", "'a '", "'b'", "'B'", "'b  '", "'c'", "''", "' '"])
@@ -20,7 +20,7 @@ struct HostileStatements {
     }
 
     /// The statements of a commit, some of them in savepoints.
-    mutating func commit() -> [String] {
+    package mutating func commit() -> [String] {
         var statements = random.chance(30) ? ["PRAGMA defer_foreign_keys = ON"] : []
         for _ in 0...random.below(5) {
             guard random.chance(20) else {

@@ -1,14 +1,18 @@
+package import GRDB
+internal import StorageCore
+package import StorageLog
+
 /// Tables with what makes the rules of SQLite odd: collations, STRICT, clauses for conflicts, keys of several parts, and foreign
 /// keys and triggers between them.
-enum HostileTables {
-    struct Table: Sendable {
-        let name: String
-        let key: [String]
-        let columns: [String]
-        let sql: String
+package enum HostileTables {
+    package struct Table: Sendable {
+        package let name: String
+        package let key: [String]
+        package let columns: [String]
+        package let sql: String
     }
 
-    static let all = [
+    package static let all = [
         Table(
             name: "person", key: ["name"], columns: ["name", "nick", "n"],
             sql: """
@@ -48,7 +52,7 @@ enum HostileTables {
                 """),
     ]
 
-    static let triggers = """
+    package static let triggers = """
         CREATE TRIGGER person_ignored BEFORE INSERT ON person WHEN new.n = 'ignore'
         BEGIN SELECT RAISE(IGNORE); END;
         CREATE TRIGGER box_fails AFTER UPDATE OF p ON box WHEN new.p = 'fail' AND new.id % 2
@@ -60,4 +64,23 @@ enum HostileTables {
         CREATE TRIGGER person_moves AFTER UPDATE OF name ON person
         BEGIN UPDATE pair SET v = new.name WHERE a = old.name; END;
         """
+}
+
+extension LogWriter {
+    /// Makes a table by SQL and enters it in the catalog as the declaration of an entity would, so that tests can have
+    /// every kind of table that SQLite knows.
+    package func adopt(_ db: Database, _ name: String, _ sql: String) throws {
+        try db.execute(sql: sql)
+        var next = catalog.nextId
+        var entity = CatalogEntity(id: next, name: name, stored: name, columns: [])
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_info(?)", arguments: [name]) {
+            let column: String = row["name"]
+            guard column != "_position" else { continue }
+            next += 1
+            entity.columns.append(
+                CatalogColumn(id: next, name: column, type: row["type"], keyPlace: row["pk"], required: row["notnull"]))
+        }
+        record(entity)
+        try schemaChanged()
+    }
 }

@@ -1,12 +1,12 @@
 /// A small random generator whose whole state is one number, so that a failure is repeated from its seed.
 ///
 /// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -14,8 +14,8 @@ struct SplitMix64: RandomNumberGenerator {
         return mixed ^ mixed >> 31
     }
 
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-    mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+    package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+    package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+    package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

@@ -8,7 +8,7 @@
     @testable import StorageHTTP
 
     /// What each answer of a hub, or of whatever stands before it, means for a batch: the table of the page about hubs.
-    @Suite(.timeLimit(.minutes(1))) struct HubAnswerTests {
+    @Suite(.timeLimit(.minutes(10))) struct HubAnswerTests {
         struct Case: CustomTestStringConvertible, Sendable {
             let name: String
             let reply: Reply

@@ -5,7 +5,7 @@
     import Testing
 
     /// A process that writes to a REST service is killed again and again: what it had stored reaches the service once.
-    @Suite(.timeLimit(.minutes(5))) struct RESTKillTests {
+    @Suite(.timeLimit(.minutes(20))) struct RESTKillTests {
         @Test func everyWriteThatWasStoredArrivesOnce() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rest-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

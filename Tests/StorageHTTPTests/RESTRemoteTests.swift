@@ -30,7 +30,7 @@
     }
 
     /// What a REST remote asks for, and what it makes of the answers.
-    @MainActor @Suite(.timeLimit(.minutes(3))) struct RESTRemoteTests {
+    @MainActor @Suite(.timeLimit(.minutes(10))) struct RESTRemoteTests {
         private nonisolated static let errand = Errand("a/1 ü", "Buy bread", priority: 2)
 
         private func remote(

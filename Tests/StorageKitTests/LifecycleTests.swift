@@ -102,7 +102,7 @@ private struct Slow: Projection {
         try await store.storage.projections.pause("slow")
         for number in 0..<400 { try await store.storage.save(Note(id: number, text: "")) }
         // Too slow to be done with it, whatever else the machine does.
-        pace.microseconds.store(50_000, ordering: .relaxed)
+        pace.microseconds.store(500_000, ordering: .relaxed)
         try await store.storage.projections.resume("slow")
         let service = StorageService(store.storage)
         let running = Task { try await service.run() }

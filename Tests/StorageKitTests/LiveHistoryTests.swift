@@ -27,8 +27,13 @@ extension Thing {
 
 /// Views live through what happened to real rows, and show at each moment what a fresh query finds.
 @MainActor @Suite(.serialized, .timeLimit(.minutes(30))) struct LiveHistoryTests {
+    /// Off the main thread, which other tests wait for: it may run git.
+    private nonisolated static func changes(of file: HistoryFile) async throws -> sending [HistoryFile.Change] {
+        try file.changes(limit: max(1_000, Int(2_000 * testScale)))
+    }
+
     @Test(arguments: HistoryFile.all) func viewsShowWhatFreshQueriesFind(file: HistoryFile) async throws {
-        let changes = try file.changes(limit: max(1_000, Int(2_000 * testScale)))
+        let changes = try await Self.changes(of: file)
         try #require(!changes.isEmpty, "The history can't be read.")
         let words = changes[changes.count / 2].id.split { !$0.isLetter && !$0.isNumber }.map(String.init)
         let (folder, storage) = try open()

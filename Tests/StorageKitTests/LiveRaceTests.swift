@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func viewsOfThePastEndWithTheirStore() async throws {
+    @Test(.timeLimit(.minutes(10))) func viewsOfThePastEndWithTheirStore() async throws {
         let storage = try await open(0..<3)
         let timeline = try await storage.timeline(from: .position(storage.head))
         let list = QuerySubscription(timeline.query(Card.self))

@@ -225,7 +225,7 @@ struct Page: Hashable {
         #expect(query.error == nil && query.results.map(\.id) == [1])
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSearchWithoutTextEndsWithItsStore() async throws {
+    @Test(.timeLimit(.minutes(10))) func aSearchWithoutTextEndsWithItsStore() async throws {
         let storage = try open()
         let search = SearchSubscription(storage.query(Page.self), configuration: .fullText(debounceInterval: 0))
         let snapshots = search.snapshots
@@ -245,7 +245,7 @@ struct Page: Hashable {
     }
 
     /// A row that can't be read makes a search fail; once it can be, the search goes on by itself.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(10)), arguments: [true, false])
     func aSearchThatFailsIsTriedAgain(isFullText: Bool) async throws {
         let storage = try open()
         try await storage.save([

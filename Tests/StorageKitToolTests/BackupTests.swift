@@ -208,6 +208,8 @@ import Testing
                 absent += 1
             }
             #expect(try isWhole(path))
+            // The first one may have been slower than the others.
+            if round > 0, absent == 0 { longest = longest * 0.8 }
         }
         #expect(absent > 0 && whole > 0, "\(absent) absent, \(whole) whole")
         // What the killed ones have left goes with the next.

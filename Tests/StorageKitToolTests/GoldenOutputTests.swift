@@ -190,7 +190,7 @@ import Testing
         Case(
             "watch-aggregate-jsonl", "watch", "posts", "--aggregate", "count", "--group", "draft", "--for", "0",
             "--format", "jsonl"),
-        Case("watch-from", "watch", "posts", "--from", "t:2", "--for", "0"),
+        Case("watch-from", "watch", "posts", "--from", "t:2", "--pace", "0.01", "--for", "0"),
         Case("watch-nothing", "watch", "unused", "--for", "0"), Case("watch-unknown", "watch", "post"),
         Case("watch-unknown-column", "watch", "posts", "--order", "titel"),
         Case("watch-unknown-function", "watch", "posts", "--aggregate", "median(views)"),

@@ -29,7 +29,7 @@ struct HostileStoreTests {
 
     /// The codes with which commands end, by a shell that gives signals (128 and more) and time-outs (124) other codes than ours.
     private func statuses(_ commands: [String], _ path: String) throws -> [String: Int] {
-        let lines = commands.map { #"timeout 30 "$0" \#($0) >/dev/null 2>&1; echo $?"# }
+        let lines = commands.map { #"timeout 600 "$0" \#($0) >/dev/null 2>&1; echo $?"# }
         let output = try ToolProcess.shell(lines.joined(separator: "; "), store: path).output
         return Dictionary(uniqueKeysWithValues: zip(commands, output.split(separator: "\n").map { Int($0) ?? -1 }))
     }

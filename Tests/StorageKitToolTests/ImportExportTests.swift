@@ -281,6 +281,22 @@ struct ImportExportTests {
         #expect(wide.output.contains("2"), "\(wide)")
     }
 
+    /// Time once grew with the cube of the columns, and of the tables: a row like this one took minutes.
+    @Test(.timeLimit(.minutes(10))) func timeDoesNotGrowWithTheCubeOfColumnsAndTables() throws {
+        let folder = try TestFolder()
+        let input = folder.path("input.jsonl")
+        let row = (0..<1_890).map { #""c\#($0)":\#($0)"# }.joined(separator: ",")
+        let lines =
+            (0..<100).map { #"{"tx":1,"op":"insert","table":"t\#($0)","id":"1","row":{"a":1}}"# } + [
+                #"{"tx":2,"op":"insert","table":"wide","id":"1","row":{\#(row)}}"#
+            ]
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: input))
+        // In processor time, of which a busy machine takes nothing away.
+        #expect(try ToolProcess.shell("ulimit -t 60; \"$0\" import -q '\(input)'", store: folder.path()).status == 0)
+        let sum = try ToolProcess.run(["sql", "SELECT c1889 FROM wide", "--format", "csv"], store: folder.path())
+        #expect(sum.output.contains("1889"), "\(sum)")
+    }
+
     @Test func moreColumnsThanATableCanHaveAreABadLine() throws {
         let folder = try TestFolder()
         let input = folder.path("input.jsonl")

@@ -20,7 +20,7 @@ import Testing
         }
         var earlier = ""
         var exports = 0
-        let end = ContinuousClock.now + .seconds(900)
+        let end = ContinuousClock.now + .seconds(3_600)
         while exports < 5, ContinuousClock.now < end {
             let export = try ToolProcess.run(["export"], store: store)
             // Before the writer has made the store there is nothing to read.

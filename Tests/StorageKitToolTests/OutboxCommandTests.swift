@@ -28,15 +28,15 @@ import Testing
         func getDocuments(query: QueryBuilder) async throws -> [Article] { try await mock.getDocuments(query: query) }
         func getDocument(id: String) async throws -> Article { try await mock.getDocument(id: id) }
         func saveDocument(_ model: Article) async throws {
-            try check(model.id)
+            try await check(model.id)
             try await mock.saveDocument(model)
         }
         func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
-            try check(id)
+            try await check(id)
             try await mock.updateDocument(id: id, data: data)
         }
         func deleteDocument(id: String) async throws {
-            try check(id)
+            try await check(id)
             try await mock.deleteDocument(id: id)
         }
         func streamDocument(id: String) -> AsyncThrowingStream<Article?, any Error> { mock.streamDocument(id: id) }
@@ -56,19 +56,29 @@ import Testing
     }
 
     private func eventually(_ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(600)
         while try await !condition() {
-            try #require(ContinuousClock.now < deadline, "It didn't come about within a minute.")
+            try #require(ContinuousClock.now < deadline, "It didn't come about within ten minutes.")
             try await Task.sleep(for: .milliseconds(2))
         }
     }
 
-    private func check(_ name: String, _ folder: TestFolder, _ arguments: String...) throws {
+    // Programs run off the main thread, which other tests wait for.
+
+    private nonisolated func check(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
         try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: folder.path())
     }
 
+    private nonisolated func looks(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
+        try TerminalOutputTests.expectLooks(.init(name, arguments: arguments), in: [folder])
+    }
+
+    private nonisolated func run(_ arguments: [String], _ path: String) async throws -> ToolProcess.Outcome {
+        try ToolProcess.run(arguments, store: path)
+    }
+
     /// A store with a parked write, one behind it, and one that waits for a remote that is busy.
-    private func fill(_ folder: TestFolder, _ remote: Remote, whileOpen body: () throws -> Void) async throws {
+    private func fill(_ folder: TestFolder, _ remote: Remote, whileOpen body: () async throws -> Void) async throws {
         let container = try open(folder)
         let engine = engine(remote, in: container)
         await engine.startListening()
@@ -83,7 +93,7 @@ import Testing
         try await eventually {
             if case .waiting = engine.status.connection { engine.pendingCount == 3 } else { false }
         }
-        try body()
+        try await body()
         try await container.storage.close()
         // The delay is random, and how often it was tried is a matter of time.
         try folder.edit(
@@ -94,44 +104,44 @@ import Testing
         let folder = try TestFolder()
         let remote = Remote()
         try await open(folder).storage.close()
-        try check("outbox-none", folder, "outbox")
-        try check("outbox-none-retry", folder, "outbox", "retry", "--all")
+        try await check("outbox-none", folder, "outbox")
+        try await check("outbox-none-retry", folder, "outbox", "retry", "--all")
         try await fill(folder, remote) {
             let path = folder.path()
             // Another process has the store: it may be read, and not written.
-            #expect(try ToolProcess.run(["outbox"], store: path).status == 0)
-            #expect(try ToolProcess.run(["outbox", "discard", "a2", "--dry-run"], store: path).status == 0)
+            #expect(try await run(["outbox"], path).status == 0)
+            #expect(try await run(["outbox", "discard", "a2", "--dry-run"], path).status == 0)
             for words in [["retry"], ["discard", "a2", "--yes"]] {
-                let outcome = try ToolProcess.run(["outbox"] + words, store: path)
+                let outcome = try await run(["outbox"] + words, path)
                 #expect(outcome.status == 4 && outcome.errors.contains("of the engine, or end the program first"))
             }
         }
-        try check("outbox", folder, "outbox")
-        try TerminalOutputTests.expectLooks(.init("terminal-outbox", arguments: ["outbox"]), in: [folder])
-        try check("outbox-json", folder, "outbox", "--format", "json")
-        try check("outbox-jsonl", folder, "outbox", "--format", "jsonl")
-        try check("outbox-document", folder, "outbox", "list", "a2")
-        try check("outbox-parked", folder, "outbox", "--parked", "--key", "articles")
-        try check("outbox-limit", folder, "outbox", "-n", "1")
-        try check("outbox-unknown-document", folder, "outbox", "list", "a3")
-        try check("outbox-unknown-key", folder, "outbox", "--key", "books")
-        try check("outbox-csv", folder, "outbox", "--format", "csv")
-        try check("outbox-list-yes", folder, "outbox", "--yes")
-        try check("outbox-discard-unnamed", folder, "outbox", "discard")
-        try check("outbox-discard-dry-run", folder, "outbox", "discard", "a2", "--parked", "--dry-run")
-        try check(
+        try await check("outbox", folder, "outbox")
+        try await looks("terminal-outbox", folder, "outbox")
+        try await check("outbox-json", folder, "outbox", "--format", "json")
+        try await check("outbox-jsonl", folder, "outbox", "--format", "jsonl")
+        try await check("outbox-document", folder, "outbox", "list", "a2")
+        try await check("outbox-parked", folder, "outbox", "--parked", "--key", "articles")
+        try await check("outbox-limit", folder, "outbox", "-n", "1")
+        try await check("outbox-unknown-document", folder, "outbox", "list", "a3")
+        try await check("outbox-unknown-key", folder, "outbox", "--key", "books")
+        try await check("outbox-csv", folder, "outbox", "--format", "csv")
+        try await check("outbox-list-yes", folder, "outbox", "--yes")
+        try await check("outbox-discard-unnamed", folder, "outbox", "discard")
+        try await check("outbox-discard-dry-run", folder, "outbox", "discard", "a2", "--parked", "--dry-run")
+        try await check(
             "outbox-discard-dry-run-json", folder, "outbox", "discard", "--all", "--dry-run", "--format", "json")
-        try check("outbox-discard-asks", folder, "outbox", "discard", "a2")
-        try check("outbox-retry-dry-run", folder, "outbox", "retry", "a2", "--dry-run")
-        try check("outbox-retry", folder, "outbox", "retry")
-        try check("outbox-retry-document", folder, "outbox", "retry", "a2", "--format", "json")
-        try check("outbox-after-retry", folder, "outbox")
-        try check("outbox-discard", folder, "outbox", "discard", "a2", "--reason", "not worth it", "--yes")
-        try check("outbox-after-discard", folder, "outbox")
-        let log = try ToolProcess.run(
-            ["log", "--table", "storage_operation", "--format", "jsonl", "-n", "1"], store: folder.path())
+        try await check("outbox-discard-asks", folder, "outbox", "discard", "a2")
+        try await check("outbox-retry-dry-run", folder, "outbox", "retry", "a2", "--dry-run")
+        try await check("outbox-retry", folder, "outbox", "retry")
+        try await check("outbox-retry-document", folder, "outbox", "retry", "a2", "--format", "json")
+        try await check("outbox-after-retry", folder, "outbox")
+        try await check("outbox-discard", folder, "outbox", "discard", "a2", "--reason", "not worth it", "--yes")
+        try await check("outbox-after-discard", folder, "outbox")
+        let log = try await run(
+            ["log", "--table", "storage_operation", "--format", "jsonl", "-n", "1"], folder.path())
         #expect(log.output.contains(#""app":"storagekit","reason":"not worth it""#))
-        try check("outbox-verify", folder, "verify")
+        try await check("outbox-verify", folder, "verify")
         // The program finds it so.
         remote.errors = [:]
         let container = try open(folder)

@@ -21,15 +21,20 @@ struct SourcesCommandTests {
         let description = "the server is busy"
     }
 
+    private func check(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
+        try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: folder.path())
+    }
+
+    private func looks(_ name: String, _ folder: TestFolder, _ arguments: String...) async throws {
+        try TerminalOutputTests.expectLooks(.init(name, arguments: arguments), in: [folder])
+    }
+
     @Test @MainActor func everySourceIsShown() async throws {
         let folder = try TestFolder()
         let container = try PersistenceContainer.file(
             at: URL(fileURLWithPath: folder.path()), config: StorageConfig(clock: StillTime())
         ) { $0.autoSchema(ArticleRecord.self) }
-        func check(_ name: String, _ arguments: String...) throws {
-            try GoldenOutputTests.check(GoldenOutputTests.Case(name, arguments: arguments), store: folder.path())
-        }
-        try check("sources-none", "sources")
+        try await check("sources-none", folder, "sources")
         let articles = QuerySource(Article.all(), name: "ArticleSources.all")
             .remote { [Article(id: 1, title: "one")] }
             .cache(.staleWhileRevalidate(staleAfter: .minutes(5)))
@@ -48,11 +53,11 @@ struct SourcesCommandTests {
                 "UPDATE query_source_state SET retry_at = attempted_at + 3600000000 WHERE retry_at IS NOT NULL")
         }
         try await container.storage.close()
-        try check("sources", "sources")
-        try TerminalOutputTests.expectLooks(.init("terminal-sources", arguments: ["sources"]), in: [folder])
-        try check("sources-named", "sources", "ArticleSources.all")
-        try check("sources-json", "sources", "--format", "json")
-        try check("sources-jsonl", "sources", "--format", "jsonl")
-        try check("sources-unknown", "sources", "ArticleSources.none")
+        try await check("sources", folder, "sources")
+        try await looks("terminal-sources", folder, "sources")
+        try await check("sources-named", folder, "sources", "ArticleSources.all")
+        try await check("sources-json", folder, "sources", "--format", "json")
+        try await check("sources-jsonl", folder, "sources", "--format", "jsonl")
+        try await check("sources-unknown", folder, "sources", "ArticleSources.none")
     }
 }

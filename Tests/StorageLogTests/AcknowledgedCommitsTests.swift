@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import SchemaTestSupport
 import StorageCore
 import StorageProjections
 import Synchronization

@@ -1,5 +1,6 @@
 import CSQLite
 import GRDB
+import SchemaTestSupport
 import StorageCore
 import StorageRecords
 import Testing

@@ -1,6 +1,7 @@
 import CSQLite
 import CZstd
 import Foundation
+import SchemaTestSupport
 import StorageCore
 import Testing
 

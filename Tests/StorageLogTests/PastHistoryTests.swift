@@ -1,4 +1,5 @@
 import GRDB
+import SchemaTestSupport
 import StorageCore
 import StorageProjections
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ProcessTestSupport
+import SchemaTestSupport
 import StorageCore
 import StorageRecords
 import Testing
@@ -69,8 +70,15 @@ import Testing
                     try db.execute(sql: "INSERT INTO documents(id, body) VALUES (?, ?)", arguments: [id, body])
                 }
             }
+            // And two that are as long as a whole segment is otherwise.
+            for (id, part) in [(1_000, "document "), (1_001, "\u{00e9}")] {
+                let body = String(repeating: part, count: 20_000_000 / part.utf8.count)
+                _ = try await engine.commit(CommitMetadata()) { _, db in
+                    try db.execute(sql: "INSERT INTO documents(id, body) VALUES (?, ?)", arguments: [id, body])
+                }
+            }
         }
-        try await expectSealing("documents of 5 MB", segmentLength: 4)
+        try await expectSealing("documents of 5 and 20 MB", segmentLength: 4)
     }
 
     // MARK: Filling

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SchemaTestSupport
 import StorageCore
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SchemaTestSupport
 import Testing
 
 @testable import StorageLog

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Several clients of one database: inside of a body each of them is that body's transaction, and none waits for it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClientIdentityTests {
     struct Stop: Error {}
 

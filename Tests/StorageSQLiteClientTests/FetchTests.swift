@@ -132,7 +132,7 @@ struct FetchTests {
     }
 
     /// A read that began before another one has nothing to say behind it, however long it takes.
-    @Test(.timeLimit(.minutes(1))) func anOlderReadDoesNotPutBackAnOlderValue() async throws {
+    @Test(.timeLimit(.minutes(10))) func anOlderReadDoesNotPutBackAnOlderValue() async throws {
         try await TestEngine.allCases[0].withClient { client in
             let (mustWait, waits) = (Counter(), Counter())
             let (gate, opening) = AsyncStream.makeStream(of: Void.self)
@@ -159,7 +159,7 @@ struct FetchTests {
     }
 
     /// The first look at a property may be inside of a body: what follows has no part in its transaction.
-    @Test(.timeLimit(.minutes(1)), arguments: TestEngine.allCases)
+    @Test(.timeLimit(.minutes(10)), arguments: TestEngine.allCases)
     func aFetchThatBeginsInABodyGoesOn(_ engine: TestEngine) async throws {
         try await engine.withClient { client in
             let state = FetchOne(wrappedValue: -1, "SELECT count(*) FROM users", client: client).projectedValue

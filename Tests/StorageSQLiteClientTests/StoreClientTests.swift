@@ -165,7 +165,7 @@
         }
 
         /// Whoever follows its values is at the end then, and doesn't ask again every second.
-        @Test(.timeLimit(.minutes(1))) func aClosedDatabaseSaysSo() async throws {
+        @Test(.timeLimit(.minutes(10))) func aClosedDatabaseSaysSo() async throws {
             try await withStore { _, path in
                 let databases: [any DatabaseWriter & SQLiteDatabase] = [
                     try DatabaseQueue(), try DatabasePool(path: path + ".other"),

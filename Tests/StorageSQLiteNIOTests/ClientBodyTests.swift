@@ -7,7 +7,7 @@
     @testable import StorageSQLiteNIO
 
     /// Bodies without a parameter on this engine: they find the connection of their transaction, and hold no thread.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(10)))
     struct ClientBodyTests {
         struct Stop: Error {}
 

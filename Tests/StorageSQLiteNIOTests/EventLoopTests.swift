@@ -46,7 +46,7 @@
         }
 
         /// Who reads, who cancels it and who goes on afterwards sit on one loop, and SQLite runs elsewhere.
-        @Test(.timeLimit(.minutes(1)), arguments: CancelledRead.allCases)
+        @Test(.timeLimit(.minutes(10)), arguments: CancelledRead.allCases)
         func aReadIsCancelledFromItsLoop(_ read: CancelledRead) async throws {
             let actor = LoopActor()
             try await actor.cancel(read)

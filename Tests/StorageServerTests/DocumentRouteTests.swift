@@ -7,7 +7,7 @@
     @testable import StorageSync
 
     /// Documents over HTTP: versions, conditions and keys of requests.
-    @Suite(.timeLimit(.minutes(2))) struct DocumentRouteTests {
+    @Suite(.timeLimit(.minutes(10))) struct DocumentRouteTests {
         private let path = "/v1/collections/notes/documents/1"
 
         @Test func documentsAreWrittenAndRead() async throws {

@@ -14,7 +14,7 @@
     import UnixSignals
 
     /// What the page about hubs shows, on a hub that serves.
-    @MainActor @Suite(.serialized, .timeLimit(.minutes(2))) struct HubExamples {
+    @MainActor @Suite(.serialized, .timeLimit(.minutes(10))) struct HubExamples {
         @StorageEntity
         struct Note: DataSyncModelProtocol, Equatable {
             var id: String

@@ -10,7 +10,7 @@
     @testable import StorageSync
 
     /// What a server's log says, and what it doesn't.
-    @Suite(.timeLimit(.minutes(1))) struct LogTests {
+    @Suite(.timeLimit(.minutes(10))) struct LogTests {
         /// Keeps all that is logged, at all levels.
         private struct Recorder: LogHandler {
             final class Lines: Sendable {

@@ -8,7 +8,7 @@
     @testable import StorageSync
 
     /// Streams of changes.
-    @Suite(.timeLimit(.minutes(2))) struct StreamTests {
+    @Suite(.timeLimit(.minutes(10))) struct StreamTests {
         private func put(_ hub: ServedHub, _ id: Int, _ n: Int, _ token: String) async throws {
             let answer = try await hub.send(
                 .PUT, "/v1/collections/notes/documents/\(id)", token: token, body: #"{"n":\#(n)}"#)

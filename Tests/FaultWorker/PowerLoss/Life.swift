@@ -1,5 +1,6 @@
 import FaultSupport
 import Foundation
+import SchemaTestSupport
 import StorageKit
 
 /// The life of a store, made of random steps through the API as programs hold it.

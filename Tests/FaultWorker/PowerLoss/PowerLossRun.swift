@@ -1,6 +1,7 @@
 import CSQLite
 import FaultSupport
 import Foundation
+import SchemaTestSupport
 import StorageKit
 
 /// Records the life of a store and opens what is left of it where the power goes at random moments.

@@ -1,3 +1,5 @@
+import SchemaTestSupport
+
 /// A file on a disk with a cache: what has come to the disk, and what was asked for since.
 ///
 /// Not `Sendable`: it belongs to its ``SimulatedDisk``.

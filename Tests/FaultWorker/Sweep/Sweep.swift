@@ -1,5 +1,6 @@
 import FaultSupport
 import Foundation
+import SchemaTestSupport
 import StorageKit
 
 /// Lets one call after another fail while an operation runs. Whoever asked for it is told that it is done, or that it failed;

@@ -16,7 +16,7 @@ final class Worker {
         func end() { ended.signal() }
         /// Waits until everything that an ended process has printed is here.
         func waitForEnd() {
-            if ended.wait(timeout: .now() + 5) == .success { ended.signal() }
+            if ended.wait(timeout: .now() + 120) == .success { ended.signal() }
         }
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
     }
@@ -60,9 +60,10 @@ final class Worker {
     var pid: Int32 { process.processIdentifier }
 
     /// Waits until the worker has printed this many lines: the first says that the store is open, each further one
-    /// that a write has returned. False if the worker ends before, or a minute passes.
+    /// that a write has returned. False if the worker ends before, or ten minutes pass.
     func waitForLines(_ count: Int) async throws -> Bool {
-        for _ in 0..<30_000 {
+        let deadline = ContinuousClock.now + .seconds(600)
+        while ContinuousClock.now < deadline {
             if printed.text.split(separator: "\n").count >= count { return true }
             if !process.isRunning {
                 printed.waitForEnd()

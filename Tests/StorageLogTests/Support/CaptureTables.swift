@@ -1,4 +1,5 @@
 import GRDB
+import SchemaTestSupport
 
 @testable import StorageLog
 

@@ -1,4 +1,5 @@
 import CSQLite
+import SchemaTestSupport
 
 @testable import StorageLog
 

@@ -1,3 +1,5 @@
+import SchemaTestSupport
+
 /// Makes up statements against the tables of ``CaptureTables``: sensible ones, useless ones, and ones that fail.
 struct StatementGenerator {
     var random: SplitMix64

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SchemaTestSupport
 import StorageCore
 import Synchronization
 
@@ -45,25 +46,6 @@ final class ManualClock: CommitClock {
     var microseconds: Int64 {
         get { time.withLock { $0 } }
         set { time.withLock { $0 = newValue } }
-    }
-}
-
-extension LogWriter {
-    /// Makes a table by SQL and enters it in the catalog as the declaration of an entity would, so that tests can have
-    /// every kind of table that SQLite knows.
-    func adopt(_ db: Database, _ name: String, _ sql: String) throws {
-        try db.execute(sql: sql)
-        var next = catalog.nextId
-        var entity = CatalogEntity(id: next, name: name, stored: name, columns: [])
-        for row in try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_info(?)", arguments: [name]) {
-            let column: String = row["name"]
-            guard column != "_position" else { continue }
-            next += 1
-            entity.columns.append(
-                CatalogColumn(id: next, name: column, type: row["type"], keyPlace: row["pk"], required: row["notnull"]))
-        }
-        record(entity)
-        try schemaChanged()
     }
 }
 
