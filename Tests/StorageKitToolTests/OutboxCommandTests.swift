@@ -28,15 +28,15 @@ import Testing
         func getDocuments(query: QueryBuilder) async throws -> [Article] { try await mock.getDocuments(query: query) }
         func getDocument(id: String) async throws -> Article { try await mock.getDocument(id: id) }
         func saveDocument(_ model: Article) async throws {
-            try await check(model.id)
+            try check(model.id)
             try await mock.saveDocument(model)
         }
         func updateDocument(id: String, data: [String: any DMCodableSendable]) async throws {
-            try await check(id)
+            try check(id)
             try await mock.updateDocument(id: id, data: data)
         }
         func deleteDocument(id: String) async throws {
-            try await check(id)
+            try check(id)
             try await mock.deleteDocument(id: id)
         }
         func streamDocument(id: String) -> AsyncThrowingStream<Article?, any Error> { mock.streamDocument(id: id) }
