@@ -24,12 +24,14 @@ enum RoutedStore {
     static func open(
         path: String? = nil, _ table: TablePlan = .standard, _ watch: @escaping @Sendable (Commit) throws -> Void
     ) async throws -> StorageEngine {
-        var configuration = StorageConfiguration()
+        let configuration = StorageConfiguration()
         let watcher = Watcher(watch)
-        configuration.makeProjections = { _, _ in [watcher.value.withLock { $0.projection }] }
+        let makeProjections: StorageEngine.InlineProjectionMaker = { _, _ in [watcher.value.withLock { $0.projection }]
+        }
         let engine =
-            try path.map { try StorageEngine.open(path: $0, configuration: configuration) }
-            ?? StorageEngine.openInMemory(configuration: configuration)
+            try path.map {
+                try StorageEngine.open(path: $0, configuration: configuration, makeProjections: makeProjections)
+            } ?? StorageEngine.openInMemory(configuration: configuration, makeProjections: makeProjections)
         _ = try await engine.commit(CommitMetadata()) { writer, db in
             try db.execute(sql: table.sql)
             writer.record(table.entity(id: writer.catalog.nextId))

@@ -1,15 +1,21 @@
 internal import CSQLite
 internal import Foundation
-internal import GRDB
+package import GRDB
 internal import StorageCore
 
 extension StorageEngine {
+    /// Makes the derived state that is part of every commit; before that, tables that are missing.
+    package typealias InlineProjectionMaker = @Sendable (LogWriter, GRDB.Database) throws -> [any InlineProjection]
+
     /// Opens the store at a path, or makes one there.
     ///
+    /// - Parameter makeProjections: Called on the writer's queue, where the store is opened for writing.
     /// - Throws: `busy` where another process writes to it, `not-a-store` for a file that something else made,
     ///   `unsupported-format` for one from a newer version, `corrupt` where commits that were acknowledged are gone: nothing is
     ///   changed then.
-    package static func open(path: String, configuration: StorageConfiguration) throws -> StorageEngine {
+    package static func open(
+        path: String, configuration: StorageConfiguration, makeProjections: InlineProjectionMaker = { _, _ in [] }
+    ) throws -> StorageEngine {
         storage_configure_process()
         let path = try StorePath.validated(path)
         if configuration.isReadOnly {
@@ -28,7 +34,7 @@ extension StorageEngine {
             let doorbell = Doorbell.making(besideStore: path, durability: configuration.durability)
             if configuration.durability == .normal { end.announceNormalDurability(by: doorbell, hasLost: hasLost) }
             let engine = try withWriter(
-                of: pool, path: path, configuration: configuration, lock: lock, doorbell: doorbell)
+                of: pool, path: path, configuration: configuration, lock: lock, doorbell: doorbell, makeProjections)
             // What is left of lost commits behind the end of the write-ahead log would be taken for damage later.
             if hasLost { try engine.withWriterNow { writer, db in try writer.checkpoint(db) } }
             doorbell?.acknowledge(engine.committed.position)
@@ -69,14 +75,17 @@ extension StorageEngine {
     package var isFile: Bool { path != Self.memoryPath }
 
     /// A store that lives in memory and is gone when it is closed.
-    package static func openInMemory(configuration: StorageConfiguration) throws -> StorageEngine {
+    package static func openInMemory(
+        configuration: StorageConfiguration, makeProjections: InlineProjectionMaker = { _, _ in [] }
+    ) throws -> StorageEngine {
         let queue = try GRDB.DatabaseQueue(configuration: .storage(configuration))
-        return try withWriter(of: queue, path: memoryPath, configuration: configuration, lock: nil, doorbell: nil)
+        return try withWriter(
+            of: queue, path: memoryPath, configuration: configuration, lock: nil, doorbell: nil, makeProjections)
     }
 
     private static func withWriter(
         of pool: any GRDB.DatabaseWriter, path: String, configuration: StorageConfiguration, lock: WriterLock?,
-        doorbell: Doorbell?
+        doorbell: Doorbell?, _ makeProjections: InlineProjectionMaker
     ) throws -> StorageEngine {
         do {
             // Sound as `nonisolated(unsafe)`: set by the block, for whose end this thread waits, and handed to the engine, which
@@ -88,7 +97,8 @@ extension StorageEngine {
                 let epoch = try prepareStore(db, connection, configuration: configuration)
                 var configuration = configuration
                 configuration.epoch = epoch
-                writer = try makeWriter(db, connection, configuration: configuration, doorbell: doorbell)
+                writer = try makeWriter(
+                    db, connection, configuration: configuration, doorbell: doorbell, makeProjections)
                 return epoch
             }
             return StorageEngine(path: path, configuration: opened, pool: pool, lock: lock, writer: writer)
@@ -98,7 +108,8 @@ extension StorageEngine {
     }
 
     private static func makeWriter(
-        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?
+        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?,
+        _ makeProjections: InlineProjectionMaker
     ) throws -> LogWriter {
         // No file beside the store can be part of a commit, and nobody writes to SQLite's own tables or to what full-text
         // indexes are made of.
@@ -106,7 +117,7 @@ extension StorageEngine {
         storage_set_defensive(connection, 1)
         let writer = try LogWriter(database: connection, configuration: configuration, doorbell: doorbell)
         try writer.watchSchema(toleratesLoss: true)
-        try writer.install(configuration.makeProjections(writer, db))
+        try writer.install(makeProjections(writer, db))
         if let missing = writer.missingEntities.first {
             throw StorageError.corruptLog("the table of entity \"\(missing.name)\" is gone")
         }
@@ -215,25 +226,5 @@ extension GRDB.Configuration {
             sqlite3_exec(connection, "PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON", nil, nil, nil)
         }
         return configuration
-    }
-}
-
-extension StorageError {
-    static func damagedAtRoot(_ path: String, _ problem: String, cause: (any Error)? = nil) -> StorageError {
-        StorageError(
-            .corrupt, "The store \(path) is damaged at its root: \(problem)",
-            remedy: "See what can be read of it with storagekit verify, and restore a backup.", cause: cause)
-    }
-
-    /// What went wrong while a file was opened, told with the file's name.
-    static func opening(_ path: String, _ error: any Error) -> any Error {
-        let error = wrapping(error)
-        guard let error = error as? StorageError, error.code == .corrupt else { return error }
-        if let head = try? StorePath.head(of: path), StorePath.isMarked(head) {
-            return damagedAtRoot(path, error.message, cause: error)
-        }
-        return StorageError(
-            .notAStore, "\(path) isn't a StorageKit store, or it is damaged at its very beginning: \(error.message)",
-            remedy: "Check the name; if it is a store, restore a backup.", cause: error)
     }
 }

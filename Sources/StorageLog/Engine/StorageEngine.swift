@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Foundation
 package import GRDB
-package import StorageCore
+internal import StorageCore
 internal import Synchronization
 
 /// The open store: its connections, its one writer, and the queue of commits.
@@ -207,11 +207,5 @@ extension GRDB.Database {
             }, context)
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
         return try withExtendedLifetime(flag) { try body() }
-    }
-}
-
-extension StorageError {
-    package static func closed() -> StorageError {
-        StorageError(.closed, "The store is closed.", remedy: "Open it again with StorageKit.start.")
     }
 }

@@ -1,20 +1,7 @@
 internal import CSQLite
-internal import GRDB
 package import StorageCore
 
 extension StorageError {
-    /// Any error as one of ours.
-    package static func wrapping(_ error: any Error) -> any Error {
-        switch error {
-        case let error as StorageError: error
-        case let error as DatabaseError:
-            StorageError.sqlite(
-                code: error.extendedResultCode.rawValue, message: error.message ?? "no message", sql: error.sql,
-                cause: error)
-        default: error
-        }
-    }
-
     /// Whether the machine failed, its disk or its memory: nothing is said of what is stored then.
     package var isOfTheMachine: Bool { code == .inputOutput || code == .outOfMemory }
 

@@ -1,5 +1,4 @@
 internal import Foundation
-package import GRDB
 public import StorageCore
 
 /// How a store is opened.
@@ -48,8 +47,6 @@ public struct StorageConfiguration: Sendable {
     package var sealsInBackground = true
     /// How long a store that is open for reading only listens for a writer before it looks all the same.
     package var heartbeat: Duration = .seconds(1)
-    /// Makes the derived state that is part of every commit; before that, tables that are missing.
-    package var makeProjections: @Sendable (LogWriter, GRDB.Database) throws -> [any InlineProjection] = { _, _ in [] }
     /// Whether a database that somebody else made is turned into a store by being opened.
     package var takesOver = false
     /// The epoch that this writer has taken.
