@@ -12,8 +12,6 @@ package struct DatabaseAdoption: Sendable {
     /// The tables whose history begins; all that can have one where none is named.
     package let tables: [String]
     package let metadata: CommitMetadata
-    /// Says of a commit that it tells what was there before.
-    static let attribute = "storagekit.adopted"
 
     private let progress: @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void
 
@@ -30,7 +28,7 @@ package struct DatabaseAdoption: Sendable {
         var metadata = metadata
         let name = (source as NSString).lastPathComponent
         metadata.reason = metadata.reason ?? "adopted \(name)"
-        metadata.attributes[Self.attribute] = name
+        metadata.attributes[UndoStack.adopts] = name
         self.metadata = metadata
         self.progress = progress
     }

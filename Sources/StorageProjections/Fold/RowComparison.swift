@@ -24,6 +24,11 @@ package struct RowComparison {
         return "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
     }
 
+    /// The rows of an entity's table, or of one like it, as they are compared.
+    static func selectEntity(_ table: String, _ columns: [String], keys: Int) -> String {
+        select(table, columns + ["_position"], keys: keys)
+    }
+
     let keyCount: Int
     /// Names of the columns that both statements select, keys first.
     let names: [String]

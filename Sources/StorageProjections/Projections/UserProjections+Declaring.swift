@@ -87,23 +87,15 @@ extension UserProjections {
     /// Makes a projection again from the log, in the transaction under way, as far as it had come. What follows it has
     /// still to take in, as it would have without this.
     ///
-    /// - Parameters:
-    ///   - made: What was made of it already, which is gone on with; nil to begin at the beginning.
-    ///   - kept: Under which names its old tables are kept.
+    /// - Parameter fill: Fills the new tables with what was made of it already, and returns the position that they hold then; nil
+    ///   to begin at the beginning.
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
-    func rebuild(
-        _ slot: Slot, _ writer: LogWriter, from made: FoldedProjection? = nil, keeping kept: [String: String] = [:]
-    ) throws {
+    func rebuild(_ slot: Slot, _ writer: LogWriter, from fill: (() throws -> Int64)? = nil) throws {
         let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0
         defer { slot.kept = nil }
-        for (table, name) in kept {
-            try KeptTable.checkFree(name, of: table, writer.database)
-            try KeptTable.keep(table, as: name, writer.database)
-        }
         try makeAnew(slot, writer)
-        if let made, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
-            try writer.asProjection { try made.copy(to: writer.database) }
-            checkpoint.position = made.position
+        if let fill, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
+            checkpoint.position = try writer.asProjection(fill)
             try checkpoint.save(slot.name, writer)
         }
         _ = try catchUp(slot, through: reached, writer) { step in try inSavepoint(writer, step) }

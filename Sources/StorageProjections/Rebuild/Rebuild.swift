@@ -319,8 +319,9 @@ extension Rebuild {
             let names = columns.map { quoted($0.stored) }
             let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
             let rows = try comparison.run(
-                PreparedStatement(connection, Verifier.select(shadow.table, names, keys: entity.key.count)),
-                PreparedStatement(connection, Verifier.select(quoted(entity.stored), names, keys: entity.key.count))
+                PreparedStatement(connection, RowComparison.selectEntity(shadow.table, names, keys: entity.key.count)),
+                PreparedStatement(
+                    connection, RowComparison.selectEntity(quoted(entity.stored), names, keys: entity.key.count))
             ) { difference in
                 found.add(RebuildReport.Difference(entity.name, difference))
                 return true

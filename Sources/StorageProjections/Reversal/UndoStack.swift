@@ -8,6 +8,8 @@ package struct UndoStack {
     package static let undoes = "storagekit.undoes"
     package static let redoes = "storagekit.redoes"
     package static let reverts = "storagekit.reverts"
+    /// Says of a commit that it tells what was there before.
+    static let adopts = "storagekit.adopted"
 
     private let log: LogReader
 
@@ -68,7 +70,7 @@ package struct UndoStack {
     /// the history of a table began, nobody has written in it.
     private static func isOfTheSchema(_ commit: CommitInfo) -> Bool {
         commit.metadata.idempotencyKey?.hasPrefix(SchemaStep.keyPrefix) ?? false
-            || commit.metadata.attributes[DatabaseAdoption.attribute] != nil
+            || commit.metadata.attributes[adopts] != nil
     }
 
     private static func number(_ commit: CommitInfo, _ name: String) -> Int64? {

@@ -158,9 +158,12 @@ extension Verifier {
         let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
         let expected = try PreparedStatement(
             scratch.database,
-            Self.select(ScratchTables.table(of: entity), columns.map(ScratchTables.name), keys: entity.key.count))
+            RowComparison.selectEntity(
+                ScratchTables.table(of: entity), columns.map(ScratchTables.name), keys: entity.key.count))
         let actual = try PreparedStatement(
-            database, Self.select(quoted(entity.stored), columns.map { quoted($0.stored) }, keys: entity.key.count))
+            database,
+            RowComparison.selectEntity(quoted(entity.stored), columns.map { quoted($0.stored) }, keys: entity.key.count)
+        )
         report.rows += try comparison.run(expected, actual) { difference in
             switch difference {
             case .missing(let key): report.add("projection", table: entity.name, "row \(key) is missing")
@@ -178,11 +181,6 @@ extension Verifier {
             guard let finding = try check.run() else { continue }
             report.add("full-text", table: catalog.entity(id: index.entity)?.name, finding)
         }
-    }
-
-    /// The rows of an entity's table, or of one like it, as they are compared.
-    static func select(_ table: String, _ columns: [String], keys: Int) -> String {
-        RowComparison.select(table, columns + ["_position"], keys: keys)
     }
 
     /// The table, its indexes and triggers as they are, against what the catalog recorded of them.
