@@ -190,12 +190,3 @@ public class StorageSubscription {
         return Outlet(mailbox) { [weak self] in Task { @MainActor in self?.ended() } }
     }
 }
-
-extension Error {
-    /// The error as a view shows it.
-    var forSubscribers: StorageError {
-        self as? StorageError
-            ?? StorageError(
-                .misuse, "A row can't be read: \(self)", remedy: "Correct how the entity is read.", cause: self)
-    }
-}

@@ -110,3 +110,16 @@ extension storage_value {
         }
     }
 }
+
+extension storage_value {
+    /// Binds a value whose `bits` are an address, if it has bytes; they must stay until the statement is reset.
+    func bindAddressed(to statement: OpaquePointer, at index: Int32) {
+        switch Int32(type) {
+        case SQLITE_INTEGER: sqlite3_bind_int64(statement, index, Int64(bitPattern: bits))
+        case SQLITE_FLOAT: sqlite3_bind_double(statement, index, Double(bitPattern: bits))
+        case SQLITE_TEXT: storage_bind_text_borrowed(statement, index, addressed.baseAddress, addressed.count)
+        case SQLITE_BLOB: storage_bind_blob_borrowed(statement, index, addressed.baseAddress, addressed.count)
+        default: sqlite3_bind_null(statement, index)
+        }
+    }
+}

@@ -1,0 +1,10 @@
+internal import StorageCore
+
+extension Error {
+    /// The error as a view shows it.
+    var forSubscribers: StorageError {
+        self as? StorageError
+            ?? StorageError(
+                .misuse, "A row can't be read: \(self)", remedy: "Correct how the entity is read.", cause: self)
+    }
+}

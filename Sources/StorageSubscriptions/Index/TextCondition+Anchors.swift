@@ -1,0 +1,32 @@
+extension TextCondition {
+    /// How little its words narrow, as ``Condition`` counts.
+    var cost: Int {
+        switch self {
+        case .phrase(let phrase, let isPrefix):
+            guard let best = Self.best(phrase, isPrefix) else { return 0 }
+            return best.isPrefix ? 64 + 256 / max(1, best.word.count - 1) : 32
+        case .all(let parts): return parts.map(\.cost).min() ?? 0
+        case .any(let parts): return parts.reduce(0) { $0 + $1.cost }
+        case .without(let left, _): return left.cost
+        }
+    }
+
+    /// Words of which a row has one wherever the condition is true.
+    var anchors: [Anchor] {
+        switch self {
+        case .phrase(let phrase, let isPrefix):
+            guard let best = Self.best(phrase, isPrefix) else { return [] }
+            return [best.isPrefix ? .prefix(of: best.word[1...], RowKeys.words) : .equal(to: best.word, RowKeys.words)]
+        case .all(let parts): return parts.min { $0.cost < $1.cost }?.anchors ?? []
+        case .any(let parts): return parts.flatMap(\.anchors)
+        case .without(let left, _): return left.anchors
+        }
+    }
+
+    /// The longest word that is whole, or else the one that may be longer.
+    private static func best(_ phrase: [[UInt8]], _ isPrefix: Bool) -> (word: [UInt8], isPrefix: Bool)? {
+        let whole = isPrefix ? phrase.dropLast() : phrase[...]
+        if let word = whole.max(by: { $0.count < $1.count }) { return (word, false) }
+        return phrase.last.map { ($0, true) }
+    }
+}
