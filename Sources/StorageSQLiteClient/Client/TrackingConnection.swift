@@ -1,0 +1,37 @@
+internal import StorageCore
+
+/// A connection that notes which tables its statements read.
+///
+/// Not `Sendable`: it belongs to one run of a body.
+final class TrackingConnection: SQLiteEngineConnection {
+    /// The engine's own side.
+    let connection: any SQLiteEngineConnection
+    private var noted: Set<String> = []
+    private var statements: Set<String> = []
+    /// Whether something was read past this connection.
+    private var isPassed = false
+
+    init(_ connection: any SQLiteEngineConnection) { self.connection = connection }
+
+    var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
+
+    func run(_ sql: String, _ arguments: [StorageValue], _ body: (SQLiteRow) throws -> Bool) throws -> Int {
+        statements.insert(sql)
+        return try connection.run(sql, arguments, body)
+    }
+
+    func tables(readBy sql: String?) throws -> Set<String> { try connection.tables(readBy: sql) }
+
+    func note(_ tables: Set<String>) { noted.formUnion(tables) }
+
+    /// The engine's own side, for those who read past this one.
+    func passed() -> any SQLiteEngineConnection {
+        isPassed = true
+        return connection
+    }
+
+    func tables() throws -> Set<String> {
+        if isPassed { return try connection.tables(readBy: nil) }
+        return try statements.reduce(into: noted) { $0.formUnion(try connection.tables(readBy: $1)) }
+    }
+}
