@@ -23,12 +23,7 @@
     /// What transactions give to their bodies is a `SQLiteConnection`, too: the same one, inside of the transaction.
     public final class SQLiteConnection: Sendable {
         /// Where the database is.
-        public enum Storage: Hashable, Sendable {
-            /// In memory, for this connection alone.
-            case memory
-            /// In a file, which is made where it isn't there.
-            case file(path: String)
-        }
+        public typealias Storage = SQLiteStorage
 
         let engine: ConnectionEngine
         let scope: Scope

@@ -8,15 +8,9 @@
     ///
     /// Rows are known beside that, as far as somebody observes them.
     struct ChangeTracker {
-        struct Changes {
-            var tables: Set<String> = []
-            /// Rows, and the tables of which not each change is known by row.
-            var rows = SQLiteRowUpdates()
-        }
-
-        private var changes = Changes()
+        private var changes = CommittedChanges()
         /// What was changed before each savepoint, the outermost first.
-        private var savepoints: [(name: String, changes: Changes)] = []
+        private var savepoints: [(name: String, changes: CommittedChanges)] = []
 
         struct Ended {
             var effects: StatementEffects
@@ -31,18 +25,18 @@
 
         /// - Parameter rowLimit: The most rows that are kept.
         /// - Returns: What was changed by what is committed now.
-        mutating func note(_ ended: Ended, rowLimit: Int) -> Changes {
+        mutating func note(_ ended: Ended, rowLimit: Int) -> CommittedChanges {
             if ended.hasChangedRows || ended.effects.changesSchema {
                 changes.tables.formUnion(ended.effects.tables)
                 let rows = ended.effects.changesSchema ? nil : ended.rows
                 changes.rows.add(rows ?? SQLiteRowUpdates(tables: ended.effects.tables), limit: rowLimit)
             }
             if ended.hasSucceeded { follow(ended.effects.control) }
-            guard !ended.isInTransaction else { return Changes() }
+            guard !ended.isInTransaction else { return CommittedChanges() }
             defer { self = ChangeTracker() }
             guard ended.wasInTransaction else { return changes }
             // A statement that fails and ends the transaction has undone it.
-            return ended.hasSucceeded && ended.effects.control != .rollback ? changes : Changes()
+            return ended.hasSucceeded && ended.effects.control != .rollback ? changes : CommittedChanges()
         }
 
         private mutating func follow(_ control: StatementEffects.Control) {

@@ -11,12 +11,12 @@
         private let database: Database
         private let thread: EngineThread
         let configuration: SQLiteConnectionConfiguration
-        let storage: SQLiteConnection.Storage
+        let storage: SQLiteStorage
         let observation: TableObservation
         private let nextNumber = Atomic<Int>(0)
 
         init(
-            _ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread
+            _ storage: SQLiteStorage, _ configuration: SQLiteConnectionConfiguration, _ thread: EngineThread
         ) {
             let observation = TableObservation()
             self.storage = storage

@@ -11,7 +11,7 @@
             watch.watchRows(limit: limit, on: try handle)
         }
 
-        func publish(_ committed: ChangeTracker.Changes) {
+        func publish(_ committed: CommittedChanges) {
             var committed = committed
             if watch.rowLimit > 0 {
                 // Rows of other tables have no rowid, or aren't reported.

@@ -16,7 +16,7 @@
             case open(OpaquePointer, Opening.Target)
         }
 
-        private let storage: SQLiteConnection.Storage
+        private let storage: SQLiteStorage
         let configuration: SQLiteConnectionConfiguration
         private var state = State.closed
         let watch = StatementWatch()
@@ -30,7 +30,7 @@
         static let longestCachedText = 64 << 10
 
         init(
-            _ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration,
+            _ storage: SQLiteStorage, _ configuration: SQLiteConnectionConfiguration,
             _ observation: TableObservation
         ) {
             self.storage = storage

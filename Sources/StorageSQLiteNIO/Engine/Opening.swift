@@ -16,7 +16,7 @@
         /// Decides how, by what the file is now.
         ///
         /// - Throws: `misuse` for a path that SQLite would understand as something else.
-        init(_ storage: SQLiteConnection.Storage, _ configuration: SQLiteConnectionConfiguration) throws {
+        init(_ storage: SQLiteStorage, _ configuration: SQLiteConnectionConfiguration) throws {
             self.configuration = configuration
             switch storage {
             case .memory: target = .memory

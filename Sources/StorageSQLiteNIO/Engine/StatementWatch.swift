@@ -1,6 +1,5 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import CSQLite
-    internal import StorageCore
 
     /// What SQLite calls back into: the authorizer, which says what a statement does, the progress handler, which
     /// stops a cancelled job, and, while somebody observes rows, the hook that is called for each of them.
@@ -160,10 +159,5 @@
             }
             if StoreFile.isStore(path) { effects.refusal = .attaches(path) }
         }
-    }
-
-    enum TableName {
-        /// SQLite takes two names for one that differ in the case of ASCII letters only.
-        static func folded(_ name: String) -> String { name.lowercasedASCII }
     }
 #endif

@@ -73,7 +73,7 @@
         var observerCount: Int { observers.count }
 
         /// - Parameter committed: The names of tables in lower case.
-        func publish(_ committed: ChangeTracker.Changes) {
+        func publish(_ committed: CommittedChanges) {
             for observer in observers { observer.publish(committed) }
         }
 
@@ -124,7 +124,7 @@
 
         deinit { observation.remove(ObjectIdentifier(self)) }
 
-        fileprivate func publish(_ committed: ChangeTracker.Changes) {
+        fileprivate func publish(_ committed: CommittedChanges) {
             let changed = maximumRows > 0 ? committed.rows.tables : committed.tables
             var changes = SQLiteRowUpdates(tables: changed.reduce(into: []) { $0.formUnion(tables[$1] ?? []) })
             guard maximumRows > 0 else { return publish(changes) }
