@@ -204,9 +204,4 @@ extension StorageError {
             .conflict, "Another account has signed in while the document \"\(id)\" was to be written.",
             remedy: "Write it again, if it is meant for that account.")
     }
-
-    static func noDocument(_ id: String) -> StorageError {
-        StorageError(
-            .notFound, "There is no document \"\(id)\".", remedy: "Save it before you change some of its fields.")
-    }
 }

@@ -1,5 +1,4 @@
 internal import StorageCore
-internal import StorageLog
 
 /// What a document must be like for a write of an engine to be made, and to be taken by the remote: optimistic concurrency.
 ///
@@ -43,12 +42,4 @@ public enum SyncExpectation<T: DataSyncModelProtocol>: Sendable {
     }
 
     var isStated: Bool { if case .anything = self { false } else { true } }
-}
-
-/// How a commit says that its writes expect something of the remote.
-enum SyncExpectationAttribute {
-    static let name = "sync.expecting"
-    static let unchanged = "unchanged"
-
-    static func isStated(in metadata: CommitMetadata) -> Bool { metadata.attributes[name] == unchanged }
 }

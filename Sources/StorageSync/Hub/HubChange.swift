@@ -1,4 +1,3 @@
-internal import Foundation
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
@@ -69,16 +68,5 @@ extension HubTable.Row {
             values: new.columns.map { column in
                 old.columns.firstIndex { $0.id == column.id }.map { values[$0] } ?? column.fallback
             })
-    }
-}
-
-extension StorageValue {
-    /// About how much memory it takes.
-    var byteCount: Int {
-        switch self {
-        case .null, .integer, .real: 16
-        case .text(let text): 16 + text.utf8.count
-        case .blob(let bytes): 16 + bytes.count
-        }
     }
 }

@@ -1,0 +1,13 @@
+internal import Foundation
+internal import StorageCore
+
+extension StorageValue {
+    /// About how much memory it takes.
+    var byteCount: Int {
+        switch self {
+        case .null, .integer, .real: 16
+        case .text(let text): 16 + text.utf8.count
+        case .blob(let bytes): 16 + bytes.count
+        }
+    }
+}
