@@ -25,9 +25,7 @@ let package = Package(
             path: "Modules/StorageLog"),
         // How the command-line tool reads lines of a history, points and targets.
         .target(
-            name: "ToolParsing", dependencies: ["StorageCore", "StorageLog", "CZstd"], path: "Modules/ToolParsing",
-            // It reads the words of a whole command line, for which ArgumentParser would be needed.
-            exclude: ["Grammar/RelativePoints.swift"]),
+            name: "ToolParsing", dependencies: ["StorageCore", "CZstd"], path: "Modules/ToolParsing"),
         // Rows and conditions, and the SQLite that they are held to.
         .target(
             name: "PredicateTestSupport", dependencies: ["StorageCore", "CSQLite"],

@@ -1,1 +1,0 @@
-../../../../storagekit/Output/Style.swift

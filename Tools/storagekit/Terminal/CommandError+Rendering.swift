@@ -1,0 +1,11 @@
+extension CommandError: CustomStringConvertible {
+    /// Up to three lines as they are shown on standard error, each ended by a line break.
+    func rendered(style: Style) -> String {
+        var lines = style.removed("error:") + " " + TerminalText.visible(what) + "\n"
+        if !why.isEmpty { lines += style.dim("  why:") + " " + TerminalText.visible(why) + "\n" }
+        if !next.isEmpty { lines += style.dim(" next:") + " " + TerminalText.visible(next) + "\n" }
+        return lines
+    }
+
+    var description: String { rendered(style: .plain) }
+}
