@@ -21,7 +21,7 @@
             let stories = container.results(of: StorySources(remote: HTTPRemote(service)).source(\.best))
             show(stories)
             if stories.isLoading {
-                await stories.settled()
+                await stories.waitUntilRefreshed()
                 print("")
                 show(stories)
             }

@@ -12,11 +12,11 @@ static int order(const void *a, const void *b) {
 void capture_find_attached(const storage_capture *capture, captured_table *table) {
     free(table->attached);
     table->attached = 0;
-    if (!capture->asked_count) return;
+    if (!capture->requested_count) return;
     for (uint32_t i = 0; i < table->column_count; i++) {
         // The key is told by every event.
-        if (!table->columns[i] || table->key_places[i]) continue;
-        if (!bsearch(&table->columns[i], capture->asked, capture->asked_count, sizeof(uint32_t), order)) continue;
+        if (!table->columns[i] || table->key_indices[i]) continue;
+        if (!bsearch(&table->columns[i], capture->requested, capture->requested_count, sizeof(uint32_t), order)) continue;
         if (!table->attached) table->attached = calloc(table->words, sizeof(uint64_t));
         if (!table->attached) return;
         table->attached[i / 64] |= 1ull << (i % 64);
@@ -24,12 +24,12 @@ void capture_find_attached(const storage_capture *capture, captured_table *table
 }
 
 void storage_capture_attach(storage_capture *capture, const uint32_t *columns, size_t count) {
-    free(capture->asked);
-    capture->asked_count = 0;
-    capture->asked = count ? malloc(count * sizeof(uint32_t)) : 0;
-    if (capture->asked) {
-        memcpy(capture->asked, columns, count * sizeof(uint32_t));
-        capture->asked_count = count;
+    free(capture->requested);
+    capture->requested_count = 0;
+    capture->requested = count ? malloc(count * sizeof(uint32_t)) : 0;
+    if (capture->requested) {
+        memcpy(capture->requested, columns, count * sizeof(uint32_t));
+        capture->requested_count = count;
     }
     for (size_t i = 0; i < capture->table_count; i++) capture_find_attached(capture, &capture->tables[i]);
 }

@@ -8,7 +8,7 @@ static void free_tables(captured_table *tables, size_t count) {
         free(table->updates);
         free(table->name);
         free(table->columns);
-        free(table->key_places);
+        free(table->key_indices);
         free(table->reals);
         free(table->fallbacks);
         free(table->key_columns);
@@ -70,7 +70,7 @@ void storage_capture_destroy(storage_capture *capture) {
     free(capture->bytes);
     free(capture->touches);
     free(capture->shapes);
-    free(capture->asked);
+    free(capture->requested);
     free(capture->attachments);
     free(capture->attached_bytes);
     free(capture->marks);
@@ -92,19 +92,19 @@ static int define_table(captured_table *table, const storage_table *source) {
     table->entity = source->entity;
     table->column_count = source->column_count;
     table->columns = copy(source->columns, count * sizeof(uint32_t));
-    table->key_places = copy(source->key_places, count);
+    table->key_indices = copy(source->key_indices, count);
     table->reals = copy(source->reals, count);
     table->fallbacks = source->fallbacks ? copy(source->fallbacks, count * sizeof(storage_value)) : 0;
     table->key_columns = calloc(count ? count : 1, sizeof(uint32_t));
     table->words = (uint32_t)((count + 63) / 64);
     table->position_column = source->position_column;
     table->insert_shape = table->delete_shape = UINT32_MAX;
-    if (!table->name || !table->columns || !table->key_places || !table->reals || !table->key_columns) return 0;
+    if (!table->name || !table->columns || !table->key_indices || !table->reals || !table->key_columns) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (source->key_places[i]) {
+        if (source->key_indices[i]) {
             // The caller has checked the places already; one that is wrong would be written behind the array.
-            if (source->key_places[i] > count) return 0;
-            table->key_columns[source->key_places[i] - 1] = i;
+            if (source->key_indices[i] > count) return 0;
+            table->key_columns[source->key_indices[i] - 1] = i;
             table->key_count++;
         }
     }

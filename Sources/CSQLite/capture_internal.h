@@ -53,7 +53,7 @@ typedef struct {
     uint32_t words;
     int position_column;
     uint32_t *columns;
-    uint8_t *key_places;
+    uint8_t *key_indices;
     uint8_t *reals;
     storage_value *fallbacks;
     // Column indexes of the key, in key order.
@@ -84,8 +84,8 @@ struct storage_capture {
     size_t shape_count, shape_capacity;
 
     // What is asked for beside the events, and what was attached of it.
-    uint32_t *asked;
-    size_t asked_count;
+    uint32_t *requested;
+    size_t requested_count;
     storage_attachment *attachments;
     size_t attachment_count, attachment_capacity;
     uint8_t *attached_bytes;

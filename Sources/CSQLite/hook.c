@@ -115,7 +115,7 @@ static void capture_row(
         keep(capture, table, column, values[column], fresh);
     }
     for (uint32_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i] && !table->key_places[i]) keep(capture, table, i, values[i], fresh);
+        if (table->columns[i] && !table->key_indices[i]) keep(capture, table, i, values[i], fresh);
     }
     capture->event_count++;
 }
@@ -136,7 +136,7 @@ static void capture_update(storage_capture *capture, captured_table *table, int6
     memset(capture->mask, 0, table->words * 8);
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (!table->columns[i] || same(&capture->old_values[i], &capture->new_values[i])) continue;
-        if (table->key_places[i]) {
+        if (table->key_indices[i]) {
             key_changed = 1;
             break;
         }

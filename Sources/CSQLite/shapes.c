@@ -7,7 +7,7 @@ int capture_add_shape(storage_capture *capture, const captured_table *table, uin
     uint32_t *columns = malloc(sizeof(uint32_t) * (table->column_count ? table->column_count : 1));
     if (!columns) return -1;
     for (uint32_t i = 0; i < table->column_count; i++) {
-        if (!table->columns[i] || table->key_places[i]) continue;
+        if (!table->columns[i] || table->key_indices[i]) continue;
         if (mask && !(mask[i / 64] >> (i % 64) & 1)) continue;
         columns[count++] = table->columns[i];
     }

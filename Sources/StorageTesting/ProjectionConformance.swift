@@ -72,9 +72,9 @@ public struct ProjectionConformance: Sendable {
         }
         let stumbling = WatchedProjection(projection, stumbles: true)
         findings += try await again(store, stumbling, 3, expected, "with each batch undone once")
-        for (place, position) in commits.dropLast().enumerated() {
+        for (offset, position) in commits.dropLast().enumerated() {
             let stopping = WatchedProjection(projection, stopsAfter: position)
-            _ = try await again(store, stopping, 1, nil, "", begins: place == 0)
+            _ = try await again(store, stopping, 1, nil, "", begins: offset == 0)
         }
         return findings
             + (try await again(store, nil, 1, expected, "stopped after each commit", begins: commits.count < 2))
@@ -100,7 +100,7 @@ public struct ProjectionConformance: Sendable {
             }
             let end = CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0)
             do {
-                try await storage.settled(after: end)
+                try await storage.waitForProjections(through: end)
             } catch let error as StorageError where error.code == .projectionFailed && expected == nil {}
             var findings: [String] = []
             if let expected { findings = try await difference(storage, expected, what) }

@@ -253,7 +253,7 @@ struct CrashWorker {
 
     /// Makes the projection again once, and tells how far it is.
     private func refoldProjection() async throws {
-        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        try await storage.waitForProjections(through: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
         let rests = prefix == "rest"
         let start = Mutex<Int64?>(nil)
         let report = try await storage.projections.rebuild("mark_counts") { progress in

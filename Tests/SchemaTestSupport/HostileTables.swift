@@ -78,7 +78,8 @@ extension LogWriter {
             guard column != "_position" else { continue }
             next += 1
             entity.columns.append(
-                CatalogColumn(id: next, name: column, type: row["type"], keyPlace: row["pk"], required: row["notnull"]))
+                CatalogColumn(
+                    id: next, name: column, type: row["type"], keyOrdinal: row["pk"], required: row["notnull"]))
         }
         record(entity)
         try schemaChanged()

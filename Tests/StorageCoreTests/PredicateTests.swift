@@ -108,7 +108,7 @@ import Testing
         let sql = #expect(throws: StorageError.self) {
             try PredicateEvaluator(.sql("1", []), columns: SQLiteTable.columns)
         }
-        #expect(sql?.code == .misuse)
+        #expect(sql?.code == .invalidArgument)
         #expect(throws: StorageError.self) {
             try PredicateSQL(.like(column: "t", pattern: String(repeating: "x", count: 50_001))) { $0 }
         }

@@ -39,7 +39,7 @@ import Testing
                 StoragePoint.position(state.position), .commit(state.commit), .time(state.time),
                 .time(state.time.addingTimeInterval(9)),
             ] {
-                let past = try await storage.asOf(point, schema: Bool.random() ? .now : .then)
+                let past = try await storage.asOf(point, schema: Bool.random() ? .current : .asRecorded)
                 #expect(past.position == state.position)
                 #expect(try await past.all(Note.self) == state.notes)
                 #expect(try await past.count(Note.self) == state.notes.count)
@@ -53,7 +53,7 @@ import Testing
         let before = try await storage.asOf(.time(Date(timeIntervalSince1970: 0)))
         #expect(before.position == 0)
         #expect(try await before.all(Note.self) == [])
-        let unmade = try await storage.asOf(.time(Date(timeIntervalSince1970: 0)), schema: .then)
+        let unmade = try await storage.asOf(.time(Date(timeIntervalSince1970: 0)), schema: .asRecorded)
         await #expect(throws: StorageError.self) { try await unmade.all(Note.self) }
         for point in [StoragePoint.position(-1), .position(storage.head + 1), .commit(10_000), .commit(-1)] {
             let error = await #expect(throws: StorageError.self) { try await storage.asOf(point) }
@@ -190,7 +190,7 @@ import Testing
             try await between.get(V3.Article.self, id: 1)
                 == V3.Article(id: 1, headline: "older news", stars: 2.5, language: "de"))
         #expect(try await between.search(V3.Article.self, query: "older").count == 1)
-        let then = try await storage.asOf(.position(first), schema: .then)
+        let then = try await storage.asOf(.position(first), schema: .asRecorded)
         #expect(try await then.get(V1.Article.self, id: 2) == V1.Article(id: 2, title: "bad", stars: "many"))
         let names = try await past.read { db in try db.columns(in: "articles").map(\.name) }
         #expect(names.filter { $0.hasPrefix("storage_") } == [])
@@ -227,7 +227,7 @@ import Testing
         await #expect(throws: StorageError.self) {
             for try await _ in forgetful.diff(V3.Article.self, from: .position(first)) {}
         }
-        #expect(try await forgetful.asOf(.position(first), schema: .then).count(V1.Article.self) == 2)
+        #expect(try await forgetful.asOf(.position(first), schema: .asRecorded).count(V1.Article.self) == 2)
         try await forgetful.close()
     }
 

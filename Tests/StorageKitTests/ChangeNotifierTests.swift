@@ -168,7 +168,7 @@ import Testing
         await #expect {
             try await notifier.events(for: Note.self, filter: .queryRelevant(store.storage.query(Person.self)))
         } throws: {
-            ($0 as? StorageError)?.code == .misuse
+            ($0 as? StorageError)?.code == .invalidArgument
         }
         #expect(await store.storage.subscriptions.nodeCount == 0)
     }

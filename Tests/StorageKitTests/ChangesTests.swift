@@ -143,13 +143,13 @@ import Testing
             "1.2.3.\(String(repeating: "a", count: 31))", "99999999999999999999.1.1",
         ] {
             let error = #expect(throws: StorageError.self) { try ChangeToken(text: text) }
-            #expect(error?.code == .misuse)
+            #expect(error?.code == .invalidArgument)
         }
         for limit in [0, -1, .min] {
             let error = await #expect(throws: StorageError.self) {
                 try await store.storage.changes(since: .head, limit: limit)
             }
-            #expect(error?.code == .misuse)
+            #expect(error?.code == .invalidArgument)
         }
         let error = await #expect(throws: StorageError.self) {
             try await store.storage.changes(since: .commit(10_000), limit: 1)

@@ -105,7 +105,7 @@ import Testing
         #expect(combined.hasErrors && combined.errors.map(\.code) == [.invalidName] && !combined.isLoading)
         #expect(combined.error?.code == .invalidName)
         // The other ones go on.
-        await storage.viewsSettled(after: try await storage.save(Card(id: 9, title: "", lane: "", rank: 0)))
+        await storage.waitForViews(through: try await storage.save(Card(id: 9, title: "", lane: "", rank: 0)))
         #expect(right.items.count == 4 && combined.position == storage.head)
     }
 
@@ -119,7 +119,7 @@ import Testing
                 changed()
             }
             let saved = try? await storage.save(Card(id: 2, title: "", lane: "", rank: 0))
-            if let saved { await storage.viewsSettled(after: saved) }
+            if let saved { await storage.waitForViews(through: saved) }
         }
     }
 

@@ -134,7 +134,7 @@ struct CompareReplayTests {
             name: "other", sql: "CREATE TABLE other(a);\n-- on insert of orders\nINSERT INTO other VALUES (1);")
         let old = try totals()
         let error = await #expect(throws: StorageError.self) { try await storage.compareReplay(old: old, new: other) }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
         let stranger = try SQLProjection(
             name: "other", sql: "CREATE TABLE totals(a);\n-- on insert of order\nINSERT INTO totals VALUES (1);")
         let missing = await #expect(throws: StorageError.self) {

@@ -268,7 +268,7 @@ import Testing
         late.at = limit.addingTimeInterval(-0.000_01)
         let other = Visit(
             id: UUID(), place: "new", at: limit.addingTimeInterval(0.000_01), left: .distantFuture, guide: guide)
-        await storage.viewsSettled(after: try await storage.save([late, other]))
+        await storage.waitForViews(through: try await storage.save([late, other]))
         #expect(list.items.map(\.place) == ["p2", "new", "p1"] && guided.count == 2)
         #expect(extremes.value == (limit, visits[2].at))
         #expect(try await query.min(\.at) == limit)

@@ -18,13 +18,13 @@ struct DiskFullTests {
         let full = await #expect(throws: StorageError.self) {
             for number in 2...1_000 { try await store.storage.save(Note(id: number, text: noise(4_000))) }
         }
-        #expect(full?.code == .inputOutput)
+        #expect(full?.code == .ioError)
         let failed = await #expect(throws: StorageError.self) {
             try await store.storage.save(Note(id: 5_000, text: ""))
         }
-        #expect(failed?.code == .failed)
+        #expect(failed?.code == .unusable)
         let unread = await #expect(throws: StorageError.self) { try await store.storage.count(Note.self) }
-        #expect(unread?.code == .failed)
+        #expect(unread?.code == .unusable)
         try await store.reopen()
         #expect(try await store.storage.get(Note.self, id: 1)?.text == "before")
         let report = try await store.storage.verify()
@@ -52,7 +52,7 @@ struct DiskFullTests {
                 }
                 // Sealing in the background may meet it first, and then the store has failed already.
                 #expect(
-                    [.inputOutput, .failed].contains(error?.code), "\(size) KB: \(String(describing: error))")
+                    [.ioError, .unusable].contains(error?.code), "\(size) KB: \(String(describing: error))")
                 // There may be no room to tidy up either.
                 try? await storage.close()
             }

@@ -207,7 +207,7 @@ enum ProjectionExample {
             schema.addProjection(totals, mode: .inline)
         }.facade
         let receipt = try await storage.save(Order(id: 1, customer: "anna", cents: 500))
-        try await storage.settled(after: receipt)
+        try await storage.waitForProjections(through: receipt)
         let cents = try await storage.read { db in
             try Int.fetchOne(db, sql: "SELECT cents FROM order_totals WHERE customer = ?", arguments: ["anna"])
         }

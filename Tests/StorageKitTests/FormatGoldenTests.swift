@@ -189,7 +189,7 @@ struct FormatGoldenTests {
             )
             #expect(try between.step() && between.integer(0) == 1)
             let places = try Catalog.load(database).entity(named: "places")
-            #expect(places?.columns.map(\.keyPlace) == [2, 0, 3, 1, 0])
+            #expect(places?.columns.map(\.keyOrdinal) == [2, 0, 3, 1, 0])
         }
     }
 }

@@ -116,7 +116,7 @@ private struct Slow: Projection {
         try await between.close()
         pace.microseconds.store(100, ordering: .relaxed)
         try await store.reopen()
-        try await store.storage.settled(after: try await store.storage.save(Note(id: 1_000, text: "")))
+        try await store.storage.waitForProjections(through: try await store.storage.save(Note(id: 1_000, text: "")))
         #expect(try await status(store.storage, "slow").events == 401)
     }
 

@@ -36,7 +36,7 @@ struct LiveOrder: Equatable {
     ) -> LiveOrder { LiveOrder(id: id, customer: customer, total: total, pieces: pieces, status: status) }
 
     private func save(_ orders: LiveOrder...) async throws {
-        await storage.viewsSettled(after: try await storage.save(orders))
+        await storage.waitForViews(through: try await storage.save(orders))
     }
 
     @Test func aCountFollowsItsQuery() async throws {
@@ -53,7 +53,7 @@ struct LiveOrder: Equatable {
         #expect(next?.old == 1)
         #expect(next?.new == 3)
         #expect(next?.position == open.position)
-        await storage.viewsSettled(after: try await storage.delete(LiveOrder.self, id: 1))
+        await storage.waitForViews(through: try await storage.delete(LiveOrder.self, id: 1))
         #expect(try open.result.get() == 2)
         open.cancel()
         try await save(order(4, nil))
@@ -90,8 +90,8 @@ struct LiveOrder: Equatable {
         #expect(named == 1)
         // What has gone leaves nothing behind.
         try await save(order(4, nil, 1e300), order(5, nil, 0.1))
-        await storage.viewsSettled(after: try await storage.delete(LiveOrder.self, id: 4))
-        await storage.viewsSettled(after: try await storage.delete(LiveOrder.self, id: 2))
+        await storage.waitForViews(through: try await storage.delete(LiveOrder.self, id: 4))
+        await storage.waitForViews(through: try await storage.delete(LiveOrder.self, id: 2))
         #expect(sum.value == 0.2)
     }
 
@@ -113,8 +113,8 @@ struct LiveOrder: Equatable {
         let greatest = AggregationSubscription(storage.query(LiveOrder.self), .count, .max(\.status), .min(\.customer))
         let byStatus = GroupedAggregationSubscription(
             storage.query(LiveOrder.self), .sum(\.total), .max(\.status), groupedBy: \.status)
-        await storage.viewsSettled(
-            after: try await storage.write { try $0.execute("UPDATE live_orders SET status = 'x' WHERE id = 1") })
+        await storage.waitForViews(
+            through: try await storage.write { try $0.execute("UPDATE live_orders SET status = 'x' WHERE id = 1") })
         #expect(greatest.error?.code == .invalidValue)
         #expect(greatest.value.1 == .open)
         #expect(byStatus.error?.code == .invalidValue)
@@ -173,12 +173,12 @@ struct LiveOrder: Equatable {
             try await storage.save([
                 Card(id: 0, title: "A", lane: "", rank: 1), Card(id: 1, title: "a", lane: "", rank: 1),
             ])
-            await storage.viewsSettled(after: try await storage.delete(Card.self, id: gone))
+            await storage.waitForViews(through: try await storage.delete(Card.self, id: gone))
             #expect(totals.groups.map(\.key) == [gone == 0 ? "a" : "A", "b"])
             #expect(totals.groups.map(\.value) == [1, 1])
         }
-        await storage.viewsSettled(
-            after: try await storage.write { try $0.execute("UPDATE cards SET title = 'a' WHERE id = 0") })
+        await storage.waitForViews(
+            through: try await storage.write { try $0.execute("UPDATE cards SET title = 'a' WHERE id = 0") })
         #expect(totals.groups.map(\.key) == ["a", "b"])
     }
 
@@ -232,7 +232,7 @@ struct LiveOrder: Equatable {
 
     @Test func aGroupedQueryWithALimitIsRefused() async throws {
         let wrong = GroupedQuerySubscription(storage.query(LiveOrder.self).limit(3), groupBy: \.id)
-        #expect(wrong.error?.code == .misuse)
+        #expect(wrong.error?.code == .invalidArgument)
         #expect(!wrong.isLoading)
     }
 

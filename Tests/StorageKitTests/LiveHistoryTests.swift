@@ -57,7 +57,7 @@ extension Thing {
                     }
                 }
             }
-            await storage.viewsSettled(after: try #require(receipt))
+            await storage.waitForViews(through: try #require(receipt))
             try await views.compare()
         }
         #expect(views.hasFound)

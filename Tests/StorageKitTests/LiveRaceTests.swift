@@ -29,7 +29,7 @@ import Testing
         #expect(list.items.count == 5 && !list.isLoading)
         #expect(await storage.subscriptions.counters.steps == 1)
         #expect(await storage.subscriptions.nodeCount == 1)
-        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 3))
+        await storage.waitForViews(through: try await storage.delete(Card.self, id: 3))
         #expect(list.items.map(\.id) == [0, 1, 2, 4])
     }
 
@@ -40,7 +40,7 @@ import Testing
         for _ in 0..<20 { await Task.yield() }
         list.cancel()
         hold.end()
-        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 3))
+        await storage.waitForViews(through: try await storage.delete(Card.self, id: 3))
         #expect(list.items.isEmpty && list.refreshCount == 0 && !list.isActive)
         while await storage.subscriptions.nodeCount > 0 { await Task.yield() }
     }
@@ -53,16 +53,16 @@ import Testing
             var update = ListUpdate<Card>()
             update.position = snapshot.position
             update.changes = [.remove(at: 1), .remove(at: 7)]
-            let delivery = node.outlet?.tell(update, limit: .max) { update }
-            storage.subscriptions.stage.post([delivery].compactMap(\.self))
+            let delivery = node.sink?.send(update, limit: .max) { update }
+            storage.subscriptions.deliveryQueue.post([delivery].compactMap(\.self))
         }
-        storage.subscriptions.stage.drain()
+        storage.subscriptions.deliveryQueue.drain()
         // Neither half of it, nor what follows until it was read again.
         #expect(list.items.map(\.id) == Array(0..<5))
-        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 3))
+        await storage.waitForViews(through: try await storage.delete(Card.self, id: 3))
         while list.items.count != 4 { await Task.yield() }
         #expect(list.items.map(\.id) == [0, 1, 2, 4] && list.error == nil)
-        await storage.viewsSettled(after: try await storage.delete(Card.self, id: 0))
+        await storage.waitForViews(through: try await storage.delete(Card.self, id: 0))
         #expect(list.items.map(\.id) == [1, 2, 4])
     }
 
@@ -80,7 +80,7 @@ import Testing
         let receipt = try await storage.delete(Card.self, id: 15)
         hold.end()
         await turning.value
-        await storage.viewsSettled(after: receipt)
+        await storage.waitForViews(through: receipt)
         #expect(page.totalCount == 15 && page.currentPage.map(\.id) == Array(10..<15) && page.currentPageIndex == 2)
         #expect(!page.isLoading && !page.hasNextPage)
     }
@@ -91,13 +91,14 @@ import Testing
         let page = PaginatedQuerySubscription(
             storage.query(Card.self).orderBy(\.rank), pageSize: 10, style: isAnchored ? .anchored : .numbered)
         await page.goToPage(4)
-        await storage.viewsSettled(
-            after: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 35") })
+        await storage.waitForViews(
+            through: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 35") })
         #expect(page.currentPage.map(\.id) == Array(30..<35) && page.offset == 30 && page.totalCount == 35)
         // More than is kept beside the page.
-        await storage.viewsSettled(after: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 2") })
+        await storage.waitForViews(
+            through: try await storage.write { try $0.execute("DELETE FROM cards WHERE id >= 2") })
         #expect(page.currentPage.map(\.id) == [0, 1] && page.offset == 0 && page.totalCount == 2)
-        await storage.viewsSettled(after: try await storage.write { try $0.execute("DELETE FROM cards") })
+        await storage.waitForViews(through: try await storage.write { try $0.execute("DELETE FROM cards") })
         #expect(page.currentPage.isEmpty && page.offset == 0 && page.totalCount == 0)
     }
 
@@ -173,8 +174,8 @@ import Testing
         let pages = QuerySubscription(storage.query(Page.self))
         let before = await storage.subscriptions.counters
         let imported = "WITH RECURSIVE n(x) AS (SELECT 100 UNION ALL SELECT x + 1 FROM n WHERE x < 21099)"
-        await storage.viewsSettled(
-            after: try await storage.write {
+        await storage.waitForViews(
+            through: try await storage.write {
                 try $0.execute(
                     """
                     \(imported) INSERT INTO cards(id, title, lane, updatedAt)
@@ -185,16 +186,16 @@ import Testing
         #expect(count.count == 21_001 && far.items.map(\.id) == [20_990])
         #expect(lane.items.map(\.id) == [1] && cards[1].items.map(\.id) == [1] && pages.items.isEmpty)
         // The count and the row that came; nobody else.
-        #expect(after.rehydrations == before.rehydrations + 2)
+        #expect(after.reloads == before.reloads + 2)
         // Each row twice, so that not every change can be told from its row any more.
         let receipt = try await storage.write {
             try $0.execute("UPDATE cards SET title = 'a' WHERE id > 50")
             try $0.execute("UPDATE cards SET title = 'b', lane = 'todo', rank = id WHERE id > 50")
         }
-        await storage.viewsSettled(after: receipt)
+        await storage.waitForViews(through: receipt)
         let fresh = try await todo.orderBy(\.rank).limit(3).fetch()
         #expect(lane.items == fresh && far.items.map(\.title) == ["b"])
         // Nothing of another table is read.
-        #expect(await pages.explain()?.wakes == 0)
+        #expect(await pages.explain()?.wakeups == 0)
     }
 }

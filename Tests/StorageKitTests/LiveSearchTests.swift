@@ -97,7 +97,7 @@ struct Page: Hashable {
         try #require(await differences.next()).apply(to: &rows)
         for round in 0..<30 {
             guard let receipt = try await change(storage, &generator) else { continue }
-            await storage.viewsSettled(after: receipt)
+            await storage.waitForViews(through: receipt)
             for (text, search) in zip(texts, searches) {
                 // Ranks move with every document; which rows fit doesn't.
                 let fresh = try await storage.search(Page.self, query: text, limit: .max).map(\.entity)
@@ -136,7 +136,7 @@ struct Page: Hashable {
         search.clearSearch()
         #expect(search.results.isEmpty && !search.hasNoResults)
         // It has stayed live meanwhile.
-        await storage.viewsSettled(after: try await storage.save(Page(id: 2, title: "alpha too", body: "", shelf: 0)))
+        await storage.waitForViews(through: try await storage.save(Page(id: 2, title: "alpha too", body: "", shelf: 0)))
         search.searchText = "alpha"
         #expect(!search.isSearching && Set(search.results.map(\.id)) == [1, 2])
         await type("nothing", into: search)
@@ -157,10 +157,11 @@ struct Page: Hashable {
         #expect(counts == [200, 111, 1, 200, 199])
         let before = await storage.subscriptions.counters
         for id in 300..<320 {
-            await storage.viewsSettled(after: try await storage.save(Page(id: id, title: "beta", body: "1", shelf: 0)))
+            await storage.waitForViews(
+                through: try await storage.save(Page(id: id, title: "beta", body: "1", shelf: 0)))
         }
         let after = await storage.subscriptions.counters
-        #expect(after.statements == before.statements && after.wakes == before.wakes)
+        #expect(after.statements == before.statements && after.wakeups == before.wakeups)
         #expect(after.router.evaluations == before.router.evaluations)
         #expect(searches.map(\.resultCount) == counts)
         #expect(await searches[0].explain()?.tier == .indexed)
@@ -176,7 +177,7 @@ struct Page: Hashable {
         var differences = search.differences.makeAsyncIterator()
         try #require(await differences.next()).apply(to: &rows)
         let page = Page(id: 7, title: "alpha 7", body: "", shelf: 3)
-        await storage.viewsSettled(after: try await storage.save(page))
+        await storage.waitForViews(through: try await storage.save(page))
         let difference = try #require(await differences.next())
         #expect(difference.whole == nil && difference.changes.count == 1)
         difference.apply(to: &rows)

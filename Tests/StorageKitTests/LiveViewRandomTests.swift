@@ -45,7 +45,7 @@ import Testing
         // Few are left, so that pages have gone.
         let receipt = try await storage.write { try $0.execute("DELETE FROM cards WHERE id > 4") }
         for view in views { while view.view.isLoading { await Task.yield() } }
-        await storage.viewsSettled(after: receipt)
+        await storage.waitForViews(through: receipt)
         for view in views {
             let fault = try await view.fault()
             #expect(fault == nil && view.view.error == nil, "STORAGEKIT_SEED=\(seed) \(view.name): \(fault ?? "error")")

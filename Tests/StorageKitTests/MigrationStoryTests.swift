@@ -165,13 +165,13 @@ import Testing
             try await checkEnd(storage)
             try await checkHistory(storage, heads)
             for (version, head) in zip(Self.versions, heads) {
-                let past = try await storage.asOf(.position(head), schema: .then)
+                let past = try await storage.asOf(.position(head), schema: .asRecorded)
                 let then = try await state(version) { table in
                     try await past.read([table]) { try Self.dump(table, $0) }
                 }
                 #expect(then == states[version - 1], "version \(version)")
             }
-            let first = try await storage.asOf(.position(heads[0]), schema: .then)
+            let first = try await storage.asOf(.position(heads[0]), schema: .asRecorded)
             #expect(try await first.get(V1.Note.self, id: "deleted") == V1.Note(id: "deleted", text: "from version 1"))
             #expect(try await first.all(V1.Note.self, orderBy: "text").count == 3)
             await #expect(throws: StorageError.self) { try await first.count(V9.Page.self) }

@@ -60,7 +60,7 @@ import Testing
         try await remember()
         #expect(Set(then.map { $0.answers.joined() }).count == 3)
         // At once, and each wherever the others are.
-        let pasts = try await withThrowingTaskGroup(of: (Int, [String], [String]).self) { group in
+        let snapshots = try await withThrowingTaskGroup(of: (Int, [String], [String]).self) { group in
             for index in [2, 0, 1, 0, 2] {
                 let position = then[index].position
                 group.addTask {
@@ -71,15 +71,15 @@ import Testing
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(pasts.count == 5)
-        for (index, answers, found) in pasts {
+        #expect(snapshots.count == 5)
+        for (index, answers, found) in snapshots {
             #expect(answers == then[index].answers)
             #expect(found.sorted() == then[index].found.sorted())
         }
         let error = await #expect(throws: StorageError.self) {
             try await storage.asOf(.head).page(Tome.self, limit: -1)
         }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
     }
 
     /// All entities show the same moment, however many moments are open, also more than are kept.
@@ -94,9 +94,9 @@ import Testing
             }
             heads.append(receipt.last)
         }
-        var pasts: [PastStorage] = []
-        for head in heads { pasts.append(try await storage.asOf(.position(head))) }
-        for (round, past) in Array(pasts.enumerated()).shuffled() {
+        var snapshots: [StorageSnapshot] = []
+        for head in heads { snapshots.append(try await storage.asOf(.position(head))) }
+        for (round, past) in Array(snapshots.enumerated()).shuffled() {
             #expect(try await past.get(Note.self, id: 1)?.text == "round \(round)")
             try await storage.save(Note(id: 1, text: "meanwhile \(round)"))
             #expect(try await past.get(Person.self, id: "p")?.name == "round \(round)")
@@ -111,16 +111,16 @@ import Testing
         let storage = store.storage
         try await storage.save(Note(id: 1, text: "one"))
         let point = StoragePoint.position(storage.head)
-        func columns(_ schema: PastSchema) async throws -> [String] {
+        func columns(_ schema: SnapshotSchema) async throws -> [String] {
             try await storage.asOf(point, schema: schema).read { try $0.columns(in: "notes").map(\.name) }
         }
-        let before = try await columns(.now)
+        let before = try await columns(.current)
         #expect(
-            try await columns(.then).filter { $0 != "_position" }.sorted()
+            try await columns(.asRecorded).filter { $0 != "_position" }.sorted()
                 == before.filter { $0 != "_position" }.sorted())
         try await storage.write { try $0.execute("ALTER TABLE notes ADD COLUMN extra TEXT DEFAULT 'x'") }
-        #expect(try await columns(.now) == before + ["extra"])
-        #expect(try await !columns(.then).contains("extra"))
+        #expect(try await columns(.current) == before + ["extra"])
+        #expect(try await !columns(.asRecorded).contains("extra"))
         let extra = try await storage.asOf(point).read { try String.fetchOne($0, sql: "SELECT extra FROM notes") }
         #expect(extra == "x")
     }

@@ -50,7 +50,7 @@ struct ProjectionRebuildTests {
                 try tx.delete(Note.self, id: round)
             }
         }
-        try await storage.settled(after: storage.save(Note(id: 500, text: "last")))
+        try await storage.waitForProjections(through: storage.save(Note(id: 500, text: "last")))
         let before = try await rows(storage)
         #expect(before.count > 150)
         let told = Mutex<[RebuildProgress]>([])
@@ -66,7 +66,7 @@ struct ProjectionRebuildTests {
         try await storage.projections.rebuild("lengths") { progress in told.withLock { $0.append(progress) } }
         isDone.withLock { $0 = true }
         let commits = try await writing.value
-        try await storage.settled(after: storage.save(Note(id: 501, text: "after")))
+        try await storage.waitForProjections(through: storage.save(Note(id: 501, text: "after")))
         let after = try await rows(storage)
         #expect(after.prefix(before.count) == before[...])
         #expect(after.count == before.count + commits + 1)
@@ -209,7 +209,7 @@ struct ProjectionRebuildTests {
         }
         let storage = store.storage
         for round in 0..<40 { try await storage.save(Note(id: round % 7, text: "word \(round * round % 11)")) }
-        try await storage.settled(after: storage.save(Note(id: 99, text: "last")))
+        try await storage.waitForProjections(through: storage.save(Note(id: 99, text: "last")))
         func texts() async throws -> [String] {
             try await storage.read { db in
                 try String.fetchAll(
@@ -241,7 +241,7 @@ struct ProjectionRebuildTests {
         }
         var storage = try open()
         try await storage.save((0..<30).map { Note(id: $0, text: "note \($0)") })
-        try await storage.settled(after: storage.save(Note(id: 3, text: "a longer note")))
+        try await storage.waitForProjections(through: storage.save(Note(id: 3, text: "a longer note")))
         let looking = RebuildOptions(compares: true, swaps: false)
         let sound = try await storage.projections.rebuild("lengths", options: looking)
         #expect(sound.differences.isEmpty && !sound.isSwapped && sound.rows == ["lengths": 30, "touched": 30])

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Counts what it is handed, and throws where it is told to.
-final class Tally: ReactingProjection {
+final class Tally: SideEffectingProjection {
     let name: String
     let version: Int
     let entities: [String]
@@ -84,7 +84,7 @@ struct ProjectionTests {
     }
 
     private func settle(_ storage: Storage) async throws {
-        try await storage.settled(after: try await storage.save(Note(id: -1, text: UUID().uuidString)))
+        try await storage.waitForProjections(through: try await storage.save(Note(id: -1, text: UUID().uuidString)))
     }
 
     /// Waits for a failure, which nobody else tells of.
@@ -136,7 +136,7 @@ struct ProjectionTests {
         let store = try store([tally], mode: .async)
         for number in 0..<20 {
             let receipt = try await store.storage.save(Note(id: number, text: "n"))
-            try await store.storage.settled(after: receipt)
+            try await store.storage.waitForProjections(through: receipt)
             #expect(try await tallied(store.storage).last == receipt.position)
         }
         let status = try await status(store.storage)
@@ -204,10 +204,10 @@ struct ProjectionTests {
                 $0.addProjection(tally, mode: mode)
             }.facade
             let first = try await storage.save(Note(id: 2, text: "new \(mode)"))
-            try await storage.settled(after: first)
+            try await storage.waitForProjections(through: first)
             try await storage.projections.reset(tally.name)
             let second = try await storage.save(Note(id: 3, text: "newer \(mode)"))
-            try await storage.settled(after: second)
+            try await storage.waitForProjections(through: second)
             try await storage.projections.rebuild(tally.name)
             try await storage.rebuild()
             try await storage.close()
@@ -254,7 +254,7 @@ struct ProjectionTests {
         #expect(failed.position == poisoned - 1 && failed.failedPosition == poisoned)
         #expect(failed.error?.contains("poison at @\(poisoned)") == true)
         #expect(try await tallied(storage, "bad") == Array(first..<poisoned))
-        try await storage.settled(after: try await storage.save(Note(id: 99, text: "n")), of: "good")
+        try await storage.waitForProjections(through: try await storage.save(Note(id: 99, text: "n")), of: "good")
         #expect(try await tallied(storage, "good") == positions(storage))
         let error = await #expect(throws: StorageError.self) { try await settle(storage) }
         #expect(error?.code == .projectionFailed)
@@ -274,7 +274,7 @@ struct ProjectionTests {
         try await Task.sleep(for: .milliseconds(30))
         #expect(try await status(storage).state == .running)
         tally.poison.withLock { $0 = [] }
-        try await storage.settled(after: receipt)
+        try await storage.waitForProjections(through: receipt)
         #expect(try await tallied(storage) == [receipt.position])
     }
 
@@ -287,7 +287,7 @@ struct ProjectionTests {
         let poisoned = store.storage.head + 3
         tally.poison.withLock { $0 = [poisoned] }
         let receipts = try await withSequentialSaves(store.storage)
-        try await store.storage.settled(after: receipts[receipts.count - 1])
+        try await store.storage.waitForProjections(through: receipts[receipts.count - 1])
         return (store, tally, poisoned, receipts)
     }
 
@@ -298,7 +298,7 @@ struct ProjectionTests {
         try #require(before.count == 2)
         await #expect(throws: StorageError.self) { try await storage.projections.rebuild("tally") }
         let receipt = try await storage.save(Note(id: 2, text: "later"))
-        try await storage.settled(after: receipt)
+        try await storage.waitForProjections(through: receipt)
         #expect(try await storage.projections.deadLetters("tally").map(\.position) == before + [receipt.position])
         #expect(try await !tallied(storage).contains(receipt.position))
     }
@@ -310,7 +310,7 @@ struct ProjectionTests {
         let store = try store([tally], mode: mode, onReplayFailure: .deadLetter, batchSize: 3)
         let storage = store.storage
         let receipts = try await withSequentialSaves(storage)
-        try await storage.settled(after: receipts[receipts.count - 1])
+        try await storage.waitForProjections(through: receipts[receipts.count - 1])
         let all = try await positions(storage)
         tally.poison.withLock { $0 = [all[1]] }
         for round in 0..<2 {
@@ -328,7 +328,7 @@ struct ProjectionTests {
         // What is new goes by the policy for what is new.
         tally.poison.withLock { $0 = [storage.head + 1] }
         do {
-            try await storage.settled(after: storage.save(Note(id: 70, text: "x")))
+            try await storage.waitForProjections(through: storage.save(Note(id: 70, text: "x")))
             Issue.record("nobody minded")
         } catch let error as StorageError { #expect(error.code == .projectionFailed) }
         #expect(try await storage.projections.deadLetters("tally").isEmpty)
@@ -360,11 +360,11 @@ struct ProjectionTests {
         var expected: [Int64] = []
         func save(_ id: Int) async throws { expected.append(try await storage.save(Note(id: id, text: "n")).position) }
         try await save(1)
-        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        try await storage.waitForProjections(through: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
         try await storage.projections.pause("tally")
         try await save(2)
         try await storage.projections.resume("tally")
-        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        try await storage.waitForProjections(through: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
         try await storage.projections.pause("tally")
         try await save(3)
         try await save(4)
@@ -382,7 +382,7 @@ struct ProjectionTests {
             $0.autoSchema(NoteRecord.self, PersonRecord.self)
             $0.addProjection(again, mode: mode)
         }.facade
-        try await storage.settled(after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
+        try await storage.waitForProjections(through: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0))
         #expect(try await tallied(storage).last == expected[0])
         try await storage.close()
         #expect(again.reactions.withLock { $0 } == expected)
@@ -433,9 +433,9 @@ struct ProjectionTests {
             let storage = store.storage
             func end() -> CommitReceipt { CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0) }
             for id in 0..<10 { try await storage.save(Note(id: id, text: "n\(id)")) }
-            try await storage.settled(after: end())
+            try await storage.waitForProjections(through: end())
             if isReset { for name in ["words", "tally"] { try await storage.projections.reset(name) } }
-            try await storage.settled(after: end())
+            try await storage.waitForProjections(through: end())
             for name in ["words", "tally"] { try await storage.projections.pause(name) }
             for id in 10..<20 { try await storage.save(Note(id: id, text: "n\(id)")) }
             // One row of the log holds what it has and what it hasn't taken in.
@@ -487,13 +487,15 @@ struct ProjectionTests {
         let store = try store([Tally()], mode: .inline)
         let storage = store.storage
         let first = try await storage.save(Note(id: 1, text: "one"))
-        try await storage.settled(after: first, of: "tally")
+        try await storage.waitForProjections(through: first, of: "tally")
         try await storage.projections.pause("tally")
         let second = try await storage.save(Note(id: 2, text: "two"))
-        let error = await #expect(throws: StorageError.self) { try await storage.settled(after: second, of: "tally") }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.waitForProjections(through: second, of: "tally")
+        }
         #expect(error?.code == .projectionFailed)
         try await storage.projections.resume("tally")
-        try await storage.settled(after: second, of: "tally")
+        try await storage.waitForProjections(through: second, of: "tally")
     }
 
     /// Tables that refer to each other, row by row.
@@ -524,7 +526,7 @@ struct ProjectionTests {
         let storage = store.storage
         let receipts = try await withSequentialSaves(storage)
         let last = receipts[receipts.count - 1]
-        try await storage.settled(after: last)
+        try await storage.waitForProjections(through: last)
         let expected = try await positions(storage)
         func lines() async throws -> [Int64] {
             try await storage.read { try Int64.fetchAll($0, sql: "SELECT id FROM invoice_line ORDER BY id") }
@@ -533,7 +535,7 @@ struct ProjectionTests {
         try await storage.projections.rebuild("invoices")
         #expect(try await lines() == expected)
         try await storage.projections.reset("invoices")
-        try await storage.settled(after: last)
+        try await storage.waitForProjections(through: last)
         #expect(try await lines() == expected)
         #expect(try await storage.verify().isSound)
     }
@@ -589,7 +591,7 @@ struct ProjectionTests {
             try await waitUntilFailed(storage, "bad")
             // It takes in nothing, but says how far to wait.
             let receipt = try await storage.delete(Note.self, id: 99)
-            try await storage.settled(after: receipt, of: "good", "letters")
+            try await storage.waitForProjections(through: receipt, of: "good", "letters")
             #expect(try await tallied(storage, "good") == all)
             // A batch ends with a whole commit, so the one with the poison isn't there at all.
             let commit = try #require(try await storage.allEvents().first { $0.position == at }).commit
@@ -669,7 +671,7 @@ struct ProjectionTests {
         try schema.run(on: pool)
         schema.addProjection(Tally("late"))
         let error = #expect(throws: StorageError.self) { try schema.run(on: pool) }
-        #expect(error?.code == .misuse && error?.message.contains("late") ?? false)
+        #expect(error?.code == .invalidArgument && error?.message.contains("late") ?? false)
         try await context.facade.close()
     }
 
@@ -725,7 +727,7 @@ struct ProjectionTests {
             }.facade
         }
         let sums = { (storage: Storage) in
-            try await storage.settled(after: try await storage.delete(After.Stock.self, id: 99))
+            try await storage.waitForProjections(through: try await storage.delete(After.Stock.self, id: 99))
             return try await storage.read { db in
                 try GRDB.Row.fetchOne(db, sql: "SELECT total, rows FROM sums").map { [$0[0] as Int, $0[1] as Int] }
             }

@@ -206,7 +206,7 @@ struct Sample: Equatable {
         let error = await #expect(throws: StorageError.self) {
             try await storage.query(Sample.self).orderBy(\.number).page(after: page.next, size: 2)
         }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
         for text in ["", "x", "e30", page.next!.text + "x"] {
             #expect(throws: StorageError.self) { try PageCursor(text: text) }
         }

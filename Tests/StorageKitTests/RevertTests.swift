@@ -117,7 +117,7 @@ import Testing
             let first = try await save(1, 2)
             let last = try await save(1, 3)
             _ = try await save(1, 2)
-            if policy == .refuse {
+            if policy == .abort {
                 let error = await #expect(throws: StorageError.self) { try await storage.revert(first...last) }
                 #expect(error?.code == .conflict)
             } else {
@@ -136,7 +136,7 @@ import Testing
                 }.commit)
             try await storage.save(Item(id: 2, name: "b", count: 1, note: nil))
             try await storage.save(Item(id: 3, name: "a", count: 1, note: nil))
-            let plan = try await storage.revert(twice, onConflict: policy == .refuse ? .skip : policy)
+            let plan = try await storage.revert(twice, onConflict: policy == .abort ? .skip : policy)
             let isLeft = policy != .overwrite
             #expect(plan.outcome.conflicts.count == (isLeft ? 1 : 0), "\(plan.outcome.conflicts)")
             #expect(try await storage.exists(Item.self, id: 2))
@@ -303,7 +303,7 @@ import Testing
             guard let commit = try await change(storage, using: &random) else { continue }
             let head = storage.head
             let plan = try await storage.revert(commit, isDryRun: true)
-            #expect(plan.subject == commit && plan.receipt == nil && storage.head == head)
+            #expect(plan.revertedCommit == commit && plan.receipt == nil && storage.head == head)
             #expect(plan.plan.count == plan.outcome.count)
             try await storage.revert(commit)
             var done: [RowDifference] = []

@@ -80,9 +80,9 @@ import Testing
         for policy in ConflictPolicy.allCases {
             do {
                 let report = try await storage.revert(conversion.commit.number, onConflict: policy)
-                #expect(policy != .refuse && report.receipt == nil && report.outcome.conflicts.count == 2)
+                #expect(policy != .abort && report.receipt == nil && report.outcome.conflicts.count == 2)
             } catch let error as StorageError {
-                #expect(policy == .refuse && error.code == .conflict && error.message.contains("converted"))
+                #expect(policy == .abort && error.code == .conflict && error.message.contains("converted"))
             }
             #expect(try await storage.all(V2.Person.self) == people)
         }
@@ -248,7 +248,7 @@ import Testing
                 $0.migration("same") { _ in }
             }
         }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
     }
 
     @Test func aTableMadeAnewBecomesEvents() async throws {

@@ -36,8 +36,8 @@ import Testing
         let before = Date()
         let id = registry.register(cards)
         for round in 0..<3 {
-            await storage.viewsSettled(
-                after: try await storage.save(Card(id: 10 + round, title: "", lane: "", rank: 0)))
+            await storage.waitForViews(
+                through: try await storage.save(Card(id: 10 + round, title: "", lane: "", rank: 0)))
         }
         let metrics = try #require(registry.getMetrics().first)
         #expect(metrics.id == id && metrics.type == "QuerySubscription<Card>")
@@ -51,8 +51,8 @@ import Testing
         let registry = SubscriptionRegistry()
         let todo = QuerySubscription(storage.query(Card.self).where { $0.lane == "todo" })
         registry.register(todo, identifier: "todo")
-        await storage.viewsSettled(after: try await storage.save(Card(id: 7, title: "", lane: "todo", rank: 0)))
-        await storage.viewsSettled(after: try await storage.save(Card(id: 8, title: "", lane: "done", rank: 0)))
+        await storage.waitForViews(through: try await storage.save(Card(id: 7, title: "", lane: "todo", rank: 0)))
+        await storage.waitForViews(through: try await storage.save(Card(id: 8, title: "", lane: "done", rank: 0)))
         let info = try #require(await registry.getDebugInfo().first)
         #expect(info.explanation?.tier == .indexed && info.explanation?.anchors == ["lane ="])
         #expect(info.isActive && !info.isLoading && info.error == nil && info.position == todo.position)

@@ -157,7 +157,7 @@ import Testing
         #expect(try await storage.logText() == ["insert items/1"])
         for try await change in storage.diff(from: .position(0)) { #expect(change.table == "items") }
         #expect(try await storage.asOf(.head).entities == ["items"])
-        #expect(try await storage.asOf(.head, schema: .then).entities == ["items"])
+        #expect(try await storage.asOf(.head, schema: .asRecorded).entities == ["items"])
         var query = LogQuery()
         query.includesSchema = true
         let tables = Set(try await storage.allEvents(query).map(\.table))

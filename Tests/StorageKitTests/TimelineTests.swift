@@ -143,7 +143,7 @@ import Testing
         await timeline.subscriptions.catchUp(isUrgent: true)
         try await storage.save(Card(id: 7, title: "C", lane: "todo", rank: nil))
         await timeline.subscriptions.catchUp(isUrgent: true)
-        timeline.subscriptions.stage.drain()
+        timeline.subscriptions.deliveryQueue.drain()
         compare([1, 2, 0, 3, 7, 9])
         #expect(totals.groups.map(\.value) == [2, 2, 2])
     }

@@ -69,7 +69,7 @@ import Testing
             while batches["after \(round)"] == nil { try await Task.sleep(for: .milliseconds(1)) }
             _ = next.kill()
             await storage.subscriptions.catchUp(isUrgent: true)
-            storage.subscriptions.stage.drain()
+            storage.subscriptions.deliveryQueue.drain()
 
             let all = try await storage.query(Mark.self).fetch()
             #expect(count.count == all.count)

@@ -132,7 +132,7 @@ struct WriterGuardTests {
             try tx.execute("ROLLBACK")
             try tx.execute(ghost)
         }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
         try await expect(["first"], store)
     }
 
@@ -446,7 +446,7 @@ struct WriterGuardTests {
 
     @Test func anErrorOfABodyIsNotOneOfTheDisk() async throws {
         let store = try await makeStore()
-        for code in [StorageError.Code.inputOutput, .corrupt, .failed] {
+        for code in [StorageError.Code.ioError, .corrupt, .unusable] {
             let error = await refusal(store) { _ in throw StorageError(code, "my own file", remedy: "none") }
             #expect(error?.message == "my own file")
         }
@@ -468,7 +468,7 @@ struct WriterGuardTests {
             "CREATE TEMP TRIGGER evil AFTER UPDATE ON main.notes BEGIN DELETE FROM notes; END",
         ] {
             let error = await refusal(store) { try $0.execute(sql) }
-            #expect(error?.code == .misuse, "\(sql): \(String(describing: error))")
+            #expect(error?.code == .invalidArgument, "\(sql): \(String(describing: error))")
         }
         // One of another name is nobody's concern.
         try await store.storage.write { try $0.execute("CREATE TEMP TABLE mine(x); INSERT INTO mine VALUES (1)") }
@@ -513,7 +513,7 @@ struct WriterGuardTests {
             try tx.execute(sql.replacing("CREATE TABLE", with: "CREATE TEMP TABLE").replacing("notes", with: "later"))
         }
         let error = await refusal(store) { try $0.execute("ALTER TABLE notes RENAME TO later") }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
         try await expect(["first"], store)
     }
 
@@ -527,7 +527,7 @@ struct WriterGuardTests {
         let other = await refusal(store) { tx in
             tx.database.add(function: DatabaseFunction("storage_identical", argumentCount: 2) { _ in 1 })
         }
-        #expect(other?.code == .misuse)
+        #expect(other?.code == .invalidArgument)
         try await store.storage.write {
             $0.database.add(function: DatabaseFunction("mine", argumentCount: 0) { _ in 1 })
         }
@@ -581,7 +581,7 @@ struct WriterGuardTests {
             #expect(sqlite3_blob_write(blob, "FIRST", 5, 0) == SQLITE_OK)
             sqlite3_blob_close(blob)
         }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
         try await expect(["first"], store)
     }
 
@@ -627,7 +627,7 @@ struct WriterGuardTests {
             try tx.execute("ALTER TABLE notes RENAME COLUMN text TO words")
             try tx.execute("ALTER TABLE notes ADD COLUMN text TEXT")
         }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
         // A trace alone is fine, in its own write.
         let traced = Record<Bool>()
         try await store.storage.write { tx in

@@ -19,14 +19,14 @@ import Testing
             (.unsupportedFormat, .unavailable),
             (.notAStore, .notFound), (.notFound, .notFound), (.corrupt, .corrupt), (.conflict, .conflict),
             (.schemaMismatch, .conflict),
-            (.invalidName, .usage), (.database, .usage), (.misuse, .usage), (.inputOutput, .unavailable),
+            (.invalidName, .usage), (.database, .usage), (.invalidArgument, .usage), (.ioError, .unavailable),
             (StorageError.Code("made-up-later"), .inconclusive),
         ] as [(StorageError.Code, ExitStatus)])
     func codesOfTheStoreMapToStatuses(code: StorageError.Code, status: ExitStatus) {
         let error = CommandError(
-            wrapping: StorageError(code, "It happened.", remedy: "Mend it.", cause: OutputClosed()))
+            wrapping: StorageError(code, "It happened.", remedy: "Mend it.", cause: BrokenPipe()))
         #expect(error.status == status)
-        #expect(error.what == "It happened." && error.next == "Mend it." && error.why == "OutputClosed()")
+        #expect(error.what == "It happened." && error.next == "Mend it." && error.why == "BrokenPipe()")
     }
 
     @Test func errorsTakeALineEach() {

@@ -103,11 +103,11 @@ struct DoctorTests {
         let storage = try open(folder.path(), projections: true)
         for (id, title) in [(1, "one"), (2, "poison"), (3, "three")] {
             let receipt = try await storage.save(Article(id: id, title: title))
-            try await storage.settled(after: receipt, of: "good_titles")
+            try await storage.waitForProjections(through: receipt, of: "good_titles")
         }
         await #expect(throws: StorageError.self) {
-            try await storage.settled(
-                after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0), of: "titles")
+            try await storage.waitForProjections(
+                through: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0), of: "titles")
         }
         let open = try ToolProcess.run(["doctor"], store: folder.path())
         #expect(open.output.contains("process \(getpid()) has it open for writing"))

@@ -149,7 +149,7 @@ import Testing
         Case("at-diff-equal", "at", "t:3", "SELECT * FROM seats", "--diff-with", "t:3"),
         Case("at-diff-key", "at", "t:5", "SELECT name, id FROM users", "--diff-with", "t:2", "--key", "id"),
         Case("at-diff-unknown-key", "at", "t:5", "SELECT name FROM users", "--diff-with", "t:2", "--key", "id"),
-        Case("at-now", "at", "t:2", "SELECT count(*) FROM unused", "--schema", "now"),
+        Case("at-now", "at", "t:2", "SELECT count(*) FROM unused", "--schema", "current"),
         Case("at-then", "at", "t:2", "SELECT count(*) FROM unused"),
         Case("at-join", "at", "t:5", "SELECT p.id, u.name FROM posts AS p, users AS u"),
         Case("at-wrong-sql", "at", "t:2", "SELEC 1"), Case("at-writes", "at", "t:2", "DELETE FROM posts"),

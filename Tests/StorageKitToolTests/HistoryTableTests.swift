@@ -92,7 +92,7 @@ struct HistoryTableTests {
             ("SELECT posts.title FROM posts JOIN \(index) i ON i.rowid = posts.id WHERE i.title MATCH 'two'", "two"),
             ("SELECT posts FROM commits", "2"),
         ] {
-            for schema in ["then", "now"] {
+            for schema in ["as-recorded", "current"] {
                 let outcome = try ToolProcess.run(
                     ["at", then, sql, "--schema", schema, "--format", "csv"], store: folder.path())
                 #expect(outcome.status == 0, "\(sql): \(outcome.errors)")

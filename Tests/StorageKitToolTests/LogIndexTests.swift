@@ -57,8 +57,8 @@ import Testing
         #expect(try store.index.lastPosition(atOrBefore: 0) == 0)
         for isDescending in [false, true] {
             var filter = ChangeFilter(
-                stretch: Stretch(after: made[0].positions.lowerBound - 1, through: store.head.position))
-            filter.query.positions = filter.stretch.positions
+                logRange: LogRange(after: made[0].positions.lowerBound - 1, through: store.head.position))
+            filter.query.positions = filter.logRange.positions
             var found: [(Int64, ClosedRange<Int64>, Int)] = []
             try ChangeScan(store: store, filter: filter).forEachCommit(descending: isDescending) { entry in
                 found.append((entry.info.number, entry.positions, entry.changes(store.catalog)[0].counts.insert))

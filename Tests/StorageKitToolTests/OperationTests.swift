@@ -65,7 +65,8 @@ import Testing
                 for name in ["titles", "held"] { schema.addProjection(Titles(name: name, poison: ""), mode: .async) }
             }.facade
             try await storage.projections.pause("held")
-            try await storage.settled(after: try await storage.save(Article(id: 1, title: "one")), of: "titles")
+            try await storage.waitForProjections(
+                through: try await storage.save(Article(id: 1, title: "one")), of: "titles")
             try await storage.close()
         }
         return sample

@@ -140,7 +140,7 @@ import Testing
         let pipe = Pipe()
         try pipe.fileHandleForReading.close()
         let output = StandardOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor, isTerminal: true)
-        #expect(throws: OutputClosed.self) { try output.write("text") }
+        #expect(throws: BrokenPipe.self) { try output.write("text") }
     }
 
     #if os(Linux)  // The device that is always full exists there only.

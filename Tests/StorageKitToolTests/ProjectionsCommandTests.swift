@@ -31,12 +31,12 @@ struct ProjectionsCommandTests {
         let storage = try open(folder)
         for (id, title) in [(1, "one"), (2, "poison"), (2, "two"), (3, "three")] {
             let receipt = try await storage.save(Article(id: id, title: title))
-            try await storage.settled(after: receipt, of: "patient")
+            try await storage.waitForProjections(through: receipt, of: "patient")
         }
         // The one that pauses fails in its own time.
         await #expect(throws: StorageError.self) {
-            try await storage.settled(
-                after: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0), of: "titles")
+            try await storage.waitForProjections(
+                through: CommitReceipt(commit: nil, first: 0, last: storage.head, time: 0), of: "titles")
         }
         try await storage.close()
         let path = folder.path()
@@ -66,7 +66,7 @@ struct ProjectionsCommandTests {
         try check("projections-verify", "verify")
         // The program finds it so.
         let again = try open(folder, poison: "-")
-        try await again.settled(after: try await again.save(Article(id: 4, title: "four")))
+        try await again.waitForProjections(through: try await again.save(Article(id: 4, title: "four")))
         let titles = try await again.read { db in
             try ["inline_titles", "titles", "patient"].map { try String.fetchAll(db, sql: "SELECT title FROM \($0)") }
         }

@@ -65,7 +65,7 @@ import Testing
                     writer.catalog.entity(named: "t")?.live.first { $0.name == name }?.id
                 }
             }
-            engine.observers.asked.ask(for: ids, asker)
+            engine.observers.requestedColumns.request(ids, for: asker)
         }
 
         /// What a transaction attaches.

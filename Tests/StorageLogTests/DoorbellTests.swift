@@ -71,7 +71,7 @@ import Testing
         let engine = try await writer()
         let (commits, rings) = (Counter(), Counter())
         let wanted = TestSettings.scaled(100)
-        let watch = CommitWatch(store: path, heartbeat: .seconds(3_600)) {
+        let watch = CommitWatcher(store: path, heartbeat: .seconds(3_600)) {
             guard commits.value < wanted else { return }
             commits.add()
             do {
@@ -118,7 +118,7 @@ import Testing
         configuration.sealsInBackground = false
         let engine = try StorageEngine.open(path: path, configuration: configuration)
         try await engine.adopt("t", Self.table)
-        let sight = try HeadSight(store: path)
+        let sight = try HeadPoller(store: path)
         #expect(try sight.hasMoved())
         #expect(try !sight.hasMoved())
         let other = try DatabaseFile(path, .reading)

@@ -152,7 +152,7 @@ import Testing
             Issue.record("\(sql) was accepted")
             return
         }
-        #expect((error as? StorageError)?.code == .misuse, "\(error)")
+        #expect((error as? StorageError)?.code == .invalidArgument, "\(error)")
         #expect(try await faults(engine) == [])
         #expect(try await engine.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'lost'") == 0)
         #expect(try await engine.integer("SELECT count(*) FROM t WHERE v = 'lost'") == 0)
@@ -201,7 +201,7 @@ import Testing
         let key = CommitMetadata(idempotencyKey: "k")
         let first = try await engine.commit("INSERT INTO t(v) VALUES (1)", key)
         let again = try await engine.commit("INSERT INTO t(v) VALUES (2)", key)
-        #expect(!first.isRepeated && again.isRepeated)
+        #expect(!first.isDuplicate && again.isDuplicate)
         #expect(
             [again.commit, again.first, again.last, again.time] == [first.commit, first.first, first.last, first.time])
         #expect(try await engine.integer("SELECT count(*) FROM t") == 1)
@@ -209,13 +209,13 @@ import Testing
         let empty = CommitMetadata(idempotencyKey: "empty")
         let nothing = try await engine.commit("DELETE FROM t WHERE v = 'none'", empty)
         let repeated = try await engine.commit("DELETE FROM t", empty)
-        #expect(nothing.commit == nil && repeated.commit == nil && repeated.isRepeated && !nothing.isRepeated)
+        #expect(nothing.commit == nil && repeated.commit == nil && repeated.isDuplicate && !nothing.isDuplicate)
         #expect(try await engine.integer("SELECT count(*) FROM t") == 1)
 
         // A write that failed hasn't used its key.
         let failing = CommitMetadata(idempotencyKey: "failing")
         await #expect(throws: StorageError.self) { try await engine.commit("INSERT INTO nowhere VALUES (1)", failing) }
-        #expect(try await engine.commit("INSERT INTO t(v) VALUES (3)", failing).isRepeated == false)
+        #expect(try await engine.commit("INSERT INTO t(v) VALUES (3)", failing).isDuplicate == false)
     }
 
     @Test func aKeyIsUsedOnceInOneGroup() async throws {
@@ -228,7 +228,7 @@ import Testing
         let receipts = try outcomes.map { try $0.get() }
         for key in 0..<3 {
             let own = receipts.enumerated().filter { $0.offset % 3 == key }.map(\.element)
-            #expect(own.filter { !$0.isRepeated }.count == 1)
+            #expect(own.filter { !$0.isDuplicate }.count == 1)
             #expect(Set(own.map(\.last)).count == 1 && Set(own.map(\.commit)).count == 1)
         }
         #expect(try await engine.integer("SELECT count(*) FROM t") == 2)

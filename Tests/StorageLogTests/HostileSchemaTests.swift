@@ -85,9 +85,11 @@ import Testing
         #expect(try await findings(engine) == [], "seed \(seed)")
         for _ in 0..<6 {
             let (_, position, state) = generator.random.pick(states)
-            for schema in [PastSchema.now, .then] {
+            for schema in [SnapshotSchema.current, .asRecorded] {
                 let past = try await engine.read { db in
-                    try PastState(at: position, of: db, schema: schema).read(HostileTables.all.map(\.name), from: db) {
+                    try MaterializedSnapshot(at: position, of: db, schema: schema).read(
+                        HostileTables.all.map(\.name), from: db
+                    ) {
                         try Self.state($0)
                     }
                 }
@@ -112,12 +114,12 @@ import Testing
     ) async throws {
         let range = states[first - 1].number + 1...engine.committed.commit
         do {
-            let report = try await engine.revert(range, policy: .refuse, metadata: CommitMetadata())
+            let report = try await engine.revert(range, policy: .abort, metadata: CommitMetadata())
             let left = try await state(engine).rows
             #expect(
                 Self.difference(left, from: states[first - 1].state.rows) == [], "\(comment), commits \(range)")
             guard let number = report.receipt?.commit, generator(number) else { return }
-            _ = try await engine.revert(number, policy: .refuse, metadata: CommitMetadata())
+            _ = try await engine.revert(number, policy: .abort, metadata: CommitMetadata())
             let again = try await state(engine).rows
             #expect(Self.difference(again, from: states.last?.state.rows ?? [:]) == [], "\(comment), commit \(number)")
         } catch let error as StorageError where error.code != .notFound {

@@ -293,7 +293,7 @@ extension NetDifferenceTests {
             var rows: [[Cell]: [String: Cell]] = [:]
             for (key, row) in state.dump[entity.id] ?? [:] {
                 var cells: [String: Cell] = [:]
-                for column in entity.live where column.keyPlace == 0 {
+                for column in entity.live where column.keyOrdinal == 0 {
                     let heir = later?.live.first { $0.id == column.id }
                     let isTaken = later?.live.contains { new in
                         new.name == column.name && entity.live.contains { $0.id == new.id }
@@ -350,13 +350,13 @@ extension NetDifferenceTests {
     private static func fill(_ db: GRDB.Database, with state: State) throws {
         for entity in state.catalog.live {
             for sql in entity.definition { try db.execute(sql: sql) }
-            let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
+            let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
             let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
             let marks = columns.map { _ in "?" }.joined(separator: ", ")
             let insert = try PreparedStatement(
                 db.sqliteConnection!, "INSERT INTO \(quoted(entity.stored))(\(names)) VALUES (\(marks))")
             for (key, row) in state.dump[entity.id] ?? [:] {
-                let cells = key + entity.live.filter { $0.keyPlace == 0 }.map { row.cells[$0.id] ?? .null }
+                let cells = key + entity.live.filter { $0.keyOrdinal == 0 }.map { row.cells[$0.id] ?? .null }
                 for (index, cell) in cells.enumerated() { cell.exact.bind(to: insert, at: Int32(index + 1)) }
                 try insert.execute()
             }
@@ -367,7 +367,7 @@ extension NetDifferenceTests {
     private static func tables(_ db: GRDB.Database, like state: State) throws -> [UInt32: [[Cell]: [UInt32: Cell]]] {
         var tables: [UInt32: [[Cell]: [UInt32: Cell]]] = [:]
         for entity in state.catalog.live {
-            let others = entity.live.filter { $0.keyPlace == 0 }
+            let others = entity.live.filter { $0.keyOrdinal == 0 }
             let names = (entity.key + others).map { quoted($0.stored) }.joined(separator: ", ")
             let select = try PreparedStatement(
                 db.sqliteConnection!, "SELECT \(names) FROM \(quoted(entity.stored))")

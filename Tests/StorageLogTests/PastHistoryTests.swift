@@ -25,11 +25,11 @@ import Testing
             let state = random.pick(states)
             try await engine.withWriter { writer, db in
                 let name = "seed \(seed) @\(state.position)"
-                let then = try PastState(at: state.position, of: db, schema: .then)
+                let then = try MaterializedSnapshot(at: state.position, of: db, schema: .asRecorded)
                 #expect(then.catalog == state.catalog, "\(name)")
                 Self.compare(try Self.read(then, db), with: state.dump.cells, "\(name) then")
                 let upcasts = Self.upcasts(writer.catalog)
-                let now = try PastState(at: state.position, of: db, schema: .now, upcasts: upcasts)
+                let now = try MaterializedSnapshot(at: state.position, of: db, schema: .current, upcasts: upcasts)
                 let defaults = try Self.defaults(writer.catalog, db)
                 let wanted = Self.cells(of: state, inTheShapeOf: writer.catalog, defaults)
                 Self.compare(try Self.read(now, db), with: wanted, "\(name) now")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    private static func read(_ past: PastState, _ live: GRDB.Database) throws -> Cells {
+    private static func read(_ past: MaterializedSnapshot, _ live: GRDB.Database) throws -> Cells {
         try past.read(past.catalog.live.map(\.name), from: live) { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             return try StoreDump(reading: past.catalog.live, of: connection).cells
@@ -79,7 +79,7 @@ import Testing
                     else { return Cell(column.fallback == .null ? defaults[column.id] ?? .null : column.fallback) }
                     return Cell(HistoryGenerator.upcast(column.definition)(value(origin).exact.value))
                 }
-                let columns = entity.live.filter { $0.keyPlace == 0 }
+                let columns = entity.live.filter { $0.keyOrdinal == 0 }
                 return Dictionary(uniqueKeysWithValues: columns.map { ($0.id, value($0)) })
             }
         }
@@ -100,7 +100,7 @@ import Testing
             if round % 13 == 12 { try await engine.seal() }
             let report: RevertReport
             do {
-                report = try await engine.revert(commit, policy: .refuse, metadata: CommitMetadata())
+                report = try await engine.revert(commit, policy: .abort, metadata: CommitMetadata())
             } catch let error as StorageError {
                 // Of what the schema has taken away nothing can be put back.
                 #expect(before.catalog != after.catalog, "\(name): \(error)")
@@ -110,7 +110,7 @@ import Testing
             }
             if before.catalog == after.catalog { try await Self.compare(engine, with: before.dump.cells, name) }
             guard let again = report.receipt?.commit else { continue }
-            _ = try await engine.revert(again, policy: .refuse, metadata: CommitMetadata())
+            _ = try await engine.revert(again, policy: .abort, metadata: CommitMetadata())
             try await Self.compare(engine, with: after.dump.cells, name)
         }
     }
@@ -125,7 +125,7 @@ import Testing
             for _ in 0...random.below(9) {
                 let state = try await NetDifferenceTests.state(engine)
                 do {
-                    guard try await engine.undo(of: nil, policy: .refuse, metadata: CommitMetadata()).receipt != nil
+                    guard try await engine.undo(of: nil, policy: .abort, metadata: CommitMetadata()).receipt != nil
                     else { break }
                 } catch let error as StorageError where [.conflict, .notFound].contains(error.code) {
                     break
@@ -133,7 +133,7 @@ import Testing
                 undone.append(state.dump.cells)
             }
             for state in undone.reversed() {
-                _ = try await engine.redo(of: nil, policy: .refuse, metadata: CommitMetadata())
+                _ = try await engine.redo(of: nil, policy: .abort, metadata: CommitMetadata())
                 try await Self.compare(engine, with: state, "seed \(seed)")
             }
         }

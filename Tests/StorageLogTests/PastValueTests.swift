@@ -12,10 +12,10 @@ import Testing
     }
 
     private func past(
-        _ sql: String, _ table: String, at position: Int64, _ schema: PastSchema, of engine: StorageEngine
+        _ sql: String, _ table: String, at position: Int64, _ schema: SnapshotSchema, of engine: StorageEngine
     ) async throws -> [String] {
         try await engine.read { db in
-            try PastState(at: position, of: db, schema: schema).read([table], from: db) {
+            try MaterializedSnapshot(at: position, of: db, schema: schema).read([table], from: db) {
                 try String.fetchAll($0, sql: sql)
             }
         }
@@ -27,11 +27,11 @@ import Testing
         let head = engine.committed.position
         // So that the past is another point than now.
         try await engine.commit("DELETE FROM \(table)")
-        for schema in [PastSchema.now, .then] {
+        for schema in [SnapshotSchema.current, .asRecorded] {
             #expect(try await past(sql, table, at: head, schema, of: engine) == before, "\(schema)")
         }
         _ = try await engine.revert(
-            engine.committed.commit, policy: .refuse, metadata: CommitMetadata())
+            engine.committed.commit, policy: .abort, metadata: CommitMetadata())
         #expect(try await rows(sql, of: engine) == before)
         #expect(try await findings(engine) == [])
         _ = try await Rebuild(engine).run()
@@ -67,7 +67,7 @@ import Testing
         try await engine.commit("ALTER TABLE s ADD COLUMN y TEXT DEFAULT 7")
         #expect(try await findings(engine) == [])
         // Rows from before the column have its default, too.
-        #expect(try await past("SELECT quote(z) FROM s", "s", at: before, .now, of: engine) == ["'007'", "'007'"])
+        #expect(try await past("SELECT quote(z) FROM s", "s", at: before, .current, of: engine) == ["'007'", "'007'"])
         try await expectSameEverywhere("SELECT quote(z) || quote(y) FROM s ORDER BY id", "s", engine)
         #expect(try await rows("SELECT quote(z) || quote(y) FROM s", of: engine) == ["'007''7'", "'007''7'"])
     }
@@ -123,7 +123,7 @@ import Testing
             try TableReplacement(writer).reconcile()
         }
         let sql = "SELECT id || n FROM u ORDER BY n"
-        for schema in [PastSchema.now, .then] {
+        for schema in [SnapshotSchema.current, .asRecorded] {
             #expect(try await past(sql, "u", at: head, schema, of: engine) == ["a1", "A2", "b3"], "\(schema)")
         }
         #expect(try await rows(sql, of: engine) == ["a1", "B3"])
@@ -151,7 +151,7 @@ import Testing
             try TableReplacement(writer).reconcile()
         }
         let sql = "SELECT id || quote(x) || quote(y) FROM u ORDER BY id"
-        for schema in [PastSchema.now, .then] {
+        for schema in [SnapshotSchema.current, .asRecorded] {
             #expect(
                 try await past(sql, "u", at: head, schema, of: engine) == ["1'same'NULL", "2'same''y'"], "\(schema)")
         }

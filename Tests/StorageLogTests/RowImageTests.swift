@@ -42,15 +42,16 @@ import Testing
                         #expect(origins == nil, "seed \(seed) @\(end) \(address)")
                         continue
                     }
-                    let others = then.live.filter { $0.keyPlace == 0 }
+                    let others = then.live.filter { $0.keyOrdinal == 0 }
                     let columns = others.isEmpty ? then.key : others
                     let expected = columns.map { column -> String in
                         let setters = cells.setters[column.id] ?? [cells.insert]
                         let origin = setters.last { !isLooked[$0]! } ?? setters[0]
                         let isFirst = isLooked[origin]!
-                        let isKey = column.keyPlace > 0
+                        let isKey = column.keyOrdinal > 0
                         let value =
-                            isKey ? address.key[column.keyPlace - 1] : cells.values[column.id] ?? Cell(column.fallback)
+                            isKey
+                            ? address.key[column.keyOrdinal - 1] : cells.values[column.id] ?? Cell(column.fallback)
                         // A column that the insert didn't name began with the row.
                         return "\(column.name) \(isFirst ? cells.insert : origin) \(isFirst) \(value.exact.value)"
                     }

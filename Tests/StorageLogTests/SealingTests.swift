@@ -129,7 +129,7 @@ import Testing
                 PRAGMA application_id = 7
                 """)
         }
-        #expect(error == .misuse)
+        #expect(error == .invalidArgument)
         #expect(try await engine.integer("SELECT count(*) FROM storage_log WHERE sealed") == 0)
         for number in 0..<300 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(number), '\(number)')") }
         try await sealing(engine)

@@ -45,13 +45,13 @@ import Testing
                 try sabotage(writer, db)
             }
         }
-        #expect(error == .failed)
+        #expect(error == .unusable)
         try await expectOutOfUse(engine, head: head, rows: 1)
     }
 
     /// The store is out of use, and holds this once it is opened again.
     private func expectOutOfUse(_ engine: StorageEngine, head: LogHead, rows: Int64) async throws {
-        #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .failed)
+        #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .unusable)
         try await engine.close()
         let again = try await open()
         #expect(again.committed == head)
@@ -78,9 +78,9 @@ import Testing
                 }
             }
         }
-        #expect(error?.code == .failed && error?.message.contains("committed before is kept") == true)
+        #expect(error?.code == .unusable && error?.message.contains("committed before is kept") == true)
         let head = LogHead(position: engine.committed.position + 1, commit: engine.committed.commit + 1)
-        #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .failed)
+        #expect(await code { try await engine.commit("INSERT INTO t(id) VALUES (3)") } == .unusable)
         try await engine.close()
         let again = try await open()
         #expect(again.committed.position == head.position && again.committed.commit == head.commit)
@@ -110,7 +110,7 @@ import Testing
                 }
             }
         }
-        #expect(error == .failed)
+        #expect(error == .unusable)
         try await expectOutOfUse(engine, head: head, rows: 1)
     }
 
@@ -130,7 +130,7 @@ import Testing
         for id in 10..<40 { try await engine.commit("INSERT INTO t(id, v) VALUES (\(id), 'kept')") }
         let head = engine.committed
         let error = await #expect(throws: StorageError.self) { try await engine.seal() }
-        #expect(error?.code == .failed && error?.message.contains("don't decode to what was sealed") == true)
+        #expect(error?.code == .unusable && error?.message.contains("don't decode to what was sealed") == true)
         try await expectOutOfUse(engine, head: head, rows: 31)
         let again = try await open { $0.segmentLength = 16 }
         #expect(try await again.integer("SELECT count(*) FROM storage_log WHERE sealed") == 0)
@@ -216,10 +216,10 @@ import Testing
             func run(_ sql: String) -> Int32 { sqlite3_exec(database, sql, nil, nil, nil) }
             #expect(run("CREATE TABLE d(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)") == SQLITE_OK)
             var definitions = CaptureDefinitions()
-            let found = try FoundSchema(try #require(database)).tables
+            let found = try IntrospectedSchema(try #require(database)).tables
             let entity = CatalogEntity(
                 id: 90, name: "d", stored: "d",
-                columns: [CatalogColumn(id: 91, name: "id", type: "INTEGER", keyPlace: 1, required: true)])
+                columns: [CatalogColumn(id: 91, name: "id", type: "INTEGER", keyOrdinal: 1, required: true)])
             definitions.add(entity, try #require(found["d".folded]), unfilled: [])
             try definitions.install(in: capture)
 

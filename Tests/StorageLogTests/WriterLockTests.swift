@@ -80,8 +80,8 @@ import Testing
         try await first.close()
         #expect(link(folder.path("store.sqlite"), folder.path("hard.sqlite")) == 0)
         for name in ["store.sqlite", "hard.sqlite", "link.sqlite"] {
-            #expect(refusal(folder.path(name)) == .misuse)
-            #expect(refusal(folder.path(name), readOnly: true) == .misuse)
+            #expect(refusal(folder.path(name)) == .invalidArgument)
+            #expect(refusal(folder.path(name), readOnly: true) == .invalidArgument)
         }
         #expect(unlink(folder.path("hard.sqlite")) == 0)
         // A name that was left when the file was placed is no second name.

@@ -69,8 +69,12 @@ struct ClientIdentityTests {
         @Test(arguments: TestEngine.allCases)
         func nothingIsObservedFromInside(_ engine: TestEngine) async throws {
             try await engine.withClient { client in
-                await expect(.misuse) { try await client.read { _ = try await client.observeTables(["users"]) } }
-                await expect(.misuse) { try await client.write { _ = try await client.observeTables(["users"]) {} } }
+                await expect(.invalidArgument) {
+                    try await client.read { _ = try await client.observeTables(["users"]) }
+                }
+                await expect(.invalidArgument) {
+                    try await client.write { _ = try await client.observeTables(["users"]) {} }
+                }
             }
         }
 
@@ -146,7 +150,7 @@ struct ClientIdentityTests {
 
         private func expectMisuse(_ body: () async throws -> Void) async {
             let error = await #expect(throws: StorageError.self) { try await body() }
-            #expect(error?.code == .misuse && error?.remedy.contains("client") == true)
+            #expect(error?.code == .invalidArgument && error?.remedy.contains("client") == true)
         }
     #endif
 

@@ -56,8 +56,9 @@
 
         /// By SQLite, where the file or the connection is made so that it can't, or by the store.
         @Test(arguments: [
-            ("DELETE FROM storage_log", "constraint"), ("PRAGMA writable_schema = ON", "misuse"), ("COMMIT", "misuse"),
-            ("ATTACH ':memory:' AS other", "sql"), ("CREATE TEMP TABLE users (id)", "misuse"),
+            ("DELETE FROM storage_log", "constraint"), ("PRAGMA writable_schema = ON", "invalid-argument"),
+            ("COMMIT", "invalid-argument"),
+            ("ATTACH ':memory:' AS other", "sql"), ("CREATE TEMP TABLE users (id)", "invalid-argument"),
         ])
         func whatGoesAroundTheLogIsRefused(_ sql: String, _ code: String) async throws {
             try await withStore { context, _ in

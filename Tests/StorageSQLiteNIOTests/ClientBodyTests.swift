@@ -81,7 +81,7 @@
                         try await client.write {
                             try await connection.execute("INSERT INTO t VALUES (2)")
                             // The connection of the body around this one would wait for it.
-                            await expect(.misuse) { try await outer.execute("INSERT INTO t VALUES (3)") }
+                            await expect(.invalidArgument) { try await outer.execute("INSERT INTO t VALUES (3)") }
                             throw Stop()
                         }
                     }
@@ -95,26 +95,26 @@
         @Test func whatWouldWaitForItselfIsRefused() async throws {
             try await withClients { client, outside in
                 try await client.write {
-                    await expect(.misuse) { try await outside.execute("INSERT INTO t VALUES (5)") }
+                    await expect(.invalidArgument) { try await outside.execute("INSERT INTO t VALUES (5)") }
                 }
             }
             // So that the stream is still open at its first row.
             let connection = try await SQLiteConnection.open(configuration: .init(maximumRowsPerBatch: 1))
             let client = SQLiteClient.nio(connection)
             for try await _ in connection.rows("SELECT 1 UNION ALL SELECT 2") {
-                await expect(.misuse) { try await client.write {} }
-                await expect(.misuse) { try await client.write { _ in } }
+                await expect(.invalidArgument) { try await client.write {} }
+                await expect(.invalidArgument) { try await client.write { _ in } }
                 break
             }
             try await client.write {}
             let pool = try await SQLiteConnectionPool.open(storage: .memory)
-            try await SQLiteClient.nio(pool).read { await expect(.misuse) { try await pool.read { _ in } } }
+            try await SQLiteClient.nio(pool).read { await expect(.invalidArgument) { try await pool.read { _ in } } }
             // It is of no use behind the body.
             let leaked = try await client.write {
                 @Dependency(\.defaultSQLiteConnection) var connection
                 return connection
             }
-            await expect(.misuse) { try await leaked.execute("SELECT 1") }
+            await expect(.invalidArgument) { try await leaked.execute("SELECT 1") }
         }
 
         /// A body that waits for another database whose pool is the same, with one thread.

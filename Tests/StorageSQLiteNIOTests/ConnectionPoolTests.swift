@@ -124,16 +124,16 @@
                     storage: storage.map { .file(path: $0.database) } ?? .memory,
                     configuration: .init(maximumReaders: 1))
                 try await pool.read { _ in
-                    await expect(.misuse) {
+                    await expect(.invalidArgument) {
                         try await pool.read { connection in try await connection.query("SELECT 1") }
                     }
-                    await expect(.misuse) { try await pool.write { db in try db.execute("SELECT 1") } }
-                    await expect(.misuse) { try await pool.close() }
+                    await expect(.invalidArgument) { try await pool.write { db in try db.execute("SELECT 1") } }
+                    await expect(.invalidArgument) { try await pool.close() }
                 }
                 try await pool.write { connection in
-                    await expect(.misuse) { try await pool.read { db in try db.execute("SELECT 1") } }
+                    await expect(.invalidArgument) { try await pool.read { db in try db.execute("SELECT 1") } }
                     try await connection.transaction { _ in
-                        await expect(.misuse) {
+                        await expect(.invalidArgument) {
                             try await pool.write { connection in try await connection.execute("SELECT 1") }
                         }
                     }

@@ -11,7 +11,7 @@
         @Test func aThreadOfAnEventLoopIsRefused() async throws {
             let loop = MultiThreadedEventLoopGroup.singleton.any()
             let refused = EngineThread.refused.load(ordering: .relaxed)
-            await expect(.misuse) {
+            await expect(.invalidArgument) {
                 try await SQLiteConnection.open(
                     .memory, .init(), EngineThread { work in loop.execute { work(.active) } })
             }

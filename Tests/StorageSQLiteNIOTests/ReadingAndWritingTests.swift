@@ -169,9 +169,9 @@
 
         @Test func pathsAreNeverUnderstoodAsSomethingElse() async throws {
             let folder = try TemporaryFolder()
-            await expect(.misuse) { try await SQLiteConnection.open(storage: .file(path: "")) }
-            await expect(.misuse) { try await SQLiteConnection.open(storage: .file(path: "a\0b")) }
-            await expect(.inputOutput) {
+            await expect(.invalidArgument) { try await SQLiteConnection.open(storage: .file(path: "")) }
+            await expect(.invalidArgument) { try await SQLiteConnection.open(storage: .file(path: "a\0b")) }
+            await expect(.ioError) {
                 try await SQLiteConnection.open(storage: .file(path: folder.path + "/missing/a.sqlite"))
             }
             try Data("this is no database, only some text".utf8).write(to: URL(fileURLWithPath: folder.database))
@@ -193,7 +193,7 @@
             #expect(try await connection.query("SELECT a FROM t", as: Int.self) == [1])
             await expect(.readOnly) { try await connection.execute("INSERT INTO t VALUES (2)") }
             await expect(.readOnly) { try await connection.transaction { _ in } }
-            await expect(.inputOutput) {
+            await expect(.ioError) {
                 try await SQLiteConnection.open(
                     storage: .file(path: folder.path + "/missing"), configuration: configuration)
             }

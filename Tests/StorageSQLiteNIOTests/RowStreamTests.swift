@@ -115,7 +115,7 @@
             var refusals = 0
             for try await _ in connection.rows(numbers, [600]) {
                 do { try await connection.execute("SELECT 1") } catch let error as SQLiteClientError {
-                    #expect(error.code == .misuse)
+                    #expect(error.code == .invalidArgument)
                     refusals += 1
                 }
             }
@@ -135,7 +135,7 @@
             await expect(.sql) { try await several.next() }
             for sql in ["BEGIN", "SAVEPOINT s"] {
                 var control = connection.rows(sql).makeAsyncIterator()
-                await expect(.misuse) { try await control.next() }
+                await expect(.invalidArgument) { try await control.next() }
             }
             #expect(try await connection.query("SELECT 1", as: Int.self) == [1])
         }

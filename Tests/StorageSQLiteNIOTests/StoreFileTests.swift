@@ -123,8 +123,10 @@
             try store(folder)
             let connection = try await SQLiteConnection.open(storage: .memory)
             await expect(.readOnly) { try await connection.execute("ATTACH '\(folder.database)' AS s") }
-            await expect(.misuse) { try await connection.execute("ATTACH 'file:\(folder.database)?mode=rw' AS s") }
-            await expect(.misuse) { try await connection.execute("ATTACH ? AS s", [folder.database]) }
+            await expect(.invalidArgument) {
+                try await connection.execute("ATTACH 'file:\(folder.database)?mode=rw' AS s")
+            }
+            await expect(.invalidArgument) { try await connection.execute("ATTACH ? AS s", [folder.database]) }
             try await connection.execute("ATTACH '\(folder.path)/other' AS s; CREATE TABLE s.t (a); DETACH s; VACUUM")
         }
 

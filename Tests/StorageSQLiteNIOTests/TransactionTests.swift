@@ -117,20 +117,20 @@
         @Test func aBodyNeitherBeginsNorEndsTransactions() async throws {
             let connection = try await opened()
             for sql in ["COMMIT", "ROLLBACK", "END", "BEGIN", "SELECT 1; COMMIT"] {
-                await expect(.misuse) {
+                await expect(.invalidArgument) {
                     try await connection.transaction { connection in
                         try await connection.execute("INSERT INTO t VALUES (1)")
                         try await connection.execute(sql)
                     }
                 }
-                await expect(.misuse) { try await connection.withTransaction { db in try db.execute(sql) } }
+                await expect(.invalidArgument) { try await connection.withTransaction { db in try db.execute(sql) } }
             }
             #expect(try await values(connection) == [])
         }
 
         @Test func aTransactionLeftOpenIsRolledBack() async throws {
             let connection = try await opened()
-            await expect(.misuse) { try await connection.execute("BEGIN; INSERT INTO t VALUES (1)") }
+            await expect(.invalidArgument) { try await connection.execute("BEGIN; INSERT INTO t VALUES (1)") }
             #expect(try await values(connection) == [])
             try await connection.execute("BEGIN; INSERT INTO t VALUES (1); COMMIT")
             await expect(.constraint) {
@@ -142,7 +142,7 @@
         @Test func whatSQLiteUndidIsNotContinuedOutsideOfTheTransaction() async throws {
             let connection = try await opened()
             try await connection.execute("INSERT INTO t VALUES (1)")
-            await expect(.misuse) {
+            await expect(.invalidArgument) {
                 try await connection.transaction { connection in
                     try await connection.execute("INSERT INTO t VALUES (2)")
                     // SQLite rolls the whole transaction back.
@@ -150,7 +150,7 @@
                     try await connection.execute("INSERT INTO t VALUES (3)")
                 }
             }
-            await expect(.misuse) {
+            await expect(.invalidArgument) {
                 try await connection.transaction { connection in
                     _ = try? await connection.execute("INSERT OR ROLLBACK INTO t VALUES (1)")
                 }
@@ -175,9 +175,9 @@
         @Test func aBodysConnectionIsOfNoUseAfterwards() async throws {
             let connection = try await opened()
             let leaked = try await connection.transaction { $0 }
-            await expect(.misuse) { try await leaked.execute("INSERT INTO t VALUES (1)") }
-            await expect(.misuse) { try await leaked.transaction { _ in } }
-            await expect(.misuse) { try await leaked.close() }
+            await expect(.invalidArgument) { try await leaked.execute("INSERT INTO t VALUES (1)") }
+            await expect(.invalidArgument) { try await leaked.transaction { _ in } }
+            await expect(.invalidArgument) { try await leaked.close() }
         }
 
         @Test func tasksOfABodyShareItsConnection() async throws {

@@ -55,18 +55,18 @@
         @Test(.timeLimit(.minutes(10))) func waitingForOneselfIsRefused() async throws {
             let connection = try await SQLiteConnection.open(storage: .memory)
             try await connection.transaction { inner in
-                await expect(.misuse) { try await connection.execute("SELECT 1") }
-                await expect(.misuse) { try await connection.transaction { _ in } }
-                await expect(.misuse) { try await connection.withTransaction { _ in } }
-                await expect(.misuse) { try await connection.close() }
-                await expect(.misuse) { for try await _ in connection.rows("SELECT 1") {} }
+                await expect(.invalidArgument) { try await connection.execute("SELECT 1") }
+                await expect(.invalidArgument) { try await connection.transaction { _ in } }
+                await expect(.invalidArgument) { try await connection.withTransaction { _ in } }
+                await expect(.invalidArgument) { try await connection.close() }
+                await expect(.invalidArgument) { for try await _ in connection.rows("SELECT 1") {} }
                 try await inner.transaction { innermost in
-                    await expect(.misuse) { try await inner.execute("SELECT 1") }
-                    await expect(.misuse) { try await connection.execute("SELECT 1") }
+                    await expect(.invalidArgument) { try await inner.execute("SELECT 1") }
+                    await expect(.invalidArgument) { try await connection.execute("SELECT 1") }
                     try await innermost.execute("SELECT 1")
                 }
                 // A task that the body waits for.
-                await expect(.misuse) { try await Task { try await connection.execute("SELECT 1") }.value }
+                await expect(.invalidArgument) { try await Task { try await connection.execute("SELECT 1") }.value }
                 try await inner.execute("SELECT 1")
             }
             try await connection.execute("SELECT 1")

@@ -42,7 +42,7 @@ import Testing
             let after = await engine.counters
             work.statements.append(after.statements - before.statements)
             work.rowReads.append(after.rowReads - before.rowReads)
-            #expect(after.rehydrations == 0)
+            #expect(after.reloads == 0)
         }
         withExtendedLifetime(view) {}
         return work
@@ -100,7 +100,7 @@ import Testing
             #expect(fault == nil)
         }
         let after = await engine.counters
-        #expect(after.rehydrations == 0)
+        #expect(after.reloads == 0)
         #expect((2...8).contains(after.statements - before.statements), "\(after)")
     }
 }

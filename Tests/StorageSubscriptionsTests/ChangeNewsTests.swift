@@ -7,13 +7,13 @@ import Testing
 @testable import StorageSubscriptions
 
 /// However much comes together for a reader, it is bounded, and nothing is lost without being said.
-@Suite struct ChangeNewsTests {
+@Suite struct ChangeEventUpdateTests {
     private static func row(_ position: Int64) -> ChangeEvent {
         .deleted(tableName: "rows", id: .integer(position), oldData: [:], position: position)
     }
 
     @Test func aboveTheLimitOneEventCountsThemAll() {
-        var news = ChangeNews(limit: 3)
+        var news = ChangeEventUpdate(limit: 3)
         for position in 1...3 { news.append(Self.row(Int64(position))) }
         #expect(news.events == (1...3).map { Self.row(Int64($0)) })
         for position in 4...101 { news.append(Self.row(Int64(position))) }
@@ -26,14 +26,14 @@ import Testing
     }
 
     @Test func whatNobodyCountedStaysUncounted() {
-        var news = ChangeNews(limit: 2)
+        var news = ChangeEventUpdate(limit: 2)
         news.append(.bulkChange(tableName: "rows", affectedCount: nil, position: 5))
         for position in 6...8 { news.append(Self.row(Int64(position))) }
         #expect(news.events.first == .bulkChange(tableName: "rows", affectedCount: nil, position: 7))
     }
 
     @Test func aChangeOfTheSchemaIsNeverFoldedAway() {
-        var news = ChangeNews(limit: 2)
+        var news = ChangeEventUpdate(limit: 2)
         for position in 1...2 { news.append(Self.row(Int64(position))) }
         news.append(.schemaChange(tableName: "rows", position: 3))
         for position in 4...50 { news.append(Self.row(Int64(position))) }
@@ -55,8 +55,8 @@ import Testing
             let told = Told()
             let filter = SubscriptionFilter.relevant(to: predicate, of: "rows", columns: [])
             let handle = try engine.now { engine in
-                let outlet = Outlet<ChangeNews> { news in told.events.withLock { $0 += news.events } }
-                return try engine.add(ChangeEventNode("rows", filter: filter, limit: 10), outlet)
+                let sink = UpdateSink<ChangeEventUpdate> { news in told.events.withLock { $0 += news.events } }
+                return try engine.add(ChangeEventNode("rows", filter: filter, limit: 10), sink)
             }
             _ = try await store.commit(CommitMetadata()) { _, db in
                 try db.execute(sql: "INSERT INTO rows(id, t) VALUES ('1', 'a'), ('2', 'b')")

@@ -45,14 +45,14 @@ import Testing
             try db.execute(sql: "INSERT INTO rows(id, extra) VALUES ('a', 1), ('b', 2)")
         }
         let entity = try await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") }
-        let form = RowForm<StorageValue>(table: TableShape(try #require(entity))) { statement in
+        let form = RowForm<StorageValue>(table: QueryTable(try #require(entity))) { statement in
             RowReader(statement: statement).value(at: 0)
         }
         let spec = ListSpec(form, RowRequest(predicate: .comparison(column: "extra", .equal, .value(1))))
         let told = Mutex<[StorageValue]>([])
         let handle = try engine.now { engine in
             try engine.add(
-                ListNode(spec), Outlet { update in told.withLock { update.difference.apply(to: &$0) } })
+                ListNode(spec), UpdateSink { update in told.withLock { update.difference.apply(to: &$0) } })
         }
         #expect(told.withLock { $0 } == ["a"])
         _ = try await store.commit(CommitMetadata()) { _, db in
@@ -80,9 +80,9 @@ import Testing
         }
         var entity = try #require(await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") })
         entity.name = "nothing"
-        let form = RowForm<StorageValue>(table: TableShape(entity)) { RowReader(statement: $0).value(at: 0) }
+        let form = RowForm<StorageValue>(table: QueryTable(entity)) { RowReader(statement: $0).value(at: 0) }
         #expect(throws: StorageError.self) {
-            try engine.now { _ = try $0.add(ListNode(ListSpec(form, RowRequest())), Outlet { _ in }) }
+            try engine.now { _ = try $0.add(ListNode(ListSpec(form, RowRequest())), UpdateSink { _ in }) }
         }
         await engine.catchUp()
         #expect(try await store.read { try list.fault($0) } == nil)

@@ -43,7 +43,7 @@ final class InterruptedSource: FeedSource {
         done.wait()
     }
 
-    var tellsEvents: Bool { live.tellsEvents }
+    var emitsEvents: Bool { live.emitsEvents }
     var needsInterests: Bool { live.needsInterests }
 
     func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
@@ -58,7 +58,7 @@ final class InterruptedSource: FeedSource {
         return result
     }
 
-    func ask(for columns: [UInt32]) { live.ask(for: columns) }
+    func requestColumns(_ columns: [UInt32]) { live.requestColumns(columns) }
 
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
         pass()

@@ -15,7 +15,7 @@ import Testing
         var statements = 0
         var wakes = 0
         var evaluations = 0
-        var rehydrations = 0
+        var reloads = 0
     }
 
     /// The work of ten changes that concern one of `views` pages of a table with `rows` rows.
@@ -55,15 +55,15 @@ import Testing
         #expect(faults.isEmpty)
         return Work(
             steps: after.steps - before.steps, statements: after.statements - before.statements,
-            wakes: after.wakes - before.wakes,
+            wakes: after.wakeups - before.wakeups,
             evaluations: after.router.evaluations - before.router.evaluations,
-            rehydrations: after.rehydrations - before.rehydrations)
+            reloads: after.reloads - before.reloads)
     }
 
     @Test func aChangeCostsTheSameAmongManyViewsAndInLargeTables() async throws {
         let small = try await work(views: 100, rows: 1_000)
         // Three of the ten commits update a row that isn't there any more, and one takes a row away that no view has.
-        #expect(small.steps == 6 && small.rehydrations == 0 && small.wakes >= 5 && small.statements <= 20)
+        #expect(small.steps == 6 && small.reloads == 0 && small.wakes >= 5 && small.statements <= 20)
         // 100,000 and 1,000,000 where the suite runs at twenty times its everyday size.
         let scale = max(1, RouterSettings.scale)
         #expect(try await work(views: min(100_000, Int(5_000 * scale)), rows: 1_000) == small)

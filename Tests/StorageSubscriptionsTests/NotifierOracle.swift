@@ -27,8 +27,8 @@ final class NotifierOracle: Sendable {
         self.wanted = wanted
         let told = told
         handle = try engine.now { engine in
-            let outlet = Outlet<ChangeNews> { news in told.events.withLock { $0 += news.events } }
-            return try engine.add(ChangeEventNode("rows", filter: filter, limit: 1_000), outlet)
+            let sink = UpdateSink<ChangeEventUpdate> { news in told.events.withLock { $0 += news.events } }
+            return try engine.add(ChangeEventNode("rows", filter: filter, limit: 1_000), sink)
         }
     }
 

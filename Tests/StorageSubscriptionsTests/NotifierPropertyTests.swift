@@ -28,7 +28,7 @@ import Testing
             if !faults.isEmpty { return }
             before = after
         }
-        #expect(await engine.counters.rehydrations == 0)
+        #expect(await engine.counters.reloads == 0)
     }
 
     private static func rows(_ store: StorageEngine) async throws -> [String: [StorageValue]] {

@@ -7,7 +7,7 @@ struct QuietSource: FeedSource {
 
     init(_ store: StorageEngine) { live = LiveSource(store) }
 
-    var tellsEvents: Bool { false }
+    var emitsEvents: Bool { false }
 
     var needsInterests: Bool { false }
 
@@ -15,7 +15,7 @@ struct QuietSource: FeedSource {
         try live.read(interests, body)
     }
 
-    func ask(for columns: [UInt32]) {}
+    func requestColumns(_ columns: [UInt32]) {}
     func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {}
     func stop() {}
 

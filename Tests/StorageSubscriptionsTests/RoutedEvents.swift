@@ -12,7 +12,7 @@ struct People {
     init() {
         let types = ["INTEGER", "TEXT", "INTEGER", "INTEGER", "TEXT"]
         let columns = Self.names.indices.map {
-            CatalogColumn(id: 11 + UInt32($0), name: Self.names[$0], type: types[$0], keyPlace: $0 == 0 ? 1 : 0)
+            CatalogColumn(id: 11 + UInt32($0), name: Self.names[$0], type: types[$0], keyOrdinal: $0 == 0 ? 1 : 0)
         }
         let entity = CatalogEntity(id: 10, name: "people", stored: "people", columns: columns)
         layout = RowLayout(

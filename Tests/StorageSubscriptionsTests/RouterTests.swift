@@ -55,7 +55,7 @@ import Testing
         #expect(Set(routed.map(\.token)) == [old, new])
         #expect(routed.first { $0.token == old }?.effect == .leave)
         #expect(routed.first { $0.token == new }?.effect == .enter)
-        #expect(router.explain(between)?.wakes == 0)
+        #expect(router.explain(between)?.wakeups == 0)
     }
 
     @Test func aRowThatIsPutBackIsReplaced() throws {
@@ -64,7 +64,7 @@ import Testing
         events.delete([1, "a", 1, 7, nil])
         events.insert([1, "b", 1, 7, nil])
         #expect(route(events).map(\.effect) == [.stay])
-        #expect(changes.changes.map(\.changed) == [ColumnMask(place: 1)])
+        #expect(changes.changes.map(\.changed) == [ColumnMask(index: 1)])
         #expect(router.explain(token)?.lastEffect == .stay)
     }
 
@@ -117,7 +117,7 @@ import Testing
         #expect(router.explain(first) == nil)
         router.remove(first)
         #expect(router.count == 1)
-        #expect(router.explain(second)?.sharers == 1)
+        #expect(router.explain(second)?.sharedBy == 1)
     }
 
     @Test func itSaysHowASubscriptionIsFound() throws {
@@ -134,12 +134,12 @@ import Testing
         #expect(try router.explain(register(adult))?.anchors == ["age from"])
         #expect(try router.explain(register(adult && young))?.anchors == ["age between"])
         let token = try register(adult)
-        #expect(router.explain(token)?.sharers == 2)
+        #expect(router.explain(token)?.sharedBy == 2)
         let events = RoutedEvents()
         events.insert([1, "a", 19, 8, nil])
         _ = route(events)
         let explained = try #require(router.explain(token))
-        #expect(explained.wakes == 1)
+        #expect(explained.wakeups == 1)
         #expect(explained.lastPosition == 1)
         #expect(explained.lastEffect == .enter)
     }
@@ -150,7 +150,7 @@ import Testing
         let misuse = #expect(throws: StorageError.self) {
             try router.register(99, where: .constant(true), affecting: .none)
         }
-        #expect(misuse?.code == .misuse)
+        #expect(misuse?.code == .invalidArgument)
         #expect(router.isEmpty)
     }
 
@@ -197,7 +197,7 @@ import Testing
     @Test func keysAreInTheOrderOfSQLite() throws {
         var generator = PredicateGenerator(seed: 9)
         for collation in RowPredicate.Collation.allCases {
-            let reading = ColumnReading(place: 0, conversion: .none, collation: collation)
+            let reading = ColumnReading(columnIndex: 0, conversion: .none, collation: collation)
             let comparator = try RowComparator(
                 [RowOrdering("u", collation: collation)], columns: [EvaluatedColumn(name: "u", affinity: .blob)])
             for _ in 0..<20_000 {

@@ -54,11 +54,11 @@ struct TablePlan: Sendable, Equatable {
             columns: columns.enumerated().map { place, column in
                 CatalogColumn(
                     id: id + 1 + UInt32(place), name: column.name, type: column.type,
-                    keyPlace: place < keyCount ? place + 1 : 0, required: place < keyCount)
+                    keyOrdinal: place < keyCount ? place + 1 : 0, required: place < keyCount)
             })
     }
 
-    var shape: TableShape { TableShape(entity(id: 1)) }
+    var shape: QueryTable { QueryTable(entity(id: 1)) }
 
     var form: RowForm<[StorageValue]> {
         let places = columns.indices

@@ -40,12 +40,12 @@ private struct HomeSources {
 
     @Test func eachAsksItsOwnRemote() async throws {
         let shown = try shown(.networkFirst)
-        await shown.outer.settled()
+        await shown.outer.waitUntilRefreshed()
         #expect(counts == [1, 0] && shown.inner.items.map(\.title) == ["outer"])
         // Somebody else begins to show it in the feature.
         let source = HomeSources(remote: inner, policy: .networkFirst).source(\.all)
         let third = home.container.results(of: source)
-        await third.settled()
+        await third.waitUntilRefreshed()
         #expect(counts == [1, 1] && third.items.map(\.title) == ["inner"])
         await shown.outer.refresh()
         #expect(counts == [2, 1] && third.items.map(\.title) == ["outer"])
@@ -69,7 +69,7 @@ private struct HomeSources {
     /// By itself, that of whoever began last is asked, as long as they show it.
     @Test func rowsThatBecomeTooOldAreFetchedForWhoStillShowsThem() async throws {
         let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)))
-        await shown.outer.settled()
+        await shown.outer.waitUntilRefreshed()
         #expect(counts == [1, 0])
         try await reachAge(of: shown.outer, counts: [1, 1])
     }
@@ -79,7 +79,7 @@ private struct HomeSources {
         do {
             let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)))
             first = shown.outer
-            await first.settled()
+            await first.waitUntilRefreshed()
             try await eventually { home.clock.sleeperCount == 1 }
             withExtendedLifetime(shown) {}
         }
@@ -92,8 +92,8 @@ private struct HomeSources {
         do {
             let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)), .networkFirst)
             first = shown.outer
-            await first.settled()
-            await shown.inner.settled()
+            await first.waitUntilRefreshed()
+            await shown.inner.waitUntilRefreshed()
             withExtendedLifetime(shown) {}
         }
         let before = outer.count
@@ -110,7 +110,7 @@ private struct HomeSources {
 
     @Test func whoAsksNobodyLeavesWhatOthersWaitFor() async throws {
         let shown = try shown(.staleWhileRevalidate(staleAfter: .minutes(5)), .localOnly)
-        await shown.outer.settled()
+        await shown.outer.waitUntilRefreshed()
         #expect(shown.inner.items.map(\.title) == ["outer"])
         try await eventually { home.clock.sleeperCount == 1 }
         let third = home.container.results(of: HomeSources(remote: inner, policy: .localOnly).source(\.all))

@@ -225,7 +225,7 @@ struct Parcel: DataSyncModelProtocol, Equatable {
         let count = remote.count
         remote.failure = fails ? RemoteRows<Parcel>.Failure() : nil
         let results = depot.container.results(of: source)
-        await results.settled()
+        await results.waitUntilRefreshed()
         remote.failure = nil
         #expect((remote.count > count) == asks, place)
         if asks, fails { model.fail() }

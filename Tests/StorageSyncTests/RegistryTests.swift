@@ -98,7 +98,7 @@ private struct Unnamed: QuerySourceProvider {
             ("App.List<Swift.Array<Lib.Task>>.Sources", "List<Array<Task>>.Sources"),
             ("App.List<(Swift.Int, App.(unknown context at $1).Key) -> Lib.Task>", "List<(Int, Key) -> Task>"),
         ] {
-            #expect(ProviderName.withoutPlaces(reflected) == name)
+            #expect(ProviderName.withoutContexts(reflected) == name)
         }
     }
 

@@ -49,7 +49,7 @@ import Testing
             let results = container.results(of: source(home))
             #expect(results.isStale && results.isLoading)
             home.remote.release()
-            await results.settled()
+            await results.waitUntilRefreshed()
             #expect(home.remote.requests.last?.validator == nil)
             #expect(results.items == home.remote.rows && !results.isStale)
         }

@@ -281,7 +281,7 @@ import Testing
             let source = QuerySource(Household.all, name: "\(policy)")
                 .remote(merge: .replace) { try await remote.all() }.cache(policy)
             let results = container.results(of: source)
-            await results.settled()
+            await results.waitUntilRefreshed()
             await results.refresh()
             let refreshed = await #expect(throws: StorageError.self) { try await container.refresh(source) }
             let fetched = await #expect(throws: StorageError.self) { try await container.fetch(source) }
@@ -289,7 +289,7 @@ import Testing
                 #expect(error?.code == .notFound && error?.remedy.contains("autoSchema") == true)
             }
             // A fetch that has stored rows to show, or an error of theirs, waits for nobody.
-            await results.settled()
+            await results.waitUntilRefreshed()
             #expect(results.items.isEmpty && !results.isLoading && clock.sleeperCount == 0)
         }
         #expect(remote.count == 0)
@@ -307,7 +307,7 @@ import Testing
         let all: QueryRequest<Parcel> = Parcel.all()
         let source = QuerySource(all, name: "things").remote { try await remote.all() }.cache(.networkFirst)
         let results = home.container.results(of: source)
-        await results.settled()
+        await results.waitUntilRefreshed()
         #expect(results.status?.failures == 1)
         home.clock.advance(seconds: 120)
         await results.refresh()

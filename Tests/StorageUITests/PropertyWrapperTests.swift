@@ -35,7 +35,7 @@ struct Player: Hashable, Identifiable {
         let storage = try await open()
         let screen = Screen(storage)
         #expect(screen.best.map(\.id) == [4, 3] && screen.all.map(\.id) == [0, 1])
-        await storage.viewsSettled(after: try await storage.save(Player(id: 9, name: "new", score: 17)))
+        await storage.waitForViews(through: try await storage.save(Player(id: 9, name: "new", score: 17)))
         #expect(screen.best.map(\.id) == [4, 9, 3])
         #expect(screen.$best.position == storage.head && screen.$all.totalPages == 3)
         await screen.$all.goToNextPage()
@@ -73,7 +73,7 @@ struct Player: Hashable, Identifiable {
             } onChange: {
                 changed()
             }
-            await storage.viewsSettled(after: try await storage.save(Player(id: 9, name: "new", score: 17)))
+            await storage.waitForViews(through: try await storage.save(Player(id: 9, name: "new", score: 17)))
         }
     }
 }

@@ -101,7 +101,7 @@ import Testing
         #expect(list.$tasks.error?.code == .notFound)
         let container = try container()
         await withQuerySources(TaskSources(api: MockTasksAPI(tasks: Self.tasks))) {
-            #expect(list.$tasks.error?.code == .misuse)
+            #expect(list.$tasks.error?.code == .invalidArgument)
             await withDatabaseContainer(container) {
                 await list.$tasks.refresh()
                 #expect(list.tasks.count == 2)

@@ -11,21 +11,21 @@ enum RelativePoints {
     ]
 
     /// Commands of which an argument is text of its own, and its place among the arguments.
-    private static let textPlaces = ["grep": 1, "note": 2]
+    private static let textIndices = ["grep": 1, "note": 2]
 
     static func protected(_ arguments: [String]) -> [String] {
         var output: [String] = []
         var isLiteral = false
-        var place = 0
+        var index = 0
         for argument in arguments {
             let isValue = isLiteral || optionsWithText.contains(output.last ?? "")
             let isRelative = !isValue && isRelative(argument)
             // Text stays what it is: ArgumentParser says that it needs a -- before it.
-            let isText = place > 0 && place == textPlaces[output.first ?? ""]
+            let isText = index > 0 && index == textIndices[output.first ?? ""]
             output.append(isRelative && !isText ? "now" + argument : argument)
             // After this everything is an argument already.
             if argument == "--" { isLiteral = true }
-            if !isValue, isRelative || !argument.hasPrefix("-") { place += 1 }
+            if !isValue, isRelative || !argument.hasPrefix("-") { index += 1 }
         }
         return output
     }

@@ -74,19 +74,19 @@ struct StorageKitTool: AsyncParsableCommand {
 
     /// Text that isn't UTF-8 would be stored with other characters in its place.
     private static func checkArguments() throws(CommandError) {
-        for (place, argument) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        for (index, argument) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
             .enumerated()
         {
             guard let argument, String(validatingCString: argument) == nil else { continue }
             throw CommandError(
-                .usage, "Argument \(place) isn't UTF-8: \"\(String(cString: argument))\".",
+                .usage, "Argument \(index) isn't UTF-8: \"\(String(cString: argument))\".",
                 next: "Write it in UTF-8; a terminal does where LANG ends with .UTF-8.")
         }
     }
 
     /// Tells the user why the command ended, if there is something to tell.
     private static func status(reporting error: any Error) -> ExitStatus {
-        if error is OutputClosed { return .done }
+        if error is BrokenPipe { return .done }
         if let status = error as? ExitStatus { return status }
         let code = exitCode(for: error)
         if code == .success {

@@ -74,7 +74,7 @@ typedef struct {
     // Catalog id by table column; 0 for `_position`, and for columns that the catalog doesn't know.
     const uint32_t *columns;
     // 1-based place in the primary key, 0 for other columns.
-    const uint8_t *key_places;
+    const uint8_t *key_indices;
     // 1 where the column has REAL affinity: SQLite may hand over such a value as an integer.
     const uint8_t *reals;
     // What an absent old value stands for: rows from before `ALTER TABLE … ADD COLUMN … DEFAULT` don't hold the new

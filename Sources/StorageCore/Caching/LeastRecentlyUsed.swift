@@ -12,7 +12,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
 
     package let capacity: Int
     private var entries: [Entry?] = []
-    private var places: [Key: Int] = [:]
+    private var indices: [Key: Int] = [:]
     private var free: [Int] = []
     private var front = -1
     private var back = -1
@@ -20,56 +20,56 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
     /// - Parameter capacity: The most entries it holds; with 0 or less it holds none.
     package init(capacity: Int) { self.capacity = max(capacity, 0) }
 
-    package var count: Int { places.count }
+    package var count: Int { indices.count }
 
     /// The value of a key, which counts as a use.
     package mutating func value(for key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
-        unlink(place)
-        linkToFront(place)
-        return entries[place]?.value
+        guard let index = indices[key] else { return nil }
+        unlink(index)
+        linkToFront(index)
+        return entries[index]?.value
     }
 
     package mutating func set(_ value: Value, for key: Key) {
         guard capacity > 0 else { return }
-        if let place = places[key] {
-            entries[place]?.value = value
-            unlink(place)
-            return linkToFront(place)
+        if let index = indices[key] {
+            entries[index]?.value = value
+            unlink(index)
+            return linkToFront(index)
         }
-        if places.count == capacity, let last = entries[back]?.key { remove(last) }
+        if indices.count == capacity, let last = entries[back]?.key { remove(last) }
         let entry = Entry(key: key, value: value, before: -1, behind: -1)
-        let place: Int
+        let index: Int
         if let reused = free.popLast() {
-            place = reused
-            entries[place] = entry
+            index = reused
+            entries[index] = entry
         } else {
-            place = entries.count
+            index = entries.count
             entries.append(entry)
         }
-        places[key] = place
-        linkToFront(place)
+        indices[key] = index
+        linkToFront(index)
     }
 
     package mutating func remove(_ key: Key) {
-        guard let place = places.removeValue(forKey: key) else { return }
-        unlink(place)
-        entries[place] = nil
-        free.append(place)
+        guard let index = indices.removeValue(forKey: key) else { return }
+        unlink(index)
+        entries[index] = nil
+        free.append(index)
     }
 
     package mutating func removeAll() { self = LeastRecentlyUsed(capacity: capacity) }
 
-    private mutating func unlink(_ place: Int) {
-        guard let entry = entries[place] else { return }
+    private mutating func unlink(_ index: Int) {
+        guard let entry = entries[index] else { return }
         if entry.before >= 0 { entries[entry.before]?.behind = entry.behind } else { front = entry.behind }
         if entry.behind >= 0 { entries[entry.behind]?.before = entry.before } else { back = entry.before }
     }
 
-    private mutating func linkToFront(_ place: Int) {
-        entries[place]?.before = -1
-        entries[place]?.behind = front
-        if front >= 0 { entries[front]?.before = place } else { back = place }
-        front = place
+    private mutating func linkToFront(_ index: Int) {
+        entries[index]?.before = -1
+        entries[index]?.behind = front
+        if front >= 0 { entries[front]?.before = index } else { back = index }
+        front = index
     }
 }

@@ -43,11 +43,11 @@ public struct StorageError: Error, Sendable {
         /// The schema of the store and the one declared don't fit.
         public static let schemaMismatch = Code("schema-mismatch")
         /// An earlier I/O error put the store out of use until it is opened again.
-        public static let failed = Code("failed")
+        public static let unusable = Code("unusable")
         /// The store was closed.
         public static let closed = Code("closed")
         /// Reading or writing the disk failed.
-        public static let inputOutput = Code("input-output")
+        public static let ioError = Code("io-error")
         /// There was no memory for what was asked.
         public static let outOfMemory = Code("out-of-memory")
         /// A statement was interrupted before its end.
@@ -57,7 +57,7 @@ public struct StorageError: Error, Sendable {
         /// A remote can't be reached, or doesn't answer what was asked.
         public static let remoteFailed = Code("remote-failed")
         /// The call itself makes no sense.
-        public static let misuse = Code("misuse")
+        public static let invalidArgument = Code("invalid-argument")
     }
 
     /// Where in StorageKit's source the error was made.

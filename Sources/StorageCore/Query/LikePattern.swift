@@ -52,7 +52,7 @@ package struct LikePattern: Sendable, Hashable {
         var index = 0
         var part = 0
         // Where to go on when the text behind the last `%` doesn't fit from here.
-        var resume: (part: Int, place: Int)?
+        var resume: (part: Int, index: Int)?
         while index < text.count {
             if part < parts.count {
                 switch parts[part] {
@@ -72,7 +72,7 @@ package struct LikePattern: Sendable, Hashable {
                 }
             }
             guard let again = resume else { return false }
-            index = next(text, again.place)
+            index = next(text, again.index)
             resume = (again.part, index)
             part = again.part
         }
@@ -81,9 +81,9 @@ package struct LikePattern: Sendable, Hashable {
     }
 
     /// Where the character behind the one at a place begins.
-    private static func next(_ text: UnsafeRawBufferPointer, _ place: Int) -> Int {
-        var place = place + 1
-        while place < text.count, text[place] & 0xC0 == 0x80 { place += 1 }
-        return place
+    private static func next(_ text: UnsafeRawBufferPointer, _ index: Int) -> Int {
+        var index = index + 1
+        while index < text.count, text[index] & 0xC0 == 0x80 { index += 1 }
+        return index
     }
 }

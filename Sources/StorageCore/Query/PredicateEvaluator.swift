@@ -17,15 +17,15 @@ package struct PredicateEvaluator: Sendable {
     private let root: Node
     private let columns: [EvaluatedColumn]
 
-    /// - Throws: `invalid-name` for a column that isn't there, `misuse` for a condition that holds SQL.
+    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a condition that holds SQL.
     package init(_ predicate: RowPredicate, columns: [EvaluatedColumn]) throws {
         self.columns = columns
         root = try Self.node(predicate, columns)
     }
 
     private static func node(_ predicate: RowPredicate, _ columns: [EvaluatedColumn]) throws -> Node {
-        func place(_ name: String) throws -> Int {
-            if let place = columns.firstIndex(where: { $0.name == name }) { return place }
+        func index(_ name: String) throws -> Int {
+            if let index = columns.firstIndex(where: { $0.name == name }) { return index }
             throw StorageError(
                 .invalidName, "There is no column \"\(name)\".",
                 remedy: "There is \(columns.map(\.name).joined(separator: ", ")).")
@@ -33,27 +33,27 @@ package struct PredicateEvaluator: Sendable {
         switch predicate {
         case .constant(let answer): return .constant(answer)
         case .comparison(let column, let comparison, .value(let value), let collation):
-            let left = try place(column)
+            let left = try index(column)
             return .value(left, comparison, value, collation ?? columns[left].collation)
         case .comparison(let column, let comparison, .column(let other), let collation):
-            let left = try place(column)
-            return .columns(left, comparison, try place(other), collation ?? columns[left].collation)
-        case .isNull(let column): return .isNull(try place(column))
-        case .among(let column, let values): return .among(try place(column), values)
+            let left = try index(column)
+            return .columns(left, comparison, try index(other), collation ?? columns[left].collation)
+        case .isNull(let column): return .isNull(try index(column))
+        case .among(let column, let values): return .among(try index(column), values)
         case .between(let column, let lower, let upper):
-            let left = try place(column)
+            let left = try index(column)
             return .all([
                 .value(left, .greaterOrEqual, lower, columns[left].collation),
                 .value(left, .lessOrEqual, upper, columns[left].collation),
             ])
         case .like(let column, let pattern, let escape):
-            return .like(try place(column), LikePattern(pattern, escape: escape))
+            return .like(try index(column), LikePattern(pattern, escape: escape))
         case .all(let parts): return .all(try parts.map { try node($0, columns) })
         case .any(let parts): return .any(try parts.map { try node($0, columns) })
         case .not(let part): return .not(try node(part, columns))
         case .sql:
             throw StorageError(
-                .misuse, "A condition with SQL of its own can't be evaluated without a database.",
+                .invalidArgument, "A condition with SQL of its own can't be evaluated without a database.",
                 remedy: "Say it with columns and operators.")
         }
     }
@@ -138,23 +138,23 @@ package struct PredicateEvaluator: Sendable {
 
 /// Sorts rows at hand exactly as SQLite would.
 package struct RowComparator: Sendable {
-    private let terms: [(place: Int, isDescending: Bool, collation: RowPredicate.Collation)]
+    private let terms: [(index: Int, isDescending: Bool, collation: RowPredicate.Collation)]
 
     package init(_ orderings: [RowOrdering], columns: [EvaluatedColumn]) throws {
         terms = try orderings.map { ordering in
-            guard let place = columns.firstIndex(where: { $0.name == ordering.column }) else {
+            guard let index = columns.firstIndex(where: { $0.name == ordering.column }) else {
                 throw StorageError(
                     .invalidName, "There is no column \"\(ordering.column)\".",
                     remedy: "There is \(columns.map(\.name).joined(separator: ", ")).")
             }
-            return (place, ordering.order == .descending, ordering.collation ?? columns[place].collation)
+            return (index, ordering.order == .descending, ordering.collation ?? columns[index].collation)
         }
     }
 
     /// Negative, zero or positive as `left` comes before, with or behind `right`.
     package func order(_ left: [StorageValue], _ right: [StorageValue]) -> Int {
         for term in terms {
-            let order = SQLiteComparison.order(left[term.place], right[term.place], term.collation)
+            let order = SQLiteComparison.order(left[term.index], right[term.index], term.collation)
             if order != 0 { return term.isDescending ? -order : order }
         }
         return 0

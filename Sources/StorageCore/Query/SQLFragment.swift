@@ -2,7 +2,7 @@
 /// for each value. What would reach beyond it, or bind values of the query around it, is refused.
 struct SQLFragment {
     private let bytes: [UInt8]
-    private var place = 0
+    private var offset = 0
     private var depth = 0
     private var placeholders = 0
 
@@ -24,8 +24,8 @@ struct SQLFragment {
 
     private mutating func problem() -> String? {
         var isEmpty = true
-        while place < bytes.count {
-            let byte = bytes[place]
+        while offset < bytes.count {
+            let byte = bytes[offset]
             if !Self.isSpace(byte) { isEmpty = false }
             switch byte {
             case 0: return "contains NUL"
@@ -46,22 +46,22 @@ struct SQLFragment {
             case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
                 return "has a named placeholder"
             case _ where Self.isWord(byte):
-                while let next, Self.isWord(next) || next == UInt8(ascii: "$") { place += 1 }
+                while let next, Self.isWord(next) || next == UInt8(ascii: "$") { offset += 1 }
             default: break
             }
-            place += 1
+            offset += 1
         }
         if isEmpty { return "is empty" }
         return depth == 0 ? nil : "has a parenthesis that isn't closed"
     }
 
-    private var next: UInt8? { place + 1 < bytes.count ? bytes[place + 1] : nil }
+    private var next: UInt8? { offset + 1 < bytes.count ? bytes[offset + 1] : nil }
 
     /// Goes to the mark that ends what began here. A mark written twice ends one part and begins the next.
     private mutating func skip(to mark: UInt8) -> Bool {
-        place += 1
-        while place < bytes.count, bytes[place] != mark { place += 1 }
-        return place < bytes.count
+        offset += 1
+        while offset < bytes.count, bytes[offset] != mark { offset += 1 }
+        return offset < bytes.count
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }

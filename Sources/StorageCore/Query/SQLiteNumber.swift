@@ -43,62 +43,62 @@ extension SQLiteNumber {
     ///
     /// - Parameter isPrefix: Whether something else may follow; the number is a real then.
     private static func parse(_ text: UnsafeBufferPointer<UInt8>, isPrefix: Bool = false) -> StorageValue? {
-        var place = 0
+        var offset = 0
         let end = text.count
-        while place < end, isSpace(text[place]) { place += 1 }
-        let start = place
+        while offset < end, isSpace(text[offset]) { offset += 1 }
+        let start = offset
         var isNegative = false
-        if place < end, text[place] == UInt8(ascii: "-") || text[place] == UInt8(ascii: "+") {
-            isNegative = text[place] == UInt8(ascii: "-")
-            place += 1
+        if offset < end, text[offset] == UInt8(ascii: "-") || text[offset] == UInt8(ascii: "+") {
+            isNegative = text[offset] == UInt8(ascii: "-")
+            offset += 1
         }
         let room = (Int64.max - 9) / 10
         var significand: Int64 = 0
         var shift = 0
         var digits = 0
         var isInteger = true
-        while place < end, isDigit(text[place]) {
-            significand = significand * 10 + Int64(text[place] - 0x30)
-            place += 1
+        while offset < end, isDigit(text[offset]) {
+            significand = significand * 10 + Int64(text[offset] - 0x30)
+            offset += 1
             digits += 1
             guard significand >= room else { continue }
-            while place < end, isDigit(text[place]) {
-                place += 1
+            while offset < end, isDigit(text[offset]) {
+                offset += 1
                 shift += 1
             }
         }
-        if place < end, text[place] == UInt8(ascii: ".") {
-            place += 1
+        if offset < end, text[offset] == UInt8(ascii: ".") {
+            offset += 1
             isInteger = false
-            while place < end, isDigit(text[place]) {
+            while offset < end, isDigit(text[offset]) {
                 if significand < room {
-                    significand = significand * 10 + Int64(text[place] - 0x30)
+                    significand = significand * 10 + Int64(text[offset] - 0x30)
                     shift -= 1
                     digits += 1
                 }
-                place += 1
+                offset += 1
             }
         }
         var exponent = 0
-        if place < end, text[place] == UInt8(ascii: "e") || text[place] == UInt8(ascii: "E") {
-            place += 1
+        if offset < end, text[offset] == UInt8(ascii: "e") || text[offset] == UInt8(ascii: "E") {
+            offset += 1
             isInteger = false
             var sign = 1
-            if place < end, text[place] == UInt8(ascii: "-") || text[place] == UInt8(ascii: "+") {
-                sign = text[place] == UInt8(ascii: "-") ? -1 : 1
-                place += 1
+            if offset < end, text[offset] == UInt8(ascii: "-") || text[offset] == UInt8(ascii: "+") {
+                sign = text[offset] == UInt8(ascii: "-") ? -1 : 1
+                offset += 1
             }
-            guard isPrefix || place < end && isDigit(text[place]) else { return nil }
-            while place < end, isDigit(text[place]) {
-                exponent = exponent < 10_000 ? exponent * 10 + Int(text[place] - 0x30) : 10_000
-                place += 1
+            guard isPrefix || offset < end && isDigit(text[offset]) else { return nil }
+            while offset < end, isDigit(text[offset]) {
+                exponent = exponent < 10_000 ? exponent * 10 + Int(text[offset] - 0x30) : 10_000
+                offset += 1
             }
             exponent *= sign
         }
         if isPrefix { return .real(real(significand, isNegative, exponent + shift)) }
-        let last = place
-        while place < end, isSpace(text[place]) { place += 1 }
-        guard place == end, digits > 0 else { return nil }
+        let last = offset
+        while offset < end, isSpace(text[offset]) { offset += 1 }
+        guard offset == end, digits > 0 else { return nil }
         if isInteger, let whole = Int64(String(decoding: text[start..<last], as: UTF8.self)) { return .integer(whole) }
         return .real(real(significand, isNegative, exponent + shift))
     }
@@ -163,7 +163,7 @@ extension SQLiteNumber {
         if value >= 10 { (value, exponent) = (value * 0.1, exponent + 1) }
         let isScientific = exponent < -4 || exponent > 14
         var precision = isScientific ? 14 : 14 - exponent
-        var place = isScientific ? 0 : exponent
+        var offset = isScientific ? 0 : exponent
         var significant = 26
         var text: [UInt8] = real < 0 ? [UInt8(ascii: "-")] : []
         func digit() -> UInt8 {
@@ -173,20 +173,20 @@ extension SQLiteNumber {
             value = (value - Extended(digit)) * 10
             return UInt8(digit) + UInt8(ascii: "0")
         }
-        if place < 0 {
+        if offset < 0 {
             text.append(UInt8(ascii: "0"))
         } else {
-            while place >= 0 {
+            while offset >= 0 {
                 text.append(digit())
-                place -= 1
+                offset -= 1
             }
         }
         text.append(UInt8(ascii: "."))
-        place += 1
-        while place < 0 {
+        offset += 1
+        while offset < 0 {
             text.append(UInt8(ascii: "0"))
             precision -= 1
-            place += 1
+            offset += 1
         }
         while precision > 0 {
             text.append(digit())

@@ -24,7 +24,7 @@
         ///   - client: The connections, with TLS and proxy.
         ///   - token: Asked before each request; nil while nobody is signed in. Where the hub doesn't accept a token, engines wait until
         ///     they are told of another: `retryNow()`, or the next use.
-        /// - Throws: `misuse` for anything but an http or https URL without user, query and fragment.
+        /// - Throws: `invalid-argument` for anything but an http or https URL without user, query and fragment.
         public init(
             _ url: String, client: HTTPRemoteClient = .shared, token: @escaping @Sendable () async throws -> String?
         ) throws {
@@ -32,7 +32,7 @@
                 parts.host?.isEmpty == false, parts.user == nil, parts.query == nil, parts.fragment == nil
             else {
                 throw StorageError(
-                    .misuse, "\(url.debugDescription) is no address of a hub.",
+                    .invalidArgument, "\(url.debugDescription) is no address of a hub.",
                     remedy: "Write it like https://hub.example, without user, query and fragment.")
             }
             remote = HTTPHub(url: url.hasSuffix("/") ? url : url + "/", token: token, client: client)

@@ -17,7 +17,7 @@
 
         /// `field=value` for equality; `field[ne]`, `[gt]`, `[gte]`, `[lt]`, `[lte]`, `[in]`, `[nin]`, `[contains]` and `[containsAny]` for the
         /// others, lists with commas between their values; `sort=-a,b` for orders and `limit=20`. Cursors and the last so many
-        /// documents are refused with `misuse`.
+        /// documents are refused with `invalid-argument`.
         public static let brackets = RESTQueryMapping { query in
             var items: [URLQueryItem] = []
             var sort: [String] = []
@@ -31,7 +31,7 @@
                 case .limit(let count): limit = count
                 case .limitToLast, .startAt, .startAfter, .endAt, .endBefore:
                     throw StorageError(
-                        .misuse, "The service has no words for a cursor or for the last documents.",
+                        .invalidArgument, "The service has no words for a cursor or for the last documents.",
                         remedy:
                             "Ask with conditions, orders and limit(to:), or give the remote a queryMapping of your own."
                     )

@@ -34,7 +34,7 @@
 
         public func getCollection() async throws -> [T] { try await fetch(try documents.collection(), []) }
 
-        /// - Throws: `misuse` where the service is asked no queries, or has no words for this one.
+        /// - Throws: `invalid-argument` where the service is asked no queries, or has no words for this one.
         public func getDocuments(query: QueryBuilder) async throws -> [T] {
             try await fetch(try documents.collection(), try items(of: query))
         }
@@ -65,7 +65,7 @@
         private func items(of query: QueryBuilder) throws -> [URLQueryItem] {
             guard let mapping = documents.configuration.queryMapping else {
                 throw StorageError(
-                    .misuse, "The REST remote has no mapping of queries to URLs.",
+                    .invalidArgument, "The REST remote has no mapping of queries to URLs.",
                     remedy:
                         "Give its configuration a queryMapping, or look in the collection: getDocumentsAsync(where:).")
             }

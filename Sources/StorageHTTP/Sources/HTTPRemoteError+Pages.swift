@@ -11,11 +11,11 @@
 
         static func undecodable(_ remote: HTTPRemote, _ error: any Error) -> HTTPRemoteError {
             HTTPRemoteError(
-                .undecodable, "What \(HTTPTarget.shown(remote.url)) answers can't be decoded: \(place(error)).",
+                .undecodable, "What \(HTTPTarget.shown(remote.url)) answers can't be decoded: \(location(error)).",
                 remedy: "Compare the answer with the type that is decoded, or give the remote a decoder that fits.")
         }
 
-        private static func place(_ error: any Error) -> String {
+        private static func location(_ error: any Error) -> String {
             switch error as? DecodingError {
             case .typeMismatch(let type, let context): "\(path(context.codingPath)) isn't of type \(type)"
             case .valueNotFound(let type, let context): "\(path(context.codingPath)) is null where a \(type) is wanted"

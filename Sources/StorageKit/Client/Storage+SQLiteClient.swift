@@ -14,7 +14,7 @@
         ///
         /// What would go around the log is refused, as in ``write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``.
         /// Observed are the tables of entities, also where another process writes them. Inside of a body without a parameter
-        /// that writes, the store's own methods that write would wait for it: they throw `misuse`.
+        /// that writes, the store's own methods that write would wait for it: they throw `invalid-argument`.
         public var sqliteClient: SQLiteClient { sqliteClient() }
 
         /// The store as an ``SQLiteClient`` whose commits say who made them.

@@ -22,20 +22,20 @@ extension Storage {
     ///     history.
     ///   - to: The last point that is taken in.
     ///   - limit: How many of the rows that differ in the end are told.
-    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `misuse` where the two have no table in
+    /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `invalid-argument` where the two have no table in
     ///   common, `projection-failed` where one of them throws.
     public func compareReplay(
         old: some Projection, new: some Projection, from: StoragePoint = .position(0), to: StoragePoint = .head,
         limit: Int = 1_000
     ) async throws -> ReplayComparison {
-        let upcasts = pasts.upcasts
+        let upcasts = snapshots.upcasts
         return try await engine.readLong { (db: GRDB.Database) in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             let reader = LogReader(connection)
             let (first, last) = (try reader.position(of: from), try reader.position(of: to))
             guard first <= last else {
                 throw StorageError(
-                    .misuse, "The point to begin at, @\(first), lies after the last one, @\(last).",
+                    .invalidArgument, "The point to begin at, @\(first), lies after the last one, @\(last).",
                     remedy: "Give the older point first.")
             }
             return try ReplayComparer(old: old, new: new, of: connection, upcasts: upcasts).run(

@@ -9,7 +9,7 @@ extension Storage {
     ///
     /// ```swift
     /// let receipt = try await storage.save(order)
-    /// try await storage.settled(after: receipt)
+    /// try await storage.waitForProjections(through: receipt)
     /// ```
     ///
     /// Inline projections and full-text indexes are settled with the commit itself.
@@ -17,8 +17,8 @@ extension Storage {
     /// - Parameter names: The projections to wait for; all where none is named.
     /// - Throws: ``StorageError`` with `projection-failed` where one of them stands before the commit, so that waiting would
     ///   have no end; `CancellationError` where the task is cancelled.
-    public func settled(after receipt: CommitReceipt, of names: String...) async throws {
-        try await runtime.settled(names, through: receipt.position)
+    public func waitForProjections(through receipt: CommitReceipt, of names: String...) async throws {
+        try await runtime.wait(for: names, through: receipt.position)
     }
 }
 

@@ -4,7 +4,7 @@ public import StorageLog
 public import StorageProjections
 
 /// A query that reads on its own, without a transaction around it: of the store as it is (``Query``) or as it was
-/// (``PastQuery``).
+/// (``SnapshotQuery``).
 public protocol FetchableQuery: EntityQuery, Sendable {
     /// Runs `body` on the state of the store that is asked.
     func reading<Result: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> Result) async throws -> Result

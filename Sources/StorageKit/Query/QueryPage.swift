@@ -24,7 +24,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
 
     /// The cursor that ``text`` has told.
     ///
-    /// - Throws: `misuse` for a text that isn't one.
+    /// - Throws: `invalid-argument` for a text that isn't one.
     public init(text: String) throws {
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         let padded = base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)
@@ -33,7 +33,8 @@ public struct PageCursor: Sendable, Hashable, Codable {
             let values = Self.values(form)
         else {
             throw StorageError(
-                .misuse, "This text isn't a page's cursor.", remedy: "Hand back the text of a page's `next` unchanged.")
+                .invalidArgument, "This text isn't a page's cursor.",
+                remedy: "Hand back the text of a page's `next` unchanged.")
         }
         self.init(signature: form.order, values: values)
     }
@@ -69,7 +70,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
     func check(_ wanted: String, _ count: Int) throws {
         guard signature == wanted, values.count == count else {
             throw StorageError(
-                .misuse, "The cursor belongs to another entity or another order.",
+                .invalidArgument, "The cursor belongs to another entity or another order.",
                 remedy: "Ask for the next page with the query that the cursor came from.")
         }
     }

@@ -7,7 +7,9 @@ internal import StorageProjections
 struct QueryRun<E: RegisteredEntity> {
     let request: QueryRequest<E>
 
-    private var sql: QuerySQL { get throws { try QuerySQL(request.rows, of: EntityTables.of(E.Record.self).shape) } }
+    private var sql: QuerySQL {
+        get throws { try QuerySQL(request.rows, of: EntityTables.of(E.Record.self).queryTable) }
+    }
 
     func fetch(_ db: GRDB.Database, limit: Int? = nil) throws -> [E] {
         let limit = [request.rows.limit, limit].compactMap { $0 }.min()
@@ -58,20 +60,20 @@ struct QueryRun<E: RegisteredEntity> {
 extension QueryRun {
     func page(_ db: GRDB.Database, after cursor: PageCursor?, size: Int) throws -> QueryPage<E> {
         guard size > 0 else {
-            throw StorageError(.misuse, "A page can't have \(size) rows.", remedy: "Ask for one or more.")
+            throw StorageError(.invalidArgument, "A page can't have \(size) rows.", remedy: "Ask for one or more.")
         }
         let query = try sql
         let order = query.totalOrder
         let signature = PageCursor.signature(E.Record.databaseTableName, order)
         if let cursor { try cursor.check(signature, order.count) }
         let text = try query.select(limit: size + 1, after: cursor.map { QuerySQL.behind($0.values, order) })
-        let places = try order.map { ordering in
-            guard let place = query.table.place(of: ordering.column) else {
+        let indices = try order.map { ordering in
+            guard let index = query.table.columnIndex(of: ordering.column) else {
                 throw StorageError(
                     .invalidName, "There is no column \"\(ordering.column)\" to page by.",
                     remedy: "Order by a column of the entity.")
             }
-            return Int32(place)
+            return Int32(index)
         }
         return try text.run(db) { statement in
             let rows = StatementRows(statement: statement)
@@ -81,7 +83,7 @@ extension QueryRun {
                 if items.count == size { return QueryPage(items: items, next: next) }
                 items.append(try E.Record(reading: rows.row).asEntity())
                 if items.count == size {
-                    next = PageCursor(signature: signature, values: places.map { rows.row.value(at: $0) })
+                    next = PageCursor(signature: signature, values: indices.map { rows.row.value(at: $0) })
                 }
             }
             return QueryPage(items: items, next: nil)

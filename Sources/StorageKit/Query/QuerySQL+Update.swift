@@ -15,7 +15,7 @@ extension QuerySQL {
             let name = try table.column(named: assignment.column)
             guard !table.key.contains(where: { table.columns[$0].name == assignment.column }) else {
                 throw StorageError(
-                    .misuse, "updateAll can't change the key \"\(assignment.column)\".",
+                    .invalidArgument, "updateAll can't change the key \"\(assignment.column)\".",
                     remedy: "Delete the rows and save them under their new ids.")
             }
             sets.append("\(name) = ?")

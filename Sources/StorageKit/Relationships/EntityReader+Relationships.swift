@@ -41,7 +41,7 @@ extension EntityReader {
         let values = Array(Set(parentIds))
         let table = EntityTables.of(Child.Record.self)
         let column = try table.column(named: foreignKey)
-        let place = Int32(table.columns.count)
+        let index = Int32(table.columns.count)
         let order = try table.order(by: orderBy, ascending: ascending)
         // The place of the id that a row was found by stands behind its columns: the column itself may spell it in
         // another way, where its collation takes both for one.
@@ -59,7 +59,7 @@ extension EntityReader {
                     let rows = StatementRows(statement: statement)
                     var found: [(Value, Child)] = []
                     while try rows.next() {
-                        let parent = part[Int(try rows.row.read(Int64.self, at: place))]
+                        let parent = part[Int(try rows.row.read(Int64.self, at: index))]
                         found.append((parent, try Child.Record(reading: rows.row).asEntity()))
                     }
                     return found
@@ -97,7 +97,7 @@ extension EntityReader {
     private static func foreignKey<Parent: RegisteredEntity>(of property: PartialKeyPath<Parent>) throws -> String {
         if let column = Parent.Record.foreignKey(of: property) { return column }
         throw StorageError(
-            .misuse, "The property of \(Parent.self) isn't marked as a relationship.",
+            .invalidArgument, "The property of \(Parent.self) isn't marked as a relationship.",
             remedy: "Mark it with @StorageHasMany(foreignKey:), or name the column with loadChildren(_:where:equals:).")
     }
 

@@ -30,7 +30,7 @@ extension StorageRepository {
             if let entity = cache.get(id) { return entity }
             if policy == .memoryOnly { return nil }
         }
-        let mark = cache.mark
+        let mark = cache.version
         let entity = try await storage.get(E.self, id: id)
         if let entity, policy != .uncached { cache.keep(entity, readAfter: mark) }
         return entity

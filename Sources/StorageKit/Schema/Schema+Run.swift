@@ -18,14 +18,14 @@ extension Schema {
     /// Projections are declared when a store is opened; here those can be named that were.
     ///
     /// - Returns: What was changed.
-    /// - Throws: `misuse` for a projection that the store wasn't opened with; what `StorageKit.start` throws for the same declaration.
+    /// - Throws: `invalid-argument` for a projection that the store wasn't opened with; what `StorageKit.start` throws for the same declaration.
     @discardableResult
     public func run(on pool: StoragePool) throws -> SchemaPlan {
         let declared = pool.storage.runtime.registrations
         for projection in projections
         where declared[projection.name]?.projection.version != projection.projection.version {
             throw StorageError(
-                .misuse, "The projection \(projection.name) isn't one that the store was opened with.",
+                .invalidArgument, "The projection \(projection.name) isn't one that the store was opened with.",
                 remedy: "Declare projections when the store is opened, because they follow every commit from then on.")
         }
         return try SchemaRun(schema: self, engine: pool.storage.engine).apply()

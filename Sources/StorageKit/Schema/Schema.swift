@@ -80,7 +80,8 @@ public struct Schema: Sendable {
             mistake =
                 mistake
                 ?? StorageError(
-                    .misuse, "\"\(once)\" is declared twice.", remedy: "Give each migration a name of its own.")
+                    .invalidArgument, "\"\(once)\" is declared twice.", remedy: "Give each migration a name of its own."
+                )
         }
         steps.append(Step(title: title, once: once, run: run))
     }
@@ -91,7 +92,7 @@ public struct Schema: Sendable {
             mistake =
                 mistake
                 ?? StorageError(
-                    .misuse, "The projection \(registration.name) is declared twice.",
+                    .invalidArgument, "The projection \(registration.name) is declared twice.",
                     remedy: "Give each projection a name of its own.")
         }
         do { try registration.validate() } catch { mistake = mistake ?? error as? StorageError }

@@ -107,7 +107,7 @@ struct SchemaRun {
         let known = error as? StorageError
         // What the schema's own words refuse is explained already; so are troubles of the file.
         let isExplained = [
-            .schemaMismatch, .misuse, .invalidName, .inputOutput, .corrupt, .limitExceeded, .migrationFailed,
+            .schemaMismatch, .invalidArgument, .invalidName, .ioError, .corrupt, .limitExceeded, .migrationFailed,
         ]
         .contains(known?.code)
         if isExplained { return error }

@@ -36,7 +36,7 @@ extension Storage {
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
-        try await search(type, query: query, limit: limit, excerpt: .snippet(place: snippetColumn))
+        try await search(type, query: query, limit: limit, excerpt: .snippet(columnIndex: snippetColumn))
     }
 
     /// How many entities fit a text.

@@ -62,14 +62,14 @@ final class EntityCache<E: RegisteredEntity>: Sendable {
     }
 
     /// To be taken before a read whose result is to be kept.
-    var mark: Int { state.withLock { $0.changes } }
+    var version: Int { state.withLock { $0.changes } }
 
     /// Keeps what was read, unless a row of this type has changed since the mark was taken.
-    func keep(_ entity: E, readAfter mark: Int) {
+    func keep(_ entity: E, readAfter version: Int) {
         let expires = ttl > 0 ? clock.now.addingTimeInterval(ttl) : nil
         let key = Self.key(entity.id)
         state.withLock { state in
-            guard state.changes == mark else { return }
+            guard state.changes == version else { return }
             state.entries.set(Entry(entity: entity, expires: expires), for: key)
         }
     }

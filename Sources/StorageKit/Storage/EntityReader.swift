@@ -4,7 +4,7 @@ public import StorageCore
 internal import StorageLog
 public import StorageProjections
 
-/// A state of a store that entities are read from: the store as it is (``Storage``) or as it was (``PastStorage``).
+/// A state of a store that entities are read from: the store as it is (``Storage``) or as it was (``StorageSnapshot``).
 public protocol EntityReader: Sendable {
     /// Runs `body` on the state, in which the tables of these entities can be read.
     func reading<Result: Sendable>(
@@ -52,13 +52,14 @@ extension EntityReader {
     /// - Parameters:
     ///   - limit: How many at the most; 0 or more.
     ///   - offset: How many to leave out first; 0 or more.
-    /// - Throws: ``StorageError`` with `misuse` for a negative limit or offset.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a negative limit or offset.
     public func page<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true, limit: Int, offset: Int = 0
     ) async throws -> RepoPage<E> {
         guard limit >= 0, offset >= 0, limit < Int.max else {
             throw StorageError(
-                .misuse, "A page can't have limit \(limit) and offset \(offset).", remedy: "Give numbers from 0 on.")
+                .invalidArgument, "A page can't have limit \(limit) and offset \(offset).",
+                remedy: "Give numbers from 0 on.")
         }
         let table = EntityTables.of(E.Record.self)
         let order = try table.order(by: column, ascending: ascending)

@@ -7,29 +7,29 @@ internal import Synchronization
 /// The states of the past that were read last, so that asking again costs nothing.
 ///
 /// Isolation: `Sendable`; the lock is held for looking up only.
-final class PastStates: Sendable {
+final class SnapshotCache: Sendable {
     private struct Key: Hashable {
         let position: Int64
-        let schema: PastSchema
+        let schema: SnapshotSchema
     }
 
     /// What the program's conversions of columns do, by their titles.
     let upcasts: [String: Upcast]
-    private let known = Mutex(LeastRecentlyUsed<Key, PastState>(capacity: 4))
+    private let cache = Mutex(LeastRecentlyUsed<Key, MaterializedSnapshot>(capacity: 4))
 
     init(upcasts: [String: Upcast]) { self.upcasts = upcasts }
 
-    func state(at point: StoragePoint, of db: GRDB.Database, schema: PastSchema) throws -> PastState {
+    func state(at point: StoragePoint, of db: GRDB.Database, schema: SnapshotSchema) throws -> MaterializedSnapshot {
         guard let connection = db.sqliteConnection else { throw StorageError.closed() }
         let position = try LogReader(connection).position(of: point)
         let key = Key(position: position, schema: schema)
-        if let state = known.withLock({ $0.value(for: key) }) {
+        if let state = cache.withLock({ $0.value(for: key) }) {
             // What the past looks like from now changes with the schema of now.
-            if schema == .then { return state }
+            if schema == .asRecorded { return state }
             if state.catalog == (try Catalog.load(connection)) { return state }
         }
-        let state = try PastState(at: position, of: db, schema: schema, upcasts: upcasts)
-        known.withLock { $0.set(state, for: key) }
+        let state = try MaterializedSnapshot(at: position, of: db, schema: schema, upcasts: upcasts)
+        cache.withLock { $0.set(state, for: key) }
         return state
     }
 }

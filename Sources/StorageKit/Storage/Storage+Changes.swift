@@ -50,7 +50,7 @@ extension Storage {
     /// unless it has more events than the limit.
     ///
     /// - Parameter limit: How many events at the most; 1 or more.
-    /// - Throws: ``StorageError``: `not-found` for a point that isn't in the log, `misuse` for a limit below 1.
+    /// - Throws: ``StorageError``: `not-found` for a point that isn't in the log, `invalid-argument` for a limit below 1.
     public func changes(
         since point: StoragePoint, matching query: LogQuery = LogQuery(), limit: Int
     ) async throws -> ChangePage {
@@ -59,7 +59,7 @@ extension Storage {
 
     /// The page that follows another.
     ///
-    /// - Throws: ``StorageError``: `not-found` for a token of another history, `misuse` for a limit below 1.
+    /// - Throws: ``StorageError``: `not-found` for a token of another history, `invalid-argument` for a limit below 1.
     public func changes(
         since token: ChangeToken, matching query: LogQuery = LogQuery(), limit: Int
     ) async throws -> ChangePage {

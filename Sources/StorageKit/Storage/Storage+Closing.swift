@@ -8,7 +8,7 @@ extension Storage {
     /// - Throws: `CancellationError` as soon as the task is cancelled; the work goes on after the next opening then.
     package func finishWork() async throws {
         do {
-            try await runtime.settleRunning(through: head)
+            try await runtime.waitForRunning(through: head)
             try await engine.seal()
         } catch let error as StorageError where error.code == .closed || error.code == .readOnly {
             // Somebody has closed it already, or it is somebody else's work.

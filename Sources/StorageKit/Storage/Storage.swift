@@ -16,9 +16,9 @@ public struct Storage: Sendable {
     /// What caches and encoders are made with.
     public let config: StorageConfig
     let caches = EntityCaches()
-    let pasts: PastStates
+    let snapshots: SnapshotCache
     /// What the program's conversions of columns do, by their titles.
-    package var upcasts: [String: Upcast] { pasts.upcasts }
+    package var upcasts: [String: Upcast] { snapshots.upcasts }
     let searchIndexes = SearchIndexes()
     /// Its query sources, where some are shown.
     package let refreshes = SourceRefreshes()
@@ -33,7 +33,7 @@ public struct Storage: Sendable {
         self.engine = engine
         self.runtime = runtime
         self.config = config
-        pasts = PastStates(upcasts: upcasts)
+        snapshots = SnapshotCache(upcasts: upcasts)
         subscriptions = SubscriptionEngine(LiveSource(engine))
     }
 
@@ -66,10 +66,10 @@ extension Storage {
     ///
     /// - Throws: ``StorageError`` with `conflict` where it isn't; nothing is changed then.
     @discardableResult
-    public func save<E: RegisteredEntity>(_ entity: E, expecting expectation: RowExpectation) async throws
+    public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) async throws
         -> CommitReceipt
     {
-        try await write { try $0.save(entity, expecting: expectation) }
+        try await write { try $0.save(entity, expecting: expected) }
     }
 
     /// Makes several changes as one commit: all of them are stored, or, if `body` throws, none.
@@ -89,7 +89,7 @@ extension Storage {
     ///   - actor: Who makes the change; the task-local ``StorageContext/actor`` where nil. Likewise `correlation`.
     ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
     /// - Returns: Where the commit stands in the log. The store's file has it when the call returns.
-    /// - Throws: What `body` throws; ``StorageError`` with `misuse` inside of a body of the store's `sqliteClient` that it would wait
+    /// - Throws: What `body` throws; ``StorageError`` with `invalid-argument` inside of a body of the store's `sqliteClient` that it would wait
     ///   for.
     @discardableResult
     public func write(
@@ -111,14 +111,14 @@ extension Storage {
 extension Storage {
     /// A store in memory has one connection, another store one that writes.
     ///
-    /// - Throws: `misuse` where this would wait for a body of `sqliteClient` that the task runs in.
+    /// - Throws: `invalid-argument` where this would wait for a body of `sqliteClient` that the task runs in.
     func checkWaitsForNoBody(writes: Bool) throws {
         let hasOneConnection = engine.pool is GRDB.DatabaseQueue
         guard writes || hasOneConnection,
             HeldTransaction.isHolding(engine, countingReaders: hasOneConnection)
         else { return }
         throw StorageError(
-            .misuse, "A body of the store's `sqliteClient` has called the store, which waits for the body.",
+            .invalidArgument, "A body of the store's `sqliteClient` has called the store, which waits for the body.",
             remedy: "Use the client inside of the body, or the store before or behind it.")
     }
 }

@@ -39,8 +39,8 @@ public struct WriteTransaction {
     }
 
     /// Inserts or updates a row that is as expected.
-    public func save<E: RegisteredEntity>(_ entity: E, expecting expectation: RowExpectation) throws {
-        try check(E.self, id: entity.id, expectation)
+    public func save<E: RegisteredEntity>(_ entity: E, expecting expected: RowPrecondition) throws {
+        try check(E.self, id: entity.id, expected)
         try save(entity)
     }
 
@@ -59,8 +59,8 @@ public struct WriteTransaction {
     }
 
     /// Deletes the row with this id if it is as expected.
-    public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id, expecting expectation: RowExpectation) throws {
-        try check(type, id: id, expectation)
+    public func delete<E: RegisteredEntity>(_ type: E.Type, id: E.Id, expecting expected: RowPrecondition) throws {
+        try check(type, id: id, expected)
         try delete(type, id: id)
     }
 
@@ -99,12 +99,12 @@ public struct WriteTransaction {
         try database.execute(sql: sql, arguments: arguments)
     }
 
-    private func check<E: RegisteredEntity>(_ type: E.Type, id: E.Id, _ expectation: RowExpectation) throws {
+    private func check<E: RegisteredEntity>(_ type: E.Type, id: E.Id, _ expected: RowPrecondition) throws {
         let key = E.Record.key(of: id)
         let table = EntityTables.of(E.Record.self)
         let found = try table.position(of: key, with: writer)
         let holds =
-            switch expectation {
+            switch expected {
             case .position(let expected): found == expected
             case .exists: found != nil
             case .absent: found == nil
@@ -112,7 +112,7 @@ public struct WriteTransaction {
         guard !holds else { return }
         throw StorageError(
             .conflict,
-            "The row \(key) of \"\(table.name)\" is \(found.map { "at position \($0)" } ?? "absent"), not \(expectation).",
+            "The row \(key) of \"\(table.name)\" is \(found.map { "at position \($0)" } ?? "absent"), not \(expected).",
             remedy: "Read it again and decide with what it is now.")
     }
 }

@@ -71,12 +71,12 @@ extension Storage {
     private func stream<E: RegisteredEntity, Element: Sendable>(
         _ spec: ListSpec<E>, _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
         _ onError: @escaping @Sendable (StorageError) -> Void,
-        _ tell: @escaping @Sendable ([E], (Element) -> Void) -> Void
+        _ emit: @escaping @Sendable ([E], (Element) -> Void) -> Void
     ) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: policy) { continuation in
             let list = ListStream(
-                subscriptions, spec, told: { tell($0) { continuation.yield($0) } }, failed: onError,
-                ended: { continuation.finish() })
+                subscriptions, spec, onUpdate: { emit($0) { continuation.yield($0) } }, onFailure: onError,
+                onEnd: { continuation.finish() })
             continuation.onTermination = { _ in list.cancel() }
             list.start()
         }

@@ -6,15 +6,15 @@ extension Storage {
     ///
     /// ```swift
     /// let receipt = try await storage.save(user)
-    /// await storage.viewsSettled(after: receipt)
+    /// await storage.waitForViews(through: receipt)
     /// #expect(users.items.contains(user))
     /// ```
     ///
     /// Views come to that state by themselves; this is for tests, and for code that must not show an older one.
-    @MainActor public func viewsSettled(after receipt: CommitReceipt) async {
+    @MainActor public func waitForViews(through receipt: CommitReceipt) async {
         // The commit is durable, so the state that is looked at now holds it.
         await subscriptions.catchUp(isUrgent: true)
-        subscriptions.stage.drain()
+        subscriptions.deliveryQueue.drain()
     }
 
     /// How busy the store is with keeping its live views up to date. Waits for what is being taken in.

@@ -62,7 +62,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
             let (from, to) = (pages.from, pages.to)
             return try await differences.engine.readLong { db in
                 guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-                let rows = try PastRows<E.Record>(connection, upcasts: differences.upcasts)
+                let rows = try HistoricalRows<E.Record>(connection, upcasts: differences.upcasts)
                 return try changes.compactMap { change in
                     let key = change.key.map(\.value)
                     let old = try change.table.from.flatMap { try rows.row(key, of: $0, at: from) }

@@ -13,10 +13,10 @@ extension Storage {
     /// ```
     public func history<E: RegisteredEntity>(_ type: E.Type, id: E.Id) async throws -> [EntityVersion<E>] {
         let key = [E.Record.key(of: id)]
-        let upcasts = pasts.upcasts
+        let upcasts = snapshots.upcasts
         return try await engine.read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let rows = try PastRows<E.Record>(connection, upcasts: upcasts)
+            let rows = try HistoricalRows<E.Record>(connection, upcasts: upcasts)
             guard let entity = rows.catalog.entity(named: E.Record.databaseTableName) else { return [] }
             var events: [(event: StorageEvent, row: NetRow)] = []
             try LogReader(connection).forEachVersion(of: key, in: entity) { batch, index in

@@ -1,16 +1,16 @@
 public import GRDB
 public import StorageProjections
 
-/// A query over an entity's rows as they were at a point; see ``PastStorage/query(_:)``.
-public struct PastQuery<Entity: RegisteredEntity>: FetchableQuery {
+/// A query over an entity's rows as they were at a point; see ``StorageSnapshot/query(_:)``.
+public struct SnapshotQuery<Entity: RegisteredEntity>: FetchableQuery {
     public var request = QueryRequest<Entity>()
-    private let past: PastStorage
+    private let snapshot: StorageSnapshot
 
-    init(past: PastStorage) { self.past = past }
+    init(snapshot: StorageSnapshot) { self.snapshot = snapshot }
 
     public func reading<Result: Sendable>(
         _ body: @escaping @Sendable (GRDB.Database) throws -> Result
     ) async throws -> Result {
-        try await past.reading([Entity.Record.databaseTableName], body)
+        try await snapshot.reading([Entity.Record.databaseTableName], body)
     }
 }

@@ -5,7 +5,7 @@ package import StorageProjections
 /// Single rows of the past as a record type reads them, each found along its own events.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
-package final class PastRows<Record: StorageKitEntityRecord> {
+package final class HistoricalRows<Record: StorageKitEntityRecord> {
     let catalog: Catalog
     private let reader: LogReader
     private let upcasts: [String: Upcast]
@@ -25,8 +25,8 @@ package final class PastRows<Record: StorageKitEntityRecord> {
         reader = LogReader(connection)
         self.catalog = catalog
         self.upcasts = upcasts
-        let marks = EntityTables.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        values = try PreparedStatement(connection, "SELECT \(marks)")
+        let placeholders = EntityTables.of(Record.self).columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        values = try PreparedStatement(connection, "SELECT \(placeholders)")
     }
 
     /// The values of the record's columns; nil where there was no such row.
@@ -36,10 +36,10 @@ package final class PastRows<Record: StorageKitEntityRecord> {
         let known = catalog.entity(id: entity.id) ?? entity
         var wanted: Set<UInt32> = []
         for column in columns(of: known, entity) {
-            var place = column
-            while let found = place, found.keyPlace == 0 {
+            var current = column
+            while let found = current, found.keyOrdinal == 0 {
                 wanted.insert(found.id)
-                place = known.origin(of: found)
+                current = known.origin(of: found)
             }
         }
         guard let image = try reader.image(of: key, in: known, at: position, columns: wanted) else { return nil }
@@ -74,7 +74,7 @@ package final class PastRows<Record: StorageKitEntityRecord> {
     private func value(
         of column: CatalogColumn, _ key: [StorageValue], _ entity: CatalogEntity, _ value: (UInt32) -> ExactValue?
     ) throws -> ExactValue {
-        if column.keyPlace > 0 { return ExactValue(key[column.keyPlace - 1]) }
+        if column.keyOrdinal > 0 { return ExactValue(key[column.keyOrdinal - 1]) }
         if let value = value(column.id) { return value }
         guard let origin = entity.origin(of: column) else { return ExactValue(column.fallback) }
         // From before the column was converted.

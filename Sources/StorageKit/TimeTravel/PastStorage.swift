@@ -18,22 +18,22 @@ extension Storage {
     ///
     /// - Parameter schema: Whether entities have the shape of now, which today's types can read, or that of then.
     /// - Throws: `not-found` for a point that isn't in the log.
-    public func asOf(_ point: StoragePoint, schema: PastSchema = .now) async throws -> PastStorage {
-        let pasts = pasts
+    public func asOf(_ point: StoragePoint, schema: SnapshotSchema = .current) async throws -> StorageSnapshot {
+        let snapshots = snapshots
         let engine = engine
-        let state = try await engine.readLong { try pasts.state(at: point, of: $0, schema: schema) }
-        return PastStorage(engine: engine, state: state)
+        let state = try await engine.readLong { try snapshots.state(at: point, of: $0, schema: schema) }
+        return StorageSnapshot(engine: engine, state: state)
     }
 }
 
 /// A store as it was at one point of its history, to read from: see ``EntityReader`` for most of it.
 ///
 /// Isolation: `Sendable`; reads wait for each other.
-public struct PastStorage: EntityReader {
+public struct StorageSnapshot: EntityReader {
     private let engine: StorageEngine
-    private let state: PastState
+    private let state: MaterializedSnapshot
 
-    init(engine: StorageEngine, state: PastState) {
+    init(engine: StorageEngine, state: MaterializedSnapshot) {
         self.engine = engine
         self.state = state
     }
@@ -45,7 +45,7 @@ public struct PastStorage: EntityReader {
     public var entities: [String] { state.catalog.live.map(\.name) }
 
     /// A query over the rows of then.
-    public func query<E: RegisteredEntity>(_ type: E.Type) -> PastQuery<E> { PastQuery(past: self) }
+    public func query<E: RegisteredEntity>(_ type: E.Type) -> SnapshotQuery<E> { SnapshotQuery(snapshot: self) }
 
     /// The entities whose indexed columns fitted a text then, best first: as the index is declared now.
     ///
@@ -68,7 +68,7 @@ public struct PastStorage: EntityReader {
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {
-        try await search(type, query: query, limit: limit, excerpt: .snippet(place: snippetColumn))
+        try await search(type, query: query, limit: limit, excerpt: .snippet(columnIndex: snippetColumn))
     }
 
     /// How many entities fitted a text then.

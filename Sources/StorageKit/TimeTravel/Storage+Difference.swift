@@ -36,6 +36,6 @@ extension Storage {
     public func diff<E: RegisteredEntity>(
         _ type: E.Type, from: StoragePoint, to: StoragePoint = .head
     ) -> EntityDifferences<E> {
-        EntityDifferences(engine: engine, upcasts: pasts.upcasts, from: from, to: to)
+        EntityDifferences(engine: engine, upcasts: snapshots.upcasts, from: from, to: to)
     }
 }

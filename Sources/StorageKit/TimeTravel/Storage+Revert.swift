@@ -19,7 +19,7 @@ extension Storage {
     ///   isn't there or changes no rows.
     @discardableResult
     public func revert(
-        _ commit: Int64, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil, reason: String? = nil,
+        _ commit: Int64, onConflict policy: ConflictPolicy = .abort, actor: String? = nil, reason: String? = nil,
         isDryRun: Bool = false
     ) async throws -> RevertReport {
         try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
@@ -32,7 +32,7 @@ extension Storage {
     /// - Throws: As for a single commit.
     @discardableResult
     public func revert(
-        _ commits: ClosedRange<Int64>, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        _ commits: ClosedRange<Int64>, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
         reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
         try await engine.revert(commits, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
@@ -48,7 +48,7 @@ extension Storage {
     ///   - isDryRun: Only tells what would be done.
     @discardableResult
     public func undo(
-        of author: String? = nil, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
         reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
         try await engine.undo(
@@ -62,7 +62,7 @@ extension Storage {
     ///   - isDryRun: Only tells what would be done.
     @discardableResult
     public func redo(
-        of author: String? = nil, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
         reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
         try await engine.redo(
@@ -75,22 +75,22 @@ extension Storage {
     ///   stay hold what is to be another row's alone, and the policy is to refuse.
     @discardableResult
     public func restore<E: RegisteredEntity>(
-        _ type: E.Type, to point: StoragePoint, onConflict policy: ConflictPolicy = .refuse, actor: String? = nil,
+        _ type: E.Type, to point: StoragePoint, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
         reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
         try await engine.restore(
-            [E.Record.databaseTableName], to: point, upcasts: pasts.upcasts, policy: policy,
+            [E.Record.databaseTableName], to: point, upcasts: snapshots.upcasts, policy: policy,
             metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
     /// Makes one row hold again what it held at a point; deletes it where it wasn't there.
     @discardableResult
     public func restore<E: RegisteredEntity>(
-        _ type: E.Type, id: E.Id, to point: StoragePoint, onConflict policy: ConflictPolicy = .refuse,
+        _ type: E.Type, id: E.Id, to point: StoragePoint, onConflict policy: ConflictPolicy = .abort,
         actor: String? = nil, reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
         try await engine.restore(
-            [E.Record.databaseTableName], key: [E.Record.key(of: id)], to: point, upcasts: pasts.upcasts,
+            [E.Record.databaseTableName], key: [E.Record.key(of: id)], to: point, upcasts: snapshots.upcasts,
             policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
@@ -100,7 +100,7 @@ extension Storage {
         to point: StoragePoint, actor: String? = nil, reason: String? = nil, isDryRun: Bool = false
     ) async throws -> RevertReport {
         try await engine.restore(
-            [], to: point, upcasts: pasts.upcasts, policy: .overwrite, metadata: metadata(actor, reason),
+            [], to: point, upcasts: snapshots.upcasts, policy: .overwrite, metadata: metadata(actor, reason),
             isDryRun: isDryRun)
     }
 

@@ -27,12 +27,12 @@ extension Catalog {
         """
 
     /// The place of a column of `storage_catalog` in a row, by the column's id.
-    static func place(ofColumn id: UInt32) -> Int? { columns.firstIndex { $0.id == id } }
+    static func index(ofColumn id: UInt32) -> Int? { columns.firstIndex { $0.id == id } }
 
     /// - Throws: `invalid-value` for a name that isn't valid UTF-8 text.
     static func values(of row: RowReader) throws -> [StorageValue] {
-        try columns.enumerated().map { place, column in
-            column.type == "TEXT" ? .text(try row.text(at: Int32(place))) : row.value(at: Int32(place))
+        try columns.enumerated().map { index, column in
+            column.type == "TEXT" ? .text(try row.text(at: Int32(index))) : row.value(at: Int32(index))
         }
     }
 
@@ -57,7 +57,7 @@ extension Catalog {
             } else {
                 var column = CatalogColumn(
                     id: id, name: try row[2].catalogText, stored: try row[3].catalogText, type: try row[4].catalogText,
-                    keyPlace: Int(try row[5].catalogNumber(in: 0...Int64(Limits.keyColumns))),
+                    keyOrdinal: Int(try row[5].catalogNumber(in: 0...Int64(Limits.keyColumns))),
                     required: try row[6].catalogNumber(in: 0...1) != 0, fallback: row[7],
                     coding: try row[8].catalogText)
                 column.isDropped = try row[9].catalogNumber(in: 0...1) != 0
@@ -96,7 +96,7 @@ extension Catalog {
         for column in entity.columns {
             rows[column.id] = [
                 .integer(Int64(column.id)), .integer(Int64(entity.id)), .text(column.name), .text(column.stored),
-                .text(column.type), .integer(Int64(column.keyPlace)), .integer(column.required ? 1 : 0),
+                .text(column.type), .integer(Int64(column.keyOrdinal)), .integer(column.required ? 1 : 0),
                 column.fallback, .text(column.coding), .integer(column.isDropped ? 1 : 0),
                 .text(column.definition), .integer(Int64(column.origin)), .text(column.affinity.rawValue),
                 .text(column.collation), 0, 0,
@@ -126,9 +126,9 @@ extension Catalog {
 extension CatalogEntity {
     /// The entity, if its key has one column at each of its places: change capture fills an array by them.
     fileprivate func checked() throws -> CatalogEntity {
-        let places = key.map(\.keyPlace)
-        guard isDropped || !places.isEmpty, places == Array(0..<places.count).map({ $0 + 1 }) else {
-            throw StorageError.corruptLog("the catalog says that the key of \"\(name)\" has the places \(places)")
+        let ordinals = key.map(\.keyOrdinal)
+        guard isDropped || !ordinals.isEmpty, ordinals == Array(0..<ordinals.count).map({ $0 + 1 }) else {
+            throw StorageError.corruptLog("the catalog says that the key of \"\(name)\" has the places \(ordinals)")
         }
         return self
     }

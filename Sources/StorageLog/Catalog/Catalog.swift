@@ -92,7 +92,7 @@ package struct CatalogEntity: Sendable, Equatable {
     package var live: [CatalogColumn] { columns.filter { !$0.isDropped } }
     /// The primary key, in order.
     package var key: [CatalogColumn] {
-        columns.filter { $0.keyPlace > 0 && !$0.isDropped }.sorted { $0.keyPlace < $1.keyPlace }
+        columns.filter { $0.keyOrdinal > 0 && !$0.isDropped }.sorted { $0.keyOrdinal < $1.keyOrdinal }
     }
 
     package func column(named name: String) -> CatalogColumn? {
@@ -131,7 +131,7 @@ package struct CatalogColumn: Sendable, Equatable {
     /// The collation by which SQLite compares the column's texts.
     package var collation = Self.binary
     /// 1-based place in the primary key; 0 outside it.
-    package var keyPlace: Int
+    package var keyOrdinal: Int
     package var required: Bool
     /// The value of rows from before the column was added.
     package var fallback: StorageValue
@@ -148,7 +148,7 @@ package struct CatalogColumn: Sendable, Equatable {
     package static let binary = "BINARY"
 
     package init(
-        id: UInt32, name: String, stored: String? = nil, type: String, keyPlace: Int = 0, required: Bool = false,
+        id: UInt32, name: String, stored: String? = nil, type: String, keyOrdinal: Int = 0, required: Bool = false,
         fallback: StorageValue = .null, coding: String = ""
     ) {
         self.id = id
@@ -156,7 +156,7 @@ package struct CatalogColumn: Sendable, Equatable {
         self.stored = stored ?? name
         self.type = type
         affinity = ColumnAffinity(declaredType: type)
-        self.keyPlace = keyPlace
+        self.keyOrdinal = keyOrdinal
         self.required = required
         self.fallback = fallback
         self.coding = coding

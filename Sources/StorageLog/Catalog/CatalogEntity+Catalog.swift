@@ -10,7 +10,7 @@ extension CatalogEntity {
 
     /// Whether its events say something about the history and change neither rows nor tables: tags, notes and what was
     /// done to the store. A commit of nothing else isn't what users count.
-    package static func isRemark(_ id: UInt32) -> Bool { isReserved(id) && id != catalog.id }
+    package static func isAnnotation(_ id: UInt32) -> Bool { isReserved(id) && id != catalog.id }
 
     /// Whether it is one of the store's own.
     package var isReserved: Bool { Self.isReserved(id) }
@@ -19,7 +19,7 @@ extension CatalogEntity {
     package static let catalog = CatalogEntity(
         id: 1, name: "storage_catalog", stored: "storage_catalog",
         columns: [
-            CatalogColumn(id: 2, name: "id", type: "INTEGER", keyPlace: 1),
+            CatalogColumn(id: 2, name: "id", type: "INTEGER", keyOrdinal: 1),
             CatalogColumn(id: 3, name: "entity", type: "INTEGER", required: true),
             CatalogColumn(id: 4, name: "name", type: "TEXT", required: true),
             CatalogColumn(id: 5, name: "stored", type: "TEXT", required: true),

@@ -33,7 +33,7 @@ struct BatchFill: ~Copyable {
     private struct Source {
         let stream: Int
         /// The number of its column.
-        let place: Int
+        let columnIndex: Int
     }
 
     private let batch: EventBatch
@@ -72,8 +72,8 @@ struct BatchFill: ~Copyable {
                 isUpdate: shape.operation == UInt32(STORAGE_UPDATE), firstSource: next, keyCount: shape.keyCount,
                 columnCount: shape.columns.count, width: shape.columnsOfEntity)
             plans.initializeElement(at: index, to: plan)
-            let keys = shape.keyStreams.map { Source(stream: $0, place: 0) }
-            let columns = zip(shape.columnStreams, shape.places).map { Source(stream: $0, place: $1) }
+            let keys = shape.keyStreams.map { Source(stream: $0, columnIndex: 0) }
+            let columns = zip(shape.columnStreams, shape.columnIndices).map { Source(stream: $0, columnIndex: $1) }
             for source in keys + columns {
                 sources.initializeElement(at: next, to: source)
                 next += 1
@@ -135,7 +135,7 @@ struct BatchFill: ~Copyable {
         if !plan.isInsert {
             for column in 0..<plan.columnCount {
                 let source = columns[column]
-                store(next(source.stream, known: lastValues.base[row + source.place], old: -1))
+                store(next(source.stream, known: lastValues.base[row + source.columnIndex], old: -1))
             }
         }
         guard plan.isInsert || plan.isUpdate else { return }
@@ -143,7 +143,7 @@ struct BatchFill: ~Copyable {
         for column in 0..<plan.columnCount {
             let source = columns[column]
             let value = next(source.stream, known: -1, old: plan.isUpdate ? old + column : -1)
-            lastValues.base[row + source.place] = Int32(truncatingIfNeeded: nextValue)
+            lastValues.base[row + source.columnIndex] = Int32(truncatingIfNeeded: nextValue)
             store(value)
         }
     }

@@ -139,7 +139,7 @@ struct DecodedShape {
     var keyStreams: [Int] = []
     var columnStreams: [Int] = []
     /// The number of each column among those of its entity that the run names, and how many those are.
-    var places: [Int] = []
+    var columnIndices: [Int] = []
     var columnsOfEntity = 0
 
     var valueCount: Int {

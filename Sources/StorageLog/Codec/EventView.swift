@@ -38,7 +38,7 @@ package struct EventView {
         var count = 0
         for event in events {
             let values = key(of: event)
-            for place in 0..<valueCount(of: event) { count += Int(values[place].size) }
+            for index in 0..<valueCount(of: event) { count += Int(values[index].size) }
         }
         return count
     }

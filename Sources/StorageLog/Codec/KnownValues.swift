@@ -2,7 +2,7 @@
 ///
 /// An old value that an earlier event of the run already holds isn't stored again; ``BatchFill`` keeps the same in step. A row is a
 /// slot, which grows when a later shape brings new columns.
-struct KnownValues {
+struct ValueDictionary {
     private var starts: [Int] = []
     private var sizes: [Int] = []
     private var values: [Int32] = []
@@ -23,16 +23,16 @@ struct KnownValues {
 
     /// Index of the value that the row's column has, if the run has told it.
     @inline(__always)
-    func value(_ slot: Int, _ place: Int) -> Int? {
-        guard place < sizes[slot] else { return nil }
-        let value = values[starts[slot] + place]
+    func value(_ slot: Int, _ columnIndex: Int) -> Int? {
+        guard columnIndex < sizes[slot] else { return nil }
+        let value = values[starts[slot] + columnIndex]
         return value < 0 ? nil : Int(value)
     }
 
     @inline(__always)
-    mutating func set(_ slot: Int, _ place: Int, value: Int) {
-        if place >= sizes[slot] { widen(slot, to: place + 1) }
-        values[starts[slot] + place] = Int32(truncatingIfNeeded: value)
+    mutating func set(_ slot: Int, _ columnIndex: Int, value: Int) {
+        if columnIndex >= sizes[slot] { widen(slot, to: columnIndex + 1) }
+        values[starts[slot] + columnIndex] = Int32(truncatingIfNeeded: value)
     }
 
     mutating func clear(_ slot: Int) {

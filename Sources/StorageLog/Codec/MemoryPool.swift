@@ -39,8 +39,8 @@ final class MemoryPool: Sendable {
     private func takeKnown(_ size: Int) -> Piece? {
         pieces.withLock { pieces in
             var best: Int?
-            for (place, piece) in pieces.free.enumerated() where piece.capacity >= size && piece.capacity / 4 < size {
-                if piece.capacity < best.map({ pieces.free[$0].capacity }) ?? .max { best = place }
+            for (index, piece) in pieces.free.enumerated() where piece.capacity >= size && piece.capacity / 4 < size {
+                if piece.capacity < best.map({ pieces.free[$0].capacity }) ?? .max { best = index }
             }
             guard let best else { return nil }
             pieces.size -= pieces.free[best].capacity

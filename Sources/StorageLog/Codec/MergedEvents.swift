@@ -26,8 +26,8 @@ final class MergedEvents {
             event.shape += firstShape
             event.first_value = UInt32(values.count)
             events.append(event)
-            for place in 0..<view.valueCount(of: index) {
-                var value = key[place]
+            for offset in 0..<view.valueCount(of: index) {
+                var value = key[offset]
                 if Int32(value.type) == SQLITE_TEXT || Int32(value.type) == SQLITE_BLOB {
                     let source = view.bytes + Int(value.bits)
                     value.bits = UInt64(bytes.count)

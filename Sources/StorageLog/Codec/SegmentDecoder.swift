@@ -9,7 +9,7 @@ internal import StorageCore
 /// Not thread-safe: each reader owns one.
 final class SegmentDecoder {
     private let context: OpaquePointer
-    private var places = ColumnPlaces()
+    private var columnIndices = ColumnIndexMap()
     let pool = MemoryPool()
 
     init() {
@@ -245,7 +245,7 @@ extension SegmentDecoder {
         for (index, stream) in streams.enumerated() { indexOfStream[stream.identifier] = index }
         // The last shape that a stream is of, so that one with a column twice is seen.
         var lastShape = [Int](repeating: -1, count: streams.count)
-        places.reset()
+        columnIndices.reset()
         for index in shapes.indices {
             let shape = shapes[index]
             let keys = (0..<shape.keyCount).map { StreamIdentifier.key(entity: shape.entity, part: UInt32($0)) }
@@ -262,12 +262,12 @@ extension SegmentDecoder {
             }
             shapes[index].keyStreams = keyStreams
             shapes[index].columnStreams = columnStreams
-            shapes[index].places = shape.columns.map { places.place(of: $0, in: shape.entity) }
+            shapes[index].columnIndices = shape.columns.map { columnIndices.index(of: $0, in: shape.entity) }
         }
         guard indexOfStream.count == streams.count, !lastShape.contains(-1) else {
             throw StorageError.corruptLog("row @\(first) has other streams than its columns")
         }
-        for index in shapes.indices { shapes[index].columnsOfEntity = places.count(of: shapes[index].entity) }
+        for index in shapes.indices { shapes[index].columnsOfEntity = columnIndices.count(of: shapes[index].entity) }
         // Each row of a run gets room for so many. Each column beyond those of one table is an event of the run.
         guard shapes.allSatisfy({ $0.columnsOfEntity <= Limits.tableColumns + Limits.segmentEvents }) else {
             throw StorageError.corruptLog("row @\(first) names more columns than its tables can have")

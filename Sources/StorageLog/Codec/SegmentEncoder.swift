@@ -35,8 +35,8 @@ final class SegmentEncoder {
 
     /// Per event the number of its row within this run, and per row the last known value of each column.
     private var slotOfEvent: [Int32] = []
-    private var slots = KnownValues()
-    private var places = ColumnPlaces()
+    private var slots = ValueDictionary()
+    private var columnIndices = ColumnIndexMap()
 
     init() {
         // Creation fails only when memory is exhausted, which Swift can't survive either.
@@ -105,17 +105,18 @@ private final class LocalShape {
     let keyStreams: [Int]
     let columnStreams: [Int]
     /// Place of each column among the entity's columns in this run.
-    let places: [Int]
+    let columnIndices: [Int]
 
     init(
-        entity: UInt32, operation: UInt32, columns: [UInt32], keyStreams: [Int], columnStreams: [Int], places: [Int]
+        entity: UInt32, operation: UInt32, columns: [UInt32], keyStreams: [Int], columnStreams: [Int],
+        columnIndices: [Int]
     ) {
         self.entity = entity
         self.operation = operation
         self.columns = columns
         self.keyStreams = keyStreams
         self.columnStreams = columnStreams
-        self.places = places
+        self.columnIndices = columnIndices
     }
 }
 
@@ -133,7 +134,7 @@ extension SegmentEncoder {
         localOfContent.removeAll(keepingCapacity: true)
         slotOfEvent.removeAll(keepingCapacity: true)
         slots.reset()
-        places.reset()
+        columnIndices.reset()
 
         for index in range {
             let event = view.events[index]
@@ -162,7 +163,7 @@ extension SegmentEncoder {
                 throw StorageError.corruptLog("a back-link joins events of two rows")
             }
         } else {
-            slot = slots.add(columns: places.count(of: shape.entity))
+            slot = slots.add(columns: columnIndices.count(of: shape.entity))
             for (part, stream) in shape.keyStreams.enumerated() { streams[stream].append(key[part], view) }
         }
         slotOfEvent.append(Int32(slot))
@@ -173,7 +174,7 @@ extension SegmentEncoder {
         let fresh = shape.operation == UInt32(STORAGE_INSERT)
         if !fresh {
             for column in 0..<count {
-                let known = slots.value(slot, shape.places[column])
+                let known = slots.value(slot, shape.columnIndices[column])
                 if let known, view.same(view.values[known], values[column]) {
                     streams[shape.columnStreams[column]].appendKnown()
                 } else {
@@ -190,7 +191,7 @@ extension SegmentEncoder {
             } else {
                 streams[shape.columnStreams[column]].append(newValues[column], view)
             }
-            slots.set(slot, shape.places[column], value: newValues + column - view.values)
+            slots.set(slot, shape.columnIndices[column], value: newValues + column - view.values)
         }
     }
 
@@ -208,7 +209,7 @@ extension SegmentEncoder {
             entity: source.entity, operation: source.operation, columns: columns,
             keyStreams: (0..<source.key_count).map { stream(entity: source.entity, part: $0) },
             columnStreams: columns.map { stream(column: $0) },
-            places: columns.map { places.place(of: $0, in: source.entity) })
+            columnIndices: columns.map { columnIndices.index(of: $0, in: source.entity) })
         localShapes.append(local)
         localOfShape[shape] = Int32(localShapes.count - 1)
         return localShapes.count - 1
@@ -301,7 +302,8 @@ extension SegmentEncoder {
                 guard left == 0 else {
                     size = 0
                     throw StorageError(
-                        .failed, "A run of events couldn't be compressed: \(String(cString: ZSTD_getErrorName(left))).",
+                        .unusable,
+                        "A run of events couldn't be compressed: \(String(cString: ZSTD_getErrorName(left))).",
                         remedy: "Free some memory and try again.")
                 }
                 start = end

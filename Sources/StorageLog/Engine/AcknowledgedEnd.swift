@@ -26,7 +26,7 @@ package struct AcknowledgedEnd: Sendable {
     ///
     /// - Parameter head: Nil where it isn't known.
     /// - Complexity: Reads the write-ahead log once; memory for one page.
-    /// - Throws: `input-output` where the write-ahead log can't be read.
+    /// - Throws: `io-error` where the write-ahead log can't be read.
     package func losses(head: Int64?) throws -> [CommitLoss] {
         [try writeAheadLogLoss(), head.flatMap(positionLoss)].compactMap(\.self)
     }
@@ -35,20 +35,20 @@ package struct AcknowledgedEnd: Sendable {
     func writeAheadLogLoss() throws -> CommitLoss? {
         guard let damage = try WriteAheadLog.damage(besideStore: store) else { return nil }
         let log = WriteAheadLog.path(ofStore: store)
-        let place = damage.frame == 0 ? "in its header" : "at frame \(damage.frame)"
+        let location = damage.frame == 0 ? "in its header" : "at frame \(damage.frame)"
         let count = damage.transactions == 1 ? "1 transaction" : "\(damage.transactions) transactions"
         // The header is on the disk before anything is written behind it, with `normal` durability too.
         guard damage.frame == 0 || known?.durability != .normal else {
             return CommitLoss(
                 isDamage: false,
                 message:
-                    "\(log) ends \(place), in front of \(count): they were lost with the power, which normal durability allows.",
+                    "\(log) ends \(location), in front of \(count): they were lost with the power, which normal durability allows.",
                 remedy: "Nothing has to be done. With full durability commits survive the loss of power.")
         }
         return CommitLoss(
             isDamage: true,
             message:
-                "\(log) is damaged \(place): \(count) behind it can't be read, and whoever writes to the store would overwrite them.",
+                "\(log) is damaged \(location): \(count) behind it can't be read, and whoever writes to the store would overwrite them.",
             remedy:
                 "Copy \(store) and \(log) to another place. Then restore a backup, or make a store of what lies in front of the damage: storagekit restore \(store) -o NEW"
         )

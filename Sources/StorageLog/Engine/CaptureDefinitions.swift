@@ -9,14 +9,14 @@ struct CaptureDefinitions {
         var entity: UInt32
         var positionColumn: Int32 = -1
         var columns: [UInt32] = []
-        var keyPlaces: [UInt8] = []
+        var keyIndices: [UInt8] = []
         var reals: [UInt8] = []
         var fallbacks: [StorageValue] = []
     }
 
     private var tables: [Table] = []
 
-    mutating func add(_ entity: CatalogEntity, _ found: FoundTable, unfilled: Set<UInt32>) {
+    mutating func add(_ entity: CatalogEntity, _ found: IntrospectedTable, unfilled: Set<UInt32>) {
         var table = Table(name: found.name, entity: entity.id)
         defer { tables.append(table) }
         let names = Set(found.columns.map(\.name.folded))
@@ -28,7 +28,7 @@ struct CaptureDefinitions {
         for column in found.columns {
             let known = live[column.name.folded]
             table.columns.append(known?.id ?? 0)
-            table.keyPlaces.append(known.map { UInt8(truncatingIfNeeded: $0.keyPlace) } ?? 0)
+            table.keyIndices.append(known.map { UInt8(truncatingIfNeeded: $0.keyOrdinal) } ?? 0)
             table.reals.append(column.affinity == .real ? 1 : 0)
             table.fallbacks.append(known.flatMap { unfilled.contains($0.id) ? $0.fallback : nil } ?? .null)
         }
@@ -51,7 +51,7 @@ struct CaptureDefinitions {
                     name: keep(Array(table.name.utf8CString)), entity: table.entity,
                     column_count: UInt32(table.columns.count), position_column: table.positionColumn,
                     columns: keep(table.columns),
-                    key_places: keep(table.keyPlaces), reals: keep(table.reals),
+                    key_indices: keep(table.keyIndices), reals: keep(table.reals),
                     fallbacks: needed ? keep(table.fallbacks.map(Self.raw)) : nil))
         }
         let code = list.withUnsafeBufferPointer { storage_capture_define(capture, $0.baseAddress, $0.count) }

@@ -9,17 +9,17 @@ public struct CommitReceipt: Sendable, Hashable {
     /// Microseconds since 1970 UTC.
     public let time: Int64
     /// Whether an earlier write with the same idempotency key made this commit; this one wrote nothing.
-    public let isRepeated: Bool
+    public let isDuplicate: Bool
 
     /// The position after which every read sees the changes.
     public var position: Int64 { last }
     public var eventCount: Int { Int(last - first + 1) }
 
-    package init(commit: Int64?, first: Int64, last: Int64, time: Int64, isRepeated: Bool = false) {
+    package init(commit: Int64?, first: Int64, last: Int64, time: Int64, isDuplicate: Bool = false) {
         self.commit = commit
         self.first = first
         self.last = last
         self.time = time
-        self.isRepeated = isRepeated
+        self.isDuplicate = isDuplicate
     }
 }

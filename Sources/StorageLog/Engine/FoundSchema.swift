@@ -3,13 +3,13 @@ internal import Foundation
 internal import StorageCore
 
 /// The tables of the file as SQLite tells them.
-struct FoundSchema {
+struct IntrospectedSchema {
     var version: Int64
     /// By name, folded.
-    var tables: [ExactText: FoundTable]
+    var tables: [ExactText: IntrospectedTable]
 }
 
-struct FoundTable {
+struct IntrospectedTable {
     var name: String
     var root: Int64
     var hasRowid: Bool
@@ -18,37 +18,37 @@ struct FoundTable {
     /// The SQL of the table, then of its indexes and triggers, by name.
     var definition: [String]
     /// Those of tables with a reserved name aren't looked at, unless the table is an entity of the store's own.
-    var columns: [FoundColumn]
+    var columns: [IntrospectedColumn]
 
     /// Whether no entity of users can have a table of this name.
     var isReserved: Bool { name.lowercasedASCII.hasPrefix("storage_") }
 }
 
-struct FoundColumn {
+struct IntrospectedColumn {
     var name: String
     /// The column's number in the table.
-    var place: Int
+    var ordinal: Int
     var type: String
     var affinity: ColumnAffinity
     var collation: String
     var required: Bool
-    var keyPlace: Int
+    var keyOrdinal: Int
     var isGenerated: Bool
     var fallback: StorageValue
 }
 
 extension LogWriter {
     /// The cost is a row of SQLite's schema for each table, and more for those only that have changed.
-    func readSchema() throws -> FoundSchema {
-        let found = try FoundSchema(database, knowing: schema.found)
-        schema.found = found
+    func readSchema() throws -> IntrospectedSchema {
+        let found = try IntrospectedSchema(database, knowing: schema.introspected)
+        schema.introspected = found
         return found
     }
 
     /// Tells capture which tables to record and which column has which id.
     ///
     /// - Parameter standIns: Tables that stand in the place of entities' own, by entity.
-    func defineCapture(_ found: FoundSchema, standIns: [UInt32: String] = [:]) throws {
+    func defineCapture(_ found: IntrospectedSchema, standIns: [UInt32: String] = [:]) throws {
         var definitions = CaptureDefinitions()
         for entity in CatalogEntity.reserved {
             if let table = found.tables[entity.stored.folded] { definitions.add(entity, table, unfilled: []) }
@@ -63,9 +63,9 @@ extension LogWriter {
     }
 }
 
-extension FoundSchema {
+extension IntrospectedSchema {
     /// - Parameter earlier: What was found before: of tables that have the same SQL still, no more is asked.
-    init(_ database: OpaquePointer, knowing earlier: FoundSchema? = nil) throws {
+    init(_ database: OpaquePointer, knowing earlier: IntrospectedSchema? = nil) throws {
         let version = try PreparedStatement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
         tables = [:]
@@ -106,7 +106,7 @@ extension FoundSchema {
                 continue
             }
             let kind = kinds[key] ?? (hasRowid: false, isStrict: false)
-            var found = FoundTable(
+            var found = IntrospectedTable(
                 name: table.name, root: table.root, hasRowid: kind.hasRowid, isStrict: kind.isStrict,
                 hasTriggers: triggers.contains(key), definition: definition, columns: [])
             if !found.isReserved || CatalogEntity.reserved.contains(where: { $0.stored == key.text }) {
@@ -127,8 +127,8 @@ extension FoundSchema {
     }
 
     private static func columns(
-        _ database: OpaquePointer, _ table: FoundTable, _ defaults: DefaultValues
-    ) throws -> [FoundColumn] {
+        _ database: OpaquePointer, _ table: IntrospectedTable, _ defaults: DefaultValues
+    ) throws -> [IntrospectedColumn] {
         let select = try PreparedStatement(
             database,
             """
@@ -136,16 +136,16 @@ extension FoundSchema {
             FROM pragma_table_xinfo(?) WHERE hidden <> 1
             """)
         select.bind(text: table.name, at: 1)
-        var columns: [FoundColumn] = []
+        var columns: [IntrospectedColumn] = []
         while try select.step() {
             let (name, type) = (select.string(0), select.string(1))
             let literal = select.row.isNull(at: 3) ? nil : select.string(3)
             columns.append(
-                FoundColumn(
-                    name: name, place: Int(select.integer(5)), type: type,
+                IntrospectedColumn(
+                    name: name, ordinal: Int(select.integer(5)), type: type,
                     affinity: ColumnAffinity(declaredType: type, isStrict: table.isStrict),
                     collation: try collation(of: name, in: table.name, database), required: select.integer(2) != 0,
-                    keyPlace: Int(select.integer(4)), isGenerated: select.integer(6) != 0,
+                    keyOrdinal: Int(select.integer(4)), isGenerated: select.integer(6) != 0,
                     fallback: try literal.map { try defaults.value(of: $0, type: type, isStrict: table.isStrict) }
                         ?? .null))
         }

@@ -21,7 +21,7 @@ extension LogWriter {
             next += 1
             entity.columns.append(
                 CatalogColumn(
-                    id: next, name: column.name, type: column.type, keyPlace: column.keyPlace,
+                    id: next, name: column.name, type: column.type, keyOrdinal: column.keyOrdinal,
                     required: column.required))
         }
         record(entity)

@@ -156,7 +156,7 @@ extension LogWriter {
         let number = select.integer(0)
         return CommitReceipt(
             commit: number == 0 ? nil : number, first: select.integer(1), last: select.integer(2),
-            time: select.integer(3), isRepeated: true)
+            time: select.integer(3), isDuplicate: true)
     }
 
     private func remember(_ key: String?, _ receipt: CommitReceipt) throws {

@@ -36,12 +36,12 @@ extension LogWriter {
 
     /// Before a commit is finished.
     ///
-    /// - Throws: `misuse` where its body changed the connection.
+    /// - Throws: `invalid-argument` where its body changed the connection.
     func checkConnection() throws {
         guard guarded.isSuspect else { return }
         if let object = try refusedTemporaryObjects().first {
             throw StorageError(
-                .misuse,
+                .invalidArgument,
                 object.hides
                     ? "The temporary \(object.type) \"\(object.name)\" would hide the table of that name from every later write."
                     : "The temporary trigger \"\(object.name)\" would follow every later write.",
@@ -51,7 +51,8 @@ extension LogWriter {
         guarded.isSuspect = false
         guard let changed else { return }
         throw StorageError(
-            .misuse, "A write changes \(changed) of the writer's connection, which every later write would meet.",
+            .invalidArgument,
+            "A write changes \(changed) of the writer's connection, which every later write would meet.",
             remedy: "Leave the connection as it is; open one of your own for other settings.")
     }
 
@@ -172,7 +173,7 @@ extension LogWriter {
         for (name, value) in guarded.settings.suffix(Self.fileSettings.count) where try setting(name) != value {
             try PreparedStatement(database, "PRAGMA \(name) = \(value)").execute()
             throw StorageError(
-                .misuse, "A write changes the setting \(name) of the store.",
+                .invalidArgument, "A write changes the setting \(name) of the store.",
                 remedy: "Leave it as it is: the store, or other processes, could not use the file otherwise.")
         }
     }
@@ -211,7 +212,7 @@ extension LogWriter {
         storage_capture_take_body_changed_schema(capture)
     }
 
-    /// - Throws: `misuse` where the body of a commit changed the engine's own schema.
+    /// - Throws: `invalid-argument` where the body of a commit changed the engine's own schema.
     func checkOwnObjects() throws {
         let objects = try ownObjects()
         let byBody = storage_capture_take_body_changed_schema(capture) != 0

@@ -21,7 +21,7 @@ extension LogWriter {
         guard let table = try readSchema().tables[entity.stored.folded], table.hasRowid else {
             throw StorageError.recreatedTable(entity.name)
         }
-        let key = table.columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
+        let key = table.columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }
         guard key.map(\.name.folded) == entity.key.map(\.stored.folded) else {
             throw StorageError(
                 .schemaMismatch, "The new table of \"\(entity.name)\" has another primary key.",
@@ -41,7 +41,7 @@ extension LogWriter {
             } else {
                 adopted.columns.append(
                     CatalogColumn(
-                        id: next, name: column.name, type: column.type, keyPlace: 0, required: column.required))
+                        id: next, name: column.name, type: column.type, keyOrdinal: 0, required: column.required))
                 next += 1
             }
         }

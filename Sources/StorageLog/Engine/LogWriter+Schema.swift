@@ -7,7 +7,7 @@ struct SchemaState {
     /// SQLite's own counter; it moves with every change of the schema.
     var version: Int64 = -1
     /// The tables as they were found last, so that only those which have changed are looked at.
-    var found: FoundSchema?
+    var introspected: IntrospectedSchema?
     /// Root page of each entity's table, which a rename leaves as it is.
     var roots: [UInt32: Int64] = [:]
     /// Entities with triggers of users.
@@ -17,7 +17,7 @@ struct SchemaState {
     /// Columns added in this transaction whose rows don't hold their default yet.
     var unfilled: Set<UInt32> = []
     /// Number of each column in its table, by catalog id.
-    var places: [UInt32: Int] = [:]
+    var ordinals: [UInt32: Int] = [:]
     /// Entities whose tables were dropped in this commit.
     var dropped: [CatalogEntity] = []
     /// Entities whose tables were gone when the store was opened.
@@ -148,7 +148,7 @@ extension LogWriter {
             catalogStates[schema.version] = CatalogState(catalog: catalog, pending: pendingCatalog, schema: schema)
         }
         // A known state to compare with is the one before the change, unless that was undone.
-        let before = returned ? nil : schema.found
+        let before = returned ? nil : schema.introspected
         let found = try readSchema()
         for entity in catalog.live where !isUnchanged(entity, found, since: before) { try compare(entity, with: found) }
         for entity in schema.dropped where found.tables[entity.stored.folded] != nil {
@@ -169,7 +169,9 @@ extension LogWriter {
     }
 
     /// Whether the table of an entity is the one that was there before, and what the catalog says of it.
-    private func isUnchanged(_ entity: CatalogEntity, _ found: FoundSchema, since before: FoundSchema?) -> Bool {
+    private func isUnchanged(_ entity: CatalogEntity, _ found: IntrospectedSchema, since before: IntrospectedSchema?)
+        -> Bool
+    {
         let name = entity.stored.folded
         let isForeign = schema.foreign.contains(entity.id)
         guard let table = found.tables[name], table.root == schema.roots[entity.id] else { return false }
@@ -192,7 +194,7 @@ extension LogWriter {
         return true
     }
 
-    private func compare(_ entity: CatalogEntity, with found: FoundSchema) throws {
+    private func compare(_ entity: CatalogEntity, with found: IntrospectedSchema) throws {
         var entity = entity
         schema.foreign.remove(entity.id)
         let root = schema.roots[entity.id]
@@ -227,7 +229,7 @@ extension LogWriter {
         adopt(table, for: entity.id)
     }
 
-    private func compareColumns(_ entity: inout CatalogEntity, with table: FoundTable) throws {
+    private func compareColumns(_ entity: inout CatalogEntity, with table: IntrospectedTable) throws {
         if table.isReserved { throw StorageError.reservedTable(table.name) }
         guard table.hasRowid, table.columns.contains(where: { $0.name == "_position" }) else {
             throw StorageError.recreatedTable(entity.name)
@@ -243,12 +245,12 @@ extension LogWriter {
         for column in missing {
             guard let index = entity.columns.firstIndex(where: { $0.id == column.id }) else { continue }
             // A renamed column keeps its place among the others.
-            let place = schema.places[column.id]
-            if let renamed = fresh.firstIndex(where: { $0.place == place }) {
+            let ordinal = schema.ordinals[column.id]
+            if let renamed = fresh.firstIndex(where: { $0.ordinal == ordinal }) {
                 entity.columns[index].name = fresh[renamed].name
                 entity.columns[index].stored = fresh[renamed].name
                 fresh.remove(at: renamed)
-            } else if column.keyPlace > 0 {
+            } else if column.keyOrdinal > 0 {
                 throw StorageError.recreatedTable(entity.name)
             } else {
                 entity.columns[index].isDropped = true
@@ -257,7 +259,8 @@ extension LogWriter {
         var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)
         for column in fresh {
             let added = CatalogColumn(
-                id: next, name: column.name, type: column.type, keyPlace: column.keyPlace, required: column.required,
+                id: next, name: column.name, type: column.type, keyOrdinal: column.keyOrdinal,
+                required: column.required,
                 fallback: column.fallback)
             if added.fallback != .null { schema.unfilled.insert(added.id) }
             entity.columns.append(added)
@@ -273,13 +276,13 @@ extension LogWriter {
         }
     }
 
-    private func adopt(_ table: FoundTable, for entity: UInt32) {
+    private func adopt(_ table: IntrospectedTable, for entity: UInt32) {
         schema.roots[entity] = table.root
         if table.hasTriggers { schema.triggered.insert(entity) } else { schema.triggered.remove(entity) }
         guard let known = catalog.entity(id: entity) else { return }
         let ids = known.idsByStoredName
         for column in table.columns {
-            if let id = ids[column.name.folded] { schema.places[id] = column.place }
+            if let id = ids[column.name.folded] { schema.ordinals[id] = column.ordinal }
         }
     }
 

@@ -64,7 +64,7 @@ extension LogWriter {
             return try transaction(db, committed: { try publish(rings: rings) }) {
                 open.removeAll(keepingCapacity: true)
                 pending = head
-                attachAskedColumns()
+                attachRequestedColumns()
                 let result = try body()
                 try appendOpenCommits(sealing: sealing)
                 try checkHeader()
@@ -123,7 +123,7 @@ extension LogWriter {
         head = pending
         catalogIsDirty = false
         if !open.isEmpty { doorbell?.acknowledge(head.position) }
-        if !observers.isEmpty, !open.isEmpty { observers.tell(committedEvents) }
+        if !observers.isEmpty, !open.isEmpty { observers.notify(committedEvents) }
         if rings { ring() }
         for projection in projections { projection.committed(in: self) }
     }
@@ -150,7 +150,7 @@ extension LogWriter {
     /// what the writer's connection says of its last call is its own.
     func classified(_ error: any Error) -> any Error {
         let wrapped = StorageError.wrapping(error)
-        guard var known = wrapped as? StorageError, [.inputOutput, .corrupt].contains(known.code) else {
+        guard var known = wrapped as? StorageError, [.ioError, .corrupt].contains(known.code) else {
             return wrapped
         }
         switch sqlite3_errcode(database) & 0xFF {
@@ -207,16 +207,16 @@ extension LogWriter {
     }
 
     /// What was attached to the captured events; valid until the next change is captured.
-    var attached: AttachedValues {
-        AttachedValues(
+    var attached: AuxiliaryValues {
+        AuxiliaryValues(
             values: UnsafeBufferPointer(
                 start: storage_capture_attachments(capture), count: storage_capture_attachment_count(capture)),
             bytes: storage_capture_attached_bytes(capture))
     }
 
     /// Lets capture attach to updates what observers ask for.
-    private func attachAskedColumns() {
-        guard let columns = observers.asked.all(since: &knownAsked) else { return }
+    private func attachRequestedColumns() {
+        guard let columns = observers.requestedColumns.all(since: &requestedVersion) else { return }
         columns.withUnsafeBufferPointer { storage_capture_attach(capture, $0.baseAddress, $0.count) }
     }
 }
@@ -235,7 +235,7 @@ extension StorageError {
     /// A check that the engine makes of itself didn't hold.
     package static func breach(_ what: String, isUndone: Bool = true) -> StorageError {
         var error = StorageError(
-            .failed,
+            .unusable,
             "The store failed a check of its own: \(what). "
                 + (isUndone ? "Nothing of this transaction was kept." : "What was committed before is kept."),
             remedy: "Open the store again, run `storagekit verify`, and report this.")

@@ -28,7 +28,7 @@ package final class LogWriter {
     var renumbered: Set<UInt32> = []
     package let observers = CommitObservers()
     /// Up to which change capture knows what observers ask for.
-    var knownAsked = 0
+    var requestedVersion = 0
     /// By which other processes hear of commits, and the next opening of how far they had come; nil where there is none.
     let doorbell: Doorbell?
     package private(set) var projections: [any InlineProjection] = []
@@ -84,7 +84,8 @@ package final class LogWriter {
         defer { select.reset() }
         guard projections.isEmpty, try select.step() else { return }
         throw StorageError(
-            .misuse, "The store has the projection \(select.string(0)), which this opening wouldn't keep in step.",
+            .invalidArgument,
+            "The store has the projection \(select.string(0)), which this opening wouldn't keep in step.",
             remedy: "Open it with openStore.")
     }
 

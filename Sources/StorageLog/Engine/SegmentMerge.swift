@@ -79,8 +79,8 @@ extension EventView {
                 (0..<Int(shape.column_count)).allSatisfy({ shape.columns[$0] == otherShape.columns[$0] })
             else { return false }
             let (values, otherValues) = (key(of: index), other.key(of: index))
-            for place in 0..<valueCount(of: index) {
-                guard holds(values[place], sameAs: otherValues[place], in: other) else { return false }
+            for offset in 0..<valueCount(of: index) {
+                guard holds(values[offset], sameAs: otherValues[offset], in: other) else { return false }
             }
         }
         return true

@@ -62,7 +62,7 @@ extension StorageEngine {
         for suffix in ["", "-wal", "-shm", ".bell"] {
             guard unlink(path + suffix) == 0 || errno == ENOENT else {
                 throw StorageError(
-                    .inputOutput, "\(path + suffix) can't be removed: \(String(cString: strerror(errno))).",
+                    .ioError, "\(path + suffix) can't be removed: \(String(cString: strerror(errno))).",
                     remedy: "Check the permissions of the folder.")
             }
         }

@@ -117,7 +117,7 @@ extension StorageEngine {
         guard let error = error as? StorageError, error.isStoreFailure else { return }
         state.withLock { state in
             state.failure = StorageError(
-                .failed, "The store is out of use after an earlier error: \(error.message)",
+                .unusable, "The store is out of use after an earlier error: \(error.message)",
                 remedy: "Mend the cause, then open the store again.", cause: error)
         }
         observers.ring()

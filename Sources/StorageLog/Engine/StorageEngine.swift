@@ -44,7 +44,7 @@ package final class StorageEngine: Sendable {
         longReads = Lane(width: max(configuration.longReaderCount, 1))
         observers =
             writer?.observers
-            ?? CommitObservers(watch: CommitWatch(store: path, heartbeat: configuration.heartbeat))
+            ?? CommitObservers(watch: CommitWatcher(store: path, heartbeat: configuration.heartbeat))
         let head = writer?.head ?? head
         state.withLock { $0.committed = head }
     }

@@ -3,17 +3,18 @@ package import StorageCore
 
 extension StorageError {
     /// Whether the machine failed, its disk or its memory: nothing is said of what is stored then.
-    package var isOfTheMachine: Bool { code == .inputOutput || code == .outOfMemory }
+    package var isOfTheMachine: Bool { code == .ioError || code == .outOfMemory }
 
     static func transactionEnded(_ cause: (any Error)? = nil) -> StorageError {
         StorageError(
-            .misuse, "A write ended the transaction that it runs in.",
+            .invalidArgument, "A write ended the transaction that it runs in.",
             remedy: "Leave BEGIN, COMMIT and ROLLBACK to StorageKit; use savepoints inside a write.", cause: cause)
     }
 
     static func untracedSchemaChange() -> StorageError {
         StorageError(
-            .misuse, "A write sets a trace function and changes the schema, which StorageKit follows by its own.",
+            .invalidArgument,
+            "A write sets a trace function and changes the schema, which StorageKit follows by its own.",
             remedy: "Change the schema in a write of its own, without trace(options:_:).")
     }
 
@@ -25,58 +26,62 @@ extension StorageError {
 
     static func reservedTable(_ name: String? = nil) -> StorageError {
         StorageError(
-            .misuse,
+            .invalidArgument,
             "A write changes \(name.map { "\"\($0)\"" } ?? "a table") of the engine: names that begin with storage_ are reserved.",
             remedy: "Leave those tables to StorageKit; its API and tool change what may be changed.")
     }
 
     static func capture(_ code: Int32, entity: String?, column: String?) -> StorageError {
-        let place = [entity, column].compactMap { $0 }.joined(separator: ".")
+        let location = [entity, column].compactMap { $0 }.joined(separator: ".")
         switch Int(code) {
         case STORAGE_CAPTURE_NUL_IN_TEXT:
             return StorageError(
-                .invalidValue, "Text with a NUL character can't be stored in \(place): SQL functions would cut it off.",
+                .invalidValue,
+                "Text with a NUL character can't be stored in \(location): SQL functions would cut it off.",
                 remedy: "Remove the NUL, or store the bytes as a blob.")
         case STORAGE_CAPTURE_INVALID_TEXT:
             return StorageError(
-                .invalidValue, "Text that isn't UTF-8 can't be stored in \(place).",
+                .invalidValue, "Text that isn't UTF-8 can't be stored in \(location).",
                 remedy: "Correct its encoding, or store the bytes as a blob.")
         case STORAGE_CAPTURE_BLOB_WRITE:
             return StorageError(
-                .misuse, "A row of \(place) was written to with sqlite3_blob_write, which can't be captured.",
+                .invalidArgument,
+                "A row of \(location) was written to with sqlite3_blob_write, which can't be captured.",
                 remedy: "Write the whole value with UPDATE.")
         case STORAGE_CAPTURE_UNREADABLE_COLUMN:
             return StorageError(
-                .schemaMismatch, "A column of \(place) can't be captured: it is generated.",
+                .schemaMismatch, "A column of \(location) can't be captured: it is generated.",
                 remedy: "Drop the column; compute it in a view or query.")
         case STORAGE_CAPTURE_RESERVED_TABLE:
             return StorageError.reservedTable()
         case STORAGE_CAPTURE_NULL_IN_KEY:
             return StorageError(
-                .invalidValue, "A row of \(entity ?? "an entity") has no value in \(place), which is part of its key.",
+                .invalidValue,
+                "A row of \(entity ?? "an entity") has no value in \(location), which is part of its key.",
                 remedy: "Give it one: history finds a row by its whole key.")
         case STORAGE_CAPTURE_VALUE_TOO_LARGE:
             return StorageError(
-                .limitExceeded, "A value of \(place) is larger than \(Limits.valueBytes) bytes.",
+                .limitExceeded, "A value of \(location) is larger than \(Limits.valueBytes) bytes.",
                 remedy: "Store large content in files, and their names here.")
         case STORAGE_CAPTURE_COMMIT_TOO_LARGE:
             return StorageError(
                 .limitExceeded,
-                "A commit changes more than \(Limits.commitEvents) rows or \(Limits.commitBytes) bytes (at \(place)).",
+                "A commit changes more than \(Limits.commitEvents) rows or \(Limits.commitBytes) bytes (at \(location)).",
                 remedy: "Split it into several commits.")
         case STORAGE_CAPTURE_UNKNOWN_COLUMNS:
             return StorageError(
                 .schemaMismatch,
-                "A table of \(place.isEmpty ? "an entity" : place) changed its columns in a way that can't be followed.",
+                "A table of \(location.isEmpty ? "an entity" : location) changed its columns in a way that can't be followed.",
                 remedy: "Change entity tables with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO) only.")
         case STORAGE_CAPTURE_FOREIGN_TABLE:
             return StorageError(
                 .corrupt,
-                "Another program has changed the table of \(place): columns that the log knows are gone. Nothing of this commit was kept.",
+                "Another program has changed the table of \(location): columns that the log knows are gone. Nothing of this commit was kept.",
                 remedy: "Undo that change, or make the table again from the log: storagekit rebuild")
         default:
             return StorageError(
-                .failed, "There is no memory for the changes of this commit.", remedy: "Split it into several commits.")
+                .unusable, "There is no memory for the changes of this commit.",
+                remedy: "Split it into several commits.")
         }
     }
 }

@@ -7,6 +7,6 @@ package enum StoreLayout {
 
     /// The SQL of a table, its indexes and triggers, as the catalog records it.
     package static func definition(of table: String, in database: OpaquePointer) throws -> [String]? {
-        try FoundSchema(database).tables[table.folded]?.definition
+        try IntrospectedSchema(database).tables[table.folded]?.definition
     }
 }

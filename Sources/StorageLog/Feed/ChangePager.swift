@@ -23,7 +23,7 @@ struct ChangePager {
         let info: CommitInfo
         var events: [StorageEvent] = []
         /// The last place that is known to be the commit's.
-        var place: LogHead
+        var head: LogHead
     }
 
     init(after start: ChangeToken, matching query: LogQuery, limit: Int) {
@@ -72,7 +72,7 @@ struct ChangePager {
         // The first row may hold commits from before the page.
         guard last > reached.position else { return }
         reached = LogHead(position: last, commit: part.info.number, time: part.info.time)
-        if current?.info.number == part.info.number { current?.place = reached }
+        if current?.info.number == part.info.number { current?.head = reached }
     }
 
     private mutating func take(
@@ -91,10 +91,10 @@ struct ChangePager {
                 if commits.isEmpty { closeCurrent(isEnd: false, lineage) } else { current = nil }
                 return
             }
-            let place = LogHead(position: position, commit: part.info.number, time: part.info.time)
-            current = current ?? Commit(info: part.info, place: place)
+            let head = LogHead(position: position, commit: part.info.number, time: part.info.time)
+            current = current ?? Commit(info: part.info, head: head)
             current?.events.append(batch.event(at: index, catalog: catalog, commit: part.info))
-            current?.place = place
+            current?.head = head
         }
     }
 
@@ -103,7 +103,7 @@ struct ChangePager {
         commits.append(
             CommitChanges(
                 commit: commit.info, events: commit.events, beginsCommit: commit.info.number != start.commit,
-                endsCommit: isEnd, token: ChangeToken(commit.place, lineage)))
+                endsCommit: isEnd, token: ChangeToken(commit.head, lineage)))
         count += commit.events.count
         current = nil
     }

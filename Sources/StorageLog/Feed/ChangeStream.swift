@@ -28,14 +28,14 @@ public struct ChangeStream: AsyncSequence, Sendable {
         private static let pageSize = 1_024
         private let engine: StorageEngine
         private let query: LogQuery
-        private var place: ChangeStart
+        private var cursor: ChangeStart
         private var buffer: ArraySlice<CommitChanges> = []
         private var bell: AsyncStream<Void>.Iterator?
 
         init(stream: ChangeStream) {
             engine = stream.engine
             query = stream.query
-            place = stream.start
+            cursor = stream.start
         }
 
         public mutating func next() async throws -> CommitChanges? {
@@ -44,8 +44,8 @@ public struct ChangeStream: AsyncSequence, Sendable {
                     if let changes = buffer.popFirst() { return changes }
                     // Before the first read, so that what is committed meanwhile is heard.
                     if bell == nil { bell = engine.commitBell().makeAsyncIterator() }
-                    let page = try await engine.changes(since: place, matching: query, limit: Self.pageSize)
-                    place = .known(page.next)
+                    let page = try await engine.changes(since: cursor, matching: query, limit: Self.pageSize)
+                    cursor = .known(page.next)
                     buffer = page.commits[...]
                     if buffer.isEmpty, await bell?.next() == nil { return nil }
                 }
@@ -71,7 +71,8 @@ extension StorageEngine {
     /// The next page of changes.
     package func changes(since start: ChangeStart, matching query: LogQuery, limit: Int) async throws -> ChangePage {
         guard limit > 0 else {
-            throw StorageError(.misuse, "A page can't have \(limit) events.", remedy: "Give a limit from 1 on.")
+            throw StorageError(
+                .invalidArgument, "A page can't have \(limit) events.", remedy: "Give a limit from 1 on.")
         }
         var pager = try await pager(since: start, matching: query, limit: limit)
         while true {

@@ -18,20 +18,20 @@ public struct ChangeToken: Sendable, Hashable, Codable {
     /// The id of the line that the position belongs to.
     private let line: [UInt8]
 
-    init(_ place: LogHead, _ lineage: StoreLineage) {
-        self.init(place, line: lineage.line(of: place.position).id)
+    init(_ head: LogHead, _ lineage: StoreLineage) {
+        self.init(head, line: lineage.line(of: head.position).id)
     }
 
-    private init(_ place: LogHead, line: [UInt8]) {
-        position = place.position
-        commit = place.commit
-        time = place.time
+    private init(_ head: LogHead, line: [UInt8]) {
+        position = head.position
+        commit = head.commit
+        time = head.time
         self.line = line
     }
 
     /// The token that ``text`` has told.
     ///
-    /// - Throws: `misuse` for a text that isn't one.
+    /// - Throws: `invalid-argument` for a text that isn't one.
     public init(text: String) throws {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.prefix(3).map { Int64($0) }
@@ -39,7 +39,7 @@ public struct ChangeToken: Sendable, Hashable, Codable {
             position >= 0, commit >= 0, let line = Self.bytes(of: parts[3])
         else {
             throw StorageError(
-                .misuse, "This text isn't a token of changes.",
+                .invalidArgument, "This text isn't a token of changes.",
                 remedy: "Hand back the text of a page's `next` or of a change's `token` unchanged.")
         }
         self.init(LogHead(position: position, commit: commit, time: time), line: line)

@@ -69,11 +69,11 @@ package struct FilePlacement: Sendable {
         }
     }
 
-    /// - Throws: `input-output` where a part of what was made lies in a file beside it, which gets no name.
+    /// - Throws: `io-error` where a part of what was made lies in a file beside it, which gets no name.
     package func checkIsWhole() throws {
         guard let log = Self.log(of: partial) else { return }
         throw StorageError(
-            .inputOutput, "\(partial) isn't whole: a part of it is still in \(log).",
+            .ioError, "\(partial) isn't whole: a part of it is still in \(log).",
             remedy: "Check the room on its disk, then try again.")
     }
 
@@ -118,7 +118,7 @@ package struct FilePlacement: Sendable {
 
     /// Brings the file to the disk and gives it its name.
     ///
-    /// - Throws: `conflict` or `busy` where the name can't be had, `input-output` where the file isn't whole, or where it has its
+    /// - Throws: `conflict` or `busy` where the name can't be had, `io-error` where the file isn't whole, or where it has its
     ///   name and that can't be brought to the disk.
     package func place() throws {
         try checkIsWhole()
@@ -141,7 +141,7 @@ package struct FilePlacement: Sendable {
             try synchronize((destination as NSString).deletingLastPathComponent)
         } catch let error as StorageError {
             throw StorageError(
-                .inputOutput,
+                .ioError,
                 "\(destination) is made and whole, but its folder can't be brought to the disk: the loss of power may undo its name.",
                 remedy: "Check the disk. Nothing has to be made again while the power stays on.", cause: error)
         }
@@ -164,7 +164,7 @@ package struct FilePlacement: Sendable {
 
     private func failure(_ verb: String) -> StorageError {
         StorageError(
-            .inputOutput, "\(partial) can't be \(verb): \(String(cString: strerror(errno))).",
+            .ioError, "\(partial) can't be \(verb): \(String(cString: strerror(errno))).",
             remedy: "Check the folder's permissions and the room on its disk.")
     }
 }

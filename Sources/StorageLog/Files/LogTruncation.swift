@@ -22,7 +22,7 @@ package enum LogTruncation {
         for slice in batch.slices where left > 0 {
             guard slice.eventCount <= left else {
                 throw StorageError(
-                    .misuse, "The log can't be cut at @\(position), inside commit \(slice.info.number).",
+                    .invalidArgument, "The log can't be cut at @\(position), inside commit \(slice.info.number).",
                     remedy: "Cut it where a commit ends.")
             }
             left -= slice.eventCount

@@ -7,7 +7,7 @@ enum StorePath {
     /// The absolute form of a path, its symbolic links resolved: the lock, the write-ahead log and everything else beside the
     /// store go by its name, so it must have one only.
     ///
-    /// - Throws: `invalid-name` for URIs, which SQLite would take options from, and for NUL; `misuse` for a file that has
+    /// - Throws: `invalid-name` for URIs, which SQLite would take options from, and for NUL; `invalid-argument` for a file that has
     ///   a second name (a hard link).
     static func validated(_ path: String) throws -> String {
         guard !path.isEmpty, !path.utf8.contains(0), !path.lowercased().hasPrefix("file:"), path != ":memory:" else {
@@ -37,7 +37,7 @@ enum StorePath {
         FilePlacement.removeSecondNames(of: resolved)
         guard stat(resolved, &found) == 0, found.st_nlink > 1 else { return resolved }
         throw StorageError(
-            .misuse,
+            .invalidArgument,
             "\(path) has \(found.st_nlink) names (hard links), and SQLite would keep a write-ahead log for each of them.",
             remedy: "Keep one of the names; a symbolic link may stand for the others.")
     }
@@ -80,7 +80,7 @@ enum StorePath {
 
     /// The file's header; empty where there is none.
     ///
-    /// - Throws: `input-output` where the disk doesn't give it: nothing is known of the file then.
+    /// - Throws: `io-error` where the disk doesn't give it: nothing is known of the file then.
     static func head(of path: String) throws -> Data {
         guard let handle = FileHandle(forReadingAtPath: path) else { return Data() }
         defer { try? handle.close() }
@@ -88,7 +88,7 @@ enum StorePath {
             return try handle.read(upToCount: 100) ?? Data()
         } catch {
             throw StorageError(
-                .inputOutput, "\(path) can't be read.", remedy: "Check the disk, then try again.", cause: error)
+                .ioError, "\(path) can't be read.", remedy: "Check the disk, then try again.", cause: error)
         }
     }
 

@@ -35,7 +35,7 @@ enum WriteAheadLog {
     ///
     /// - Parameter beforeReading: Called with the place of each frame that is read, for the tests.
     /// - Complexity: Reads the log once. Memory for one page.
-    /// - Throws: `input-output` where the log can't be read.
+    /// - Throws: `io-error` where the log can't be read.
     static func damage(
         besideStore store: String, beforeReading: @escaping (Int) throws -> Void = { _ in }
     ) throws -> Damage? {

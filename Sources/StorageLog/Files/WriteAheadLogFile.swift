@@ -115,7 +115,7 @@ final class WriteAheadLogFile {
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else {
                 throw StorageError(
-                    .inputOutput, "\(name) can't be read: \(String(cString: strerror(errno))).",
+                    .ioError, "\(name) can't be read: \(String(cString: strerror(errno))).",
                     remedy: "Check the disk, then try again.")
             }
             guard read > 0 else { return false }

@@ -20,7 +20,7 @@ package final class WriterLock: Sendable {
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw StorageError(
-                .inputOutput, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(errno))).",
+                .ioError, "The lock file \(lockPath) can't be opened: \(String(cString: strerror(errno))).",
                 remedy: "Check the permissions of the folder.")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

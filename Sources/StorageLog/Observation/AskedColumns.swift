@@ -4,14 +4,14 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`, its state behind a mutex. The writer looks where a transaction begins: one number while nothing has
 /// changed.
-package final class AskedColumns: Sendable {
+package final class RequestedColumns: Sendable {
     private let columns = Mutex<[ObjectIdentifier: [UInt32]]>([:])
     private let version = Atomic(0)
 
-    /// Asks for columns, by their ids, instead of those that `asker` has asked for before; transactions that have begun may
+    /// Asks for columns, by their ids, instead of those that `requester` has asked for before; transactions that have begun may
     /// not tell them yet.
-    package func ask(for ids: [UInt32], _ asker: AnyObject) {
-        columns.withLock { $0[ObjectIdentifier(asker)] = ids.isEmpty ? nil : ids }
+    package func request(_ ids: [UInt32], for requester: AnyObject) {
+        columns.withLock { $0[ObjectIdentifier(requester)] = ids.isEmpty ? nil : ids }
         version.add(1, ordering: .releasing)
     }
 

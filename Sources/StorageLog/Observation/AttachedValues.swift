@@ -3,12 +3,12 @@ package import CSQLite
 /// Values that updates of a transaction left alone, told because somebody asked for their columns; lent like the events.
 ///
 /// There may be fewer than were asked for, and none of a transaction that had begun before.
-package struct AttachedValues {
+package struct AuxiliaryValues {
     /// In the order of the events.
     package let values: UnsafeBufferPointer<storage_attachment>
     package let bytes: UnsafePointer<UInt8>?
 
-    package static var none: AttachedValues {
-        AttachedValues(values: UnsafeBufferPointer(start: nil, count: 0), bytes: nil)
+    package static var none: AuxiliaryValues {
+        AuxiliaryValues(values: UnsafeBufferPointer(start: nil, count: 0), bytes: nil)
     }
 }

@@ -3,12 +3,12 @@ internal import Synchronization
 /// Who wants to know of commits. Costs a writer one look at a number while nobody does.
 ///
 /// Of its own commits a process tells by ``tell(_:)`` and ``ring()``. Where the store is open for reading only, a
-/// ``CommitWatch`` rings for the commits of others; it is at work while there are bells.
+/// ``CommitWatcher`` rings for the commits of others; it is at work while there are bells.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; observers are called on the writer's queue and must be quick.
 package final class CommitObservers: Sendable {
     private struct Observer {
-        let tell: @Sendable (CommittedEvents) -> Void
+        let receive: @Sendable (CommittedEvents) -> Void
         let closed: @Sendable () -> Void
     }
 
@@ -16,10 +16,10 @@ package final class CommitObservers: Sendable {
     private let count = Atomic(0)
     private let next = Atomic(0)
     /// What observers want to know of updated rows beside the events.
-    package let asked = AskedColumns()
+    package let requestedColumns = RequestedColumns()
     private let bells = Mutex(Bells())
     /// Nil where the store's writer rings by itself.
-    let watch: CommitWatch?
+    let watch: CommitWatcher?
 
     private struct Bells {
         var ringing: [Int: Bell] = [:]
@@ -33,7 +33,7 @@ package final class CommitObservers: Sendable {
         let end: @Sendable () -> Void
     }
 
-    init(watch: CommitWatch? = nil) { self.watch = watch }
+    init(watch: CommitWatcher? = nil) { self.watch = watch }
 
     deinit { watch?.end() }
 
@@ -47,7 +47,7 @@ package final class CommitObservers: Sendable {
         closed: @escaping @Sendable () -> Void = {}, _ observer: @escaping @Sendable (CommittedEvents) -> Void
     ) -> CommitObservation {
         let token = next.add(1, ordering: .relaxed).newValue
-        observers.withLock { $0[token] = Observer(tell: observer, closed: closed) }
+        observers.withLock { $0[token] = Observer(receive: observer, closed: closed) }
         count.add(1, ordering: .releasing)
         return CommitObservation { [weak self] in self?.remove(token) }
     }
@@ -56,8 +56,8 @@ package final class CommitObservers: Sendable {
         if observers.withLock({ $0.removeValue(forKey: token) }) != nil { count.subtract(1, ordering: .releasing) }
     }
 
-    func tell(_ events: CommittedEvents) {
-        for observer in observers.withLock({ Array($0.values) }) { observer.tell(events) }
+    func notify(_ events: CommittedEvents) {
+        for observer in observers.withLock({ Array($0.values) }) { observer.receive(events) }
     }
 }
 

@@ -10,7 +10,7 @@ internal import Synchronization
 /// a commit, it looks all the time.
 ///
 /// Isolation: `Sendable`, its state behind a mutex; what the thread alone needs is local to it.
-final class CommitWatch: Sendable {
+final class CommitWatcher: Sendable {
     private let store: String
     private let heartbeat: Duration
     /// How often it looks where no bell can be relied on.
@@ -71,7 +71,7 @@ final class CommitWatch: Sendable {
 
 // MARK: The thread
 
-extension CommitWatch {
+extension CommitWatcher {
     private func run(_ observers: () -> CommitObservers?) {
         listen(observers)
         // After all that it had open is closed. Whoever came meanwhile gets another thread.
@@ -84,15 +84,15 @@ extension CommitWatch {
 
     private func listen(_ observers: () -> CommitObservers?) {
         // Without a connection of its own it can't tell, and rings whenever it would look.
-        let sight = try? HeadSight(store: store)
+        let poller = try? HeadPoller(store: store)
         var bell = Doorbell.finding(besideStore: store) ?? Doorbell()
         var isDeaf = false
         var last = Doorbell.Wake.rung
         while true {
             state.withLock { $0.bell = bell }
             let count = bell.count
-            guard let isNews = look(sight, observers) else { break }
-            if isNews, last == .timedOut { isDeaf = true }
+            guard let hasMoved = look(poller, observers) else { break }
+            if hasMoved, last == .timedOut { isDeaf = true }
             beforeSleep()
             last = bell.wait(while: count, for: isDeaf || bell.isSilent ? Self.pollingInterval : heartbeat)
             switch last {
@@ -107,10 +107,10 @@ extension CommitWatch {
     /// Rings if there is news. The observers are held no longer than this takes, so that letting go of the store ends the thread.
     ///
     /// - Returns: Whether there was news; nil where nobody wants to know any more.
-    private func look(_ sight: HeadSight?, _ observers: () -> CommitObservers?) -> Bool? {
+    private func look(_ poller: HeadPoller?, _ observers: () -> CommitObservers?) -> Bool? {
         guard let observers = observers(), observers.bellCount > 0, !state.withLock({ $0.isEnded }) else { return nil }
-        let isNews = (try? sight?.hasMoved()) ?? true
-        if isNews { observers.ring() }
-        return isNews
+        let hasMoved = (try? poller?.hasMoved()) ?? true
+        if hasMoved { observers.ring() }
+        return hasMoved
     }
 }

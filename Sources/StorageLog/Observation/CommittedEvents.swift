@@ -13,7 +13,7 @@ package struct CommittedEvents {
     package let commits: [(info: CommitInfo, events: Range<Int>)]
     package let catalog: Catalog
     /// What was asked for beside the events. It isn't part of a ``batch(byteLimit:where:)``.
-    package let attached: AttachedValues
+    package let attached: AuxiliaryValues
 
     /// The last position of the transaction.
     package var last: Int64 { first + Int64(view.count) - 1 }
@@ -78,12 +78,12 @@ extension EventBatch {
     /// The events of a transaction, which may be more than a row of the log holds.
     convenience init(copying events: CommittedEvents) {
         let view = events.view
-        var places: [UInt32: UInt32] = [:]
+        var shapeIndices: [UInt32: UInt32] = [:]
         var shapes: [DecodedShape] = []
         var entities: Set<UInt32> = []
-        for index in 0..<view.count where places[view.events[index].shape] == nil {
+        for index in 0..<view.count where shapeIndices[view.events[index].shape] == nil {
             let shape = view.shape(of: index)
-            places[view.events[index].shape] = UInt32(shapes.count)
+            shapeIndices[view.events[index].shape] = UInt32(shapes.count)
             entities.insert(shape.entity)
             shapes.append(
                 DecodedShape(
@@ -107,7 +107,7 @@ extension EventBatch {
         values.update(from: view.values, count: valueCount)
         for index in 0..<view.count {
             self.events[index] = view.events[index]
-            self.events[index].shape = places[view.events[index].shape] ?? 0
+            self.events[index].shape = shapeIndices[view.events[index].shape] ?? 0
         }
     }
 }

@@ -7,7 +7,7 @@ internal import StorageCore
 /// checkpoints and work without events move the version, too.
 ///
 /// Not `Sendable`: it belongs to the thread that looks.
-final class HeadSight {
+final class HeadPoller {
     private let file: DatabaseFile
     private let selectVersion: PreparedStatement
     private let selectHead: PreparedStatement

@@ -4,7 +4,7 @@ extension StorageEngine {
     /// Records what was done, in a commit of its own.
     ///
     /// No row of users changes, so undo passes over it, and it isn't what `head~1` counts; see
-    /// ``CatalogEntity/isRemark(_:)``.
+    /// ``CatalogEntity/isAnnotation(_:)``.
     @discardableResult
     package func record(_ operation: StorageOperation, metadata: CommitMetadata) async throws -> CommitReceipt {
         try await commit(metadata) { writer, _ in try writer.enter(operation) }

@@ -18,14 +18,14 @@ extension LogReader {
     package func lastChange(through end: Int64) throws -> Int64 {
         guard end > 0 else { return 0 }
         var found: Int64 = 0
-        let tellsMore = { (header: SegmentHeader) in !header.entities.allSatisfy(CatalogEntity.isRemark) }
-        try forEachBatch(in: 1...end, descending: true, where: tellsMore) { batch in
+        let hasOtherEvents = { (header: SegmentHeader) in !header.entities.allSatisfy(CatalogEntity.isAnnotation) }
+        try forEachBatch(in: 1...end, descending: true, where: hasOtherEvents) { batch in
             found = batch.withView { view in
-                let place = batch.commits.last { commit in
+                let last = batch.commits.last { commit in
                     batch.header.first + Int64(commit.events.lowerBound) <= end
-                        && commit.events.contains { !CatalogEntity.isRemark(view.shape(of: $0).entity) }
+                        && commit.events.contains { !CatalogEntity.isAnnotation(view.shape(of: $0).entity) }
                 }
-                return place.map { batch.header.first + Int64($0.events.upperBound) - 1 } ?? 0
+                return last.map { batch.header.first + Int64($0.events.upperBound) - 1 } ?? 0
             }
             return found == 0
         }
@@ -35,18 +35,18 @@ extension LogReader {
     /// How many commits that end at some positions only tag, note or record what was done.
     ///
     /// Decodes only rows of the log that hold such events. One that is spread over several rows isn't counted.
-    package func remarkCount(in positions: ClosedRange<Int64>) throws -> Int64 {
+    package func annotationCount(in positions: ClosedRange<Int64>) throws -> Int64 {
         var count: Int64 = 0
-        try forEachBatch(in: positions, where: { $0.entities.contains(where: CatalogEntity.isRemark) }) { batch in
+        try forEachBatch(in: positions, where: { $0.entities.contains(where: CatalogEntity.isAnnotation) }) { batch in
             count += batch.withView { view in
-                let remarks = batch.commits.count { commit in
+                let annotations = batch.commits.count { commit in
                     let isWhole =
                         !(commit.events.lowerBound == 0 && batch.beginsInsideCommit)
                         && !(commit.events.upperBound == batch.count && batch.endsInsideCommit)
                     return isWhole && positions.contains(batch.header.first + Int64(commit.events.upperBound) - 1)
-                        && commit.events.allSatisfy { CatalogEntity.isRemark(view.shape(of: $0).entity) }
+                        && commit.events.allSatisfy { CatalogEntity.isAnnotation(view.shape(of: $0).entity) }
                 }
-                return Int64(remarks)
+                return Int64(annotations)
             }
             return true
         }

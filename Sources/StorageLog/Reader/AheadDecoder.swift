@@ -5,7 +5,7 @@ internal import Dispatch
 /// Decoding takes about as long as what a long read does with the events, so the two side by side take half the time.
 ///
 /// Isolation: not `Sendable`, it belongs to its reader's thread.
-final class AheadDecoder {
+final class ReadAheadDecoder {
     /// One row, on its way to the other thread and back.
     ///
     /// Sound as `@unchecked Sendable`: the queue is serial, so the decoder has one user at a time, and the reader looks at
@@ -45,7 +45,7 @@ final class AheadDecoder {
     private let decoder = SegmentDecoder()
     private var underWay: [Work] = []
     private var size = 0
-    private var room = AheadDecoder.fewRows
+    private var room = ReadAheadDecoder.fewRows
 
     /// Takes a row, and gives one that came earlier; nil while there is room for more.
     ///

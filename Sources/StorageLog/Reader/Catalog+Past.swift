@@ -15,13 +15,13 @@ extension Catalog {
         while try select.step() {
             var row = try values(of: select.row)
             let newest = select.integer(Int32(columns.count))
-            if try takeBack(&row, from: newest, to: last, reader) { rows.append(row) }
+            if try undo(&row, from: newest, to: last, reader) { rows.append(row) }
         }
         return try Catalog(rows: rows)
     }
 
     /// - Returns: Whether the row was there already.
-    private static func takeBack(
+    private static func undo(
         _ row: inout [StorageValue], from newest: Int64, to last: Int64, _ reader: LogReader
     ) throws -> Bool {
         var position = newest
@@ -34,8 +34,10 @@ extension Catalog {
                 let shape = view.shape(of: index)
                 guard shape.operation == UInt32(STORAGE_UPDATE) else { return 0 }
                 let old = view.columns(of: index)
-                for place in 0..<Int(shape.column_count) {
-                    if let column = Self.place(ofColumn: shape.columns[place]) { row[column] = view.value(old[place]) }
+                for offset in 0..<Int(shape.column_count) {
+                    if let column = Self.index(ofColumn: shape.columns[offset]) {
+                        row[column] = view.value(old[offset])
+                    }
                 }
                 return view.events[index].previous
             }
@@ -53,13 +55,13 @@ extension LogReader {
     /// The last position of the commit that an event belongs to.
     package func lastPosition(ofCommitAt position: Int64) throws -> Int64 {
         guard position > 0, var batch = try batch(containing: position) else { return position }
-        var place = Int(position - batch.header.first)
-        while let part = batch.commits.first(where: { $0.events.contains(place) }) {
+        var offset = Int(position - batch.header.first)
+        while let part = batch.commits.first(where: { $0.events.contains(offset) }) {
             let last = batch.header.first + Int64(part.events.upperBound) - 1
             guard last == batch.header.last, batch.endsInsideCommit, let next = try self.batch(containing: last + 1)
             else { return last }
             batch = next
-            place = 0
+            offset = 0
         }
         return position
     }

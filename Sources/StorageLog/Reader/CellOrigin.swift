@@ -27,7 +27,7 @@ extension LogReader {
         ignoring ignored: (CommitInfo) -> Bool = { _ in false }
     ) throws -> [CellOrigin]? {
         let then = try Catalog.load(database, at: position).entity(id: entity.id) ?? entity
-        var columns = then.live.filter { wanted?.contains($0.id) ?? ($0.keyPlace == 0) }
+        var columns = then.live.filter { wanted?.contains($0.id) ?? ($0.keyOrdinal == 0) }
         // Of a row that is all key, the key is what there is to tell.
         if columns.isEmpty, wanted == nil { columns = then.key }
         let image = try image(
@@ -40,7 +40,7 @@ extension LogReader {
             return CellOrigin(
                 field: StorageEvent.Field(
                     column: column.name,
-                    value: column.keyPlace > 0 ? key[column.keyPlace - 1] : image.value(of: column).value,
+                    value: column.keyOrdinal > 0 ? key[column.keyOrdinal - 1] : image.value(of: column).value,
                     type: column.type, coding: column.coding),
                 position: origin.setAt, commit: batch.commit(ofEvent: Int(origin.setAt - batch.header.first)),
                 isIgnored: origin.isIgnored)

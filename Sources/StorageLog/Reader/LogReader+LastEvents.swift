@@ -18,11 +18,11 @@ extension LogReader {
             try batch.withView { view in
                 for index in stride(from: view.count - 1, through: 0, by: -1) {
                     let shape = view.shape(of: index)
-                    let place = batch.header.first + Int64(index)
-                    guard shape.entity == entity, place <= position else { continue }
+                    let eventPosition = batch.header.first + Int64(index)
+                    guard shape.entity == entity, eventPosition <= position else { continue }
                     let previous = view.events[index].previous
-                    if previous > 0, previous < place { followed.insert(previous) }
-                    guard !followed.contains(place), Int(shape.operation) != STORAGE_DELETE else { continue }
+                    if previous > 0, previous < eventPosition { followed.insert(previous) }
+                    guard !followed.contains(eventPosition), Int(shape.operation) != STORAGE_DELETE else { continue }
                     if try !body(batch, index) { return false }
                 }
                 return true

@@ -22,7 +22,7 @@ package final class LogReader {
     deinit {
         // Those that somebody still holds give their memory back later.
         recent.removeAll()
-        if let decoder { SpareDecoders.shared.give(decoder) }
+        if let decoder { DecoderPool.shared.give(decoder) }
     }
 
     package func head() throws -> LogHead { try LogHead.load(database) }
@@ -38,7 +38,7 @@ package final class LogReader {
         let select = try PreparedStatement(database, Self.selectRows(descending: descending))
         select.bind(positions.lowerBound, at: 1)
         select.bind(positions.upperBound, at: 2)
-        var ahead: AheadDecoder?
+        var ahead: ReadAheadDecoder?
         var count = 0
         while try select.step() {
             let header = try Self.header(of: select)
@@ -49,7 +49,7 @@ package final class LogReader {
                 continue
             }
             try checkFormat(select, header)
-            let decoder = ahead ?? AheadDecoder()
+            let decoder = ahead ?? ReadAheadDecoder()
             ahead = decoder
             let base = Result { try self.base(of: select) }
             if let batch = try decoder.exchange(header, body: select.bytes(10), base: base), try !body(batch) { return }
@@ -140,7 +140,7 @@ package final class LogReader {
     }
 
     private func usedDecoder() -> SegmentDecoder {
-        let decoder = decoder ?? SpareDecoders.shared.take()
+        let decoder = decoder ?? DecoderPool.shared.take()
         self.decoder = decoder
         return decoder
     }
@@ -226,7 +226,7 @@ extension LogReader {
         let columns = entity.key
         guard key.count == columns.count else {
             throw StorageError(
-                .misuse, "The key of \"\(entity.name)\" has \(columns.count) columns, not \(key.count).",
+                .invalidArgument, "The key of \"\(entity.name)\" has \(columns.count) columns, not \(key.count).",
                 remedy: "Give one value for each: \(columns.map(\.name).joined(separator: ", ")).")
         }
         if !entity.isDropped {

@@ -172,11 +172,11 @@ struct LeastKey {
     fileprivate mutating func add(_ heads: ByteReader, _ bodies: ByteReader, _ wanted: [Bool]?) {
         var (heads, bodies) = (heads, bodies)
         var last: Int64 = 0
-        var place = 0
+        var offset = 0
         while heads.remaining > 0, isPlain {
             let head = heads.varint()
-            let counts = wanted.map { place < $0.count && $0[place] } ?? true
-            place += 1
+            let counts = wanted.map { offset < $0.count && $0[offset] } ?? true
+            offset += 1
             switch head & 7 {
             case ValueKind.integer, ValueKind.wideInteger:
                 last =

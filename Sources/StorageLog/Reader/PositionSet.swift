@@ -10,12 +10,12 @@ package struct PositionSet: Sendable {
 
     /// Hands over the positions, newest first, until `body` answers false.
     package func forEachDescending(_ body: (Int64) throws -> Bool) rethrows {
-        for place in words.indices.reversed() {
-            var word = words[place]
+        for index in words.indices.reversed() {
+            var word = words[index]
             while word != 0 {
                 let bit = 63 - word.leadingZeroBitCount
                 word &= ~(1 << UInt64(bit))
-                if try !body(Int64(place) * 64 + Int64(bit)) { return }
+                if try !body(Int64(index) * 64 + Int64(bit)) { return }
             }
         }
     }

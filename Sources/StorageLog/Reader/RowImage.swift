@@ -54,17 +54,19 @@ extension LogReader {
     package func image(ofEventAt position: Int64) throws -> (image: RowImage?, previous: Int64) {
         var builder = RowImageBuilder(columns: nil)
         var previous: Int64?
-        var place = position
-        while place > 0 {
-            guard let batch = try batch(containing: place) else {
-                throw StorageError.corruptLog("position @\(place) is missing")
+        var eventPosition = position
+        while eventPosition > 0 {
+            guard let batch = try batch(containing: eventPosition) else {
+                throw StorageError.corruptLog("position @\(eventPosition) is missing")
             }
-            let index = Int(place - batch.header.first)
+            let index = Int(eventPosition - batch.header.first)
             let before = batch.withView { $0.events[index].previous }
-            guard before < place else { throw StorageError.corruptLog("event @\(place) points ahead of itself") }
+            guard before < eventPosition else {
+                throw StorageError.corruptLog("event @\(eventPosition) points ahead of itself")
+            }
             previous = previous ?? before
             guard builder.add(batch, index, isIgnored: false) else { break }
-            place = before
+            eventPosition = before
         }
         return (builder.image, previous ?? 0)
     }
@@ -116,12 +118,12 @@ package struct RowImageBuilder {
             let isUpdate = Int(shape.operation) == STORAGE_UPDATE
             var image = image ?? RowImage(position: position)
             let values = view.columns(of: index) + (isUpdate ? Int(shape.column_count) : 0)
-            for place in 0..<Int(shape.column_count) {
-                let column = shape.columns[place]
+            for offset in 0..<Int(shape.column_count) {
+                let column = shape.columns[offset]
                 guard columns?.contains(column) ?? true else { continue }
                 if image.cells[column] == nil {
                     image.cells[column] = RowImage.Cell(
-                        value: ExactValue(values[place], bytes: view.bytes), setAt: position, isIgnored: isIgnored)
+                        value: ExactValue(values[offset], bytes: view.bytes), setAt: position, isIgnored: isIgnored)
                     if isIgnored { open.insert(column) }
                 } else if open.contains(column), !isIgnored {
                     image.cells[column]?.setAt = position

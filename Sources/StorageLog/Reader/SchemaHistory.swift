@@ -21,7 +21,7 @@ package final class SchemaHistory {
         in positions: ClosedRange<Int64>, descending: Bool, _ body: (CommitInfo, [SchemaChange]) throws -> Bool
     ) throws {
         rows = [:]
-        if descending { try takeUpTheEnd() }
+        if descending { try loadNewest() }
         var query = LogQuery()
         query.tables = [CatalogEntity.catalog.name]
         query.descending = descending
@@ -58,7 +58,7 @@ package final class SchemaHistory {
         if !isStopped { _ = try finish() }
     }
 
-    private func takeUpTheEnd() throws {
+    private func loadNewest() throws {
         let select = try PreparedStatement(log.database, Catalog.selection)
         while try select.step() {
             let row = try Catalog.values(of: select.row)
@@ -103,8 +103,8 @@ package final class SchemaHistory {
         let count = Int(shape.column_count)
         let isUpdate = shape.operation == UInt32(STORAGE_UPDATE)
         let start = view.columns(of: index) + (isUpdate && !isOld ? count : 0)
-        return (0..<count).compactMap { place in
-            Catalog.place(ofColumn: shape.columns[place]).map { ($0, view.value(start[place])) }
+        return (0..<count).compactMap { offset in
+            Catalog.index(ofColumn: shape.columns[offset]).map { ($0, view.value(start[offset])) }
         }
     }
 

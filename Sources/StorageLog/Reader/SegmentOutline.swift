@@ -39,16 +39,16 @@ package struct SegmentOutline {
     /// An event that points back to another of the same row of the log tells no key of its own.
     func keys(of entity: UInt32, at positions: ClosedRange<Int64>) -> [Bool] {
         var wanted: [Bool] = []
-        var places = [Int?](repeating: nil, count: shapeOfEvent.count)
+        var slots = [Int?](repeating: nil, count: shapeOfEvent.count)
         for index in shapeOfEvent.indices where shape(ofEvent: index).entity == entity {
             let earlier = previous[index] - header.first
             if earlier >= 0 {
-                places[index] = places[Int(earlier)]
+                slots[index] = slots[Int(earlier)]
             } else {
-                places[index] = wanted.count
+                slots[index] = wanted.count
                 wanted.append(false)
             }
-            if let place = places[index], positions.contains(header.first + Int64(index)) { wanted[place] = true }
+            if let slot = slots[index], positions.contains(header.first + Int64(index)) { wanted[slot] = true }
         }
         return wanted
     }

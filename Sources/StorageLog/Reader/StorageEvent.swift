@@ -73,8 +73,8 @@ extension EventBatch {
                 view.field(part < keyColumns.count ? keyColumns[part] : nil, "key \(part + 1)", key[part])
             }
             func fields(_ start: UnsafePointer<storage_value>) -> [StorageEvent.Field] {
-                columns.enumerated().map { place, id in
-                    view.field(entity?.columns.first { $0.id == id }, "column \(id)", start[place])
+                columns.enumerated().map { offset, id in
+                    view.field(entity?.columns.first { $0.id == id }, "column \(id)", start[offset])
                 }
             }
             let operation: StorageEvent.Operation =

@@ -5,7 +5,7 @@ internal import StorageCore
 ///
 /// Not `Sendable`: it is used while one type decodes itself.
 final class EmbeddedProbe: Decoder {
-    var columns: [EmbeddedShape.Column] = []
+    var columns: [EmbeddedSchema.Column] = []
     var problem: String?
     /// The property that is to get another value than usual.
     let varying: String?
@@ -39,7 +39,7 @@ final class EmbeddedProbe: Decoder {
         guard !columns.contains(where: { $0.name == key.stringValue }) else { return }
         let (stored, neutral) = try column(type, key)
         columns.append(
-            EmbeddedShape.Column(
+            EmbeddedSchema.Column(
                 name: key.stringValue, type: stored.columnType, coding: stored.columnCoding, isNullable: isNullable,
                 neutral: isNullable ? nil : neutral))
     }

@@ -3,7 +3,7 @@ internal import StorageCore
 internal import Synchronization
 
 /// The columns of an embeddable type, learnt by letting it decode itself from a decoder that takes notes.
-struct EmbeddedShape: Sendable {
+struct EmbeddedSchema: Sendable {
     struct Column: Sendable {
         let name: String
         let type: String
@@ -16,9 +16,9 @@ struct EmbeddedShape: Sendable {
     var columns: [Column] = []
     var problem: String?
 
-    private static let known = Mutex<[ObjectIdentifier: EmbeddedShape]>([:])
+    private static let known = Mutex<[ObjectIdentifier: EmbeddedSchema]>([:])
 
-    static func of<Value: Embeddable>(_ type: Value.Type) -> EmbeddedShape {
+    static func of<Value: Embeddable>(_ type: Value.Type) -> EmbeddedSchema {
         let key = ObjectIdentifier(type)
         if let shape = known.withLock({ $0[key] }) { return shape }
         let shape = learn(type)
@@ -26,15 +26,15 @@ struct EmbeddedShape: Sendable {
         return shape
     }
 
-    private static func learn<Value: Embeddable>(_ type: Value.Type) -> EmbeddedShape {
+    private static func learn<Value: Embeddable>(_ type: Value.Type) -> EmbeddedSchema {
         let probe = EmbeddedProbe(varying: nil)
         do {
             _ = try Value(from: probe)
         } catch {
-            return EmbeddedShape(problem: probe.problem ?? "the columns of \(Value.self) can't be learnt: \(error)")
+            return EmbeddedSchema(problem: probe.problem ?? "the columns of \(Value.self) can't be learnt: \(error)")
         }
-        if probe.columns.isEmpty { return EmbeddedShape(problem: "\(Value.self) has no properties to embed") }
-        return EmbeddedShape(columns: probe.columns)
+        if probe.columns.isEmpty { return EmbeddedSchema(problem: "\(Value.self) has no properties to embed") }
+        return EmbeddedSchema(columns: probe.columns)
     }
 
     /// A path of properties holds nothing but their places, so that any thread may compare it.

@@ -23,7 +23,7 @@ public enum StorageEmbedding {
     private static func columns<Value: Embeddable>(
         _ type: Value.Type, _ prefix: String, isOptional: Bool
     ) -> [ColumnSchema] {
-        let shape = EmbeddedShape.of(type)
+        let shape = EmbeddedSchema.of(type)
         if let problem = shape.problem { return [ColumnSchema(problem: problem)] }
         return shape.columns.map {
             ColumnSchema(
@@ -43,20 +43,20 @@ public enum StorageEmbedding {
     public static func read<Value: Embeddable>(
         _ type: Value.Type, from row: RowReader, at index: inout Int32
     ) throws -> Value {
-        try value(EmbeddedShape.of(type).columns.map { _ in row.value(at: next(&index)) })
+        try value(EmbeddedSchema.of(type).columns.map { _ in row.value(at: next(&index)) })
     }
 
     public static func read<Value: Embeddable>(
         _ type: Value?.Type, from row: RowReader, at index: inout Int32
     ) throws -> Value? {
-        let values = EmbeddedShape.of(Value.self).columns.map { _ in row.value(at: next(&index)) }
+        let values = EmbeddedSchema.of(Value.self).columns.map { _ in row.value(at: next(&index)) }
         return values.allSatisfy { $0 == .null } ? nil : try value(values)
     }
 
     public static func encode<Value: Embeddable>(
         _ value: Value, to container: inout GRDB.PersistenceContainer, prefix: String
     ) throws {
-        for (column, value) in zip(EmbeddedShape.of(Value.self).columns, try values(value)) {
+        for (column, value) in zip(EmbeddedSchema.of(Value.self).columns, try values(value)) {
             try ColumnCoding.put(value, to: &container, prefix + column.name)
         }
     }
@@ -64,7 +64,7 @@ public enum StorageEmbedding {
     public static func encode<Value: Embeddable>(
         _ value: Value?, to container: inout GRDB.PersistenceContainer, prefix: String
     ) throws {
-        for (column, value) in zip(EmbeddedShape.of(Value.self).columns, try values(value)) {
+        for (column, value) in zip(EmbeddedSchema.of(Value.self).columns, try values(value)) {
             try ColumnCoding.put(value, to: &container, prefix + column.name)
         }
     }
@@ -72,13 +72,13 @@ public enum StorageEmbedding {
     public static func decode<Value: Embeddable>(
         _ type: Value.Type, from row: GRDB.Row, prefix: String
     ) throws -> Value {
-        try value(EmbeddedShape.of(type).columns.map { try ColumnCoding.storageValue(row, prefix + $0.name) })
+        try value(EmbeddedSchema.of(type).columns.map { try ColumnCoding.storageValue(row, prefix + $0.name) })
     }
 
     public static func decode<Value: Embeddable>(
         _ type: Value?.Type, from row: GRDB.Row, prefix: String
     ) throws -> Value? {
-        let values = try EmbeddedShape.of(Value.self).columns.map {
+        let values = try EmbeddedSchema.of(Value.self).columns.map {
             try ColumnCoding.storageValue(row, prefix + $0.name)
         }
         return values.allSatisfy { $0 == .null } ? nil : try value(values)
@@ -89,7 +89,7 @@ extension StorageEmbedding {
     private static func values<Value: Embeddable>(_ value: Value) throws -> [StorageValue] {
         let encoder = EmbeddedEncoder()
         try value.encode(to: encoder)
-        return try EmbeddedShape.of(Value.self).columns.map { column in
+        return try EmbeddedSchema.of(Value.self).columns.map { column in
             if let value = encoder.values[column.name] { return value }
             // `encodeIfPresent` leaves nil out.
             guard column.isNullable else {
@@ -102,7 +102,7 @@ extension StorageEmbedding {
     }
 
     private static func values<Value: Embeddable>(_ value: Value?) throws -> [StorageValue] {
-        guard let value else { return EmbeddedShape.of(Value.self).columns.map { _ in .null } }
+        guard let value else { return EmbeddedSchema.of(Value.self).columns.map { _ in .null } }
         let values = try values(value)
         guard values.contains(where: { $0 != .null }) else {
             throw StorageError(
@@ -113,7 +113,7 @@ extension StorageEmbedding {
     }
 
     private static func value<Value: Embeddable>(_ values: [StorageValue]) throws -> Value {
-        let names = EmbeddedShape.of(Value.self).columns.map(\.name)
+        let names = EmbeddedSchema.of(Value.self).columns.map(\.name)
         return try Value(from: EmbeddedDecoder(Dictionary(uniqueKeysWithValues: zip(names, values))))
     }
 }
@@ -128,7 +128,7 @@ public struct EmbeddedColumns<Value: Embeddable>: Sendable {
     /// The column of one of its properties. One that can't be told leads to a name that no column has, which is refused
     /// when the query runs.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> StorageColumn<Member> {
-        StorageColumn(prefix + (EmbeddedShape.column(of: path) ?? "?"))
+        StorageColumn(prefix + (EmbeddedSchema.column(of: path) ?? "?"))
     }
 }
 
@@ -141,11 +141,11 @@ public struct OptionalEmbeddedColumns<Value: Embeddable>: Sendable {
 
     /// The column of one of its properties.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> StorageColumn<Member?> {
-        StorageColumn(prefix + (EmbeddedShape.column(of: path) ?? "?"))
+        StorageColumn(prefix + (EmbeddedSchema.column(of: path) ?? "?"))
     }
 
     /// The column of one of its properties that is optional itself.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member?>) -> StorageColumn<Member?> {
-        StorageColumn(prefix + (EmbeddedShape.column(of: path) ?? "?"))
+        StorageColumn(prefix + (EmbeddedSchema.column(of: path) ?? "?"))
     }
 }

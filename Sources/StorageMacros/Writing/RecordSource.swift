@@ -238,10 +238,10 @@ extension RecordSource {
     /// Entities straight from rows, without a record in between.
     private var reading: String {
         let start = hasEmbedded ? "\n        var index: Swift.Int32 = 0" : ""
-        var place = -1
+        var offset = -1
         let arguments = entityArguments { property in
-            place += 1
-            return read(property, at: hasEmbedded ? "&index" : "\(place)")
+            offset += 1
+            return read(property, at: hasEmbedded ? "&index" : "\(offset)")
         }
         return """
             \(access)static func entities(reading rows: StorageLog.StatementRows) throws -> [\(entity.name)] {

@@ -41,7 +41,7 @@ extension LogWriter {
     /// Takes a column away.
     package func dropColumn(_ column: String, from table: String) throws {
         guard let entity = catalog.entity(named: table), let known = entity.column(named: column) else { return }
-        guard known.keyPlace == 0 else {
+        guard known.keyOrdinal == 0 else {
             throw StorageError(
                 .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
                 remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")
@@ -70,7 +70,7 @@ extension LogWriter {
         guard let known = entity.column(named: column) else {
             throw StorageError.missing(column, in: entity, "convert it")
         }
-        guard known.keyPlace == 0 else {
+        guard known.keyOrdinal == 0 else {
             throw StorageError(
                 .schemaMismatch, "\"\(column)\" is the primary key of \"\(table)\".",
                 remedy: "The key of an entity stays; declare a new entity and copy the rows in a migration.")

@@ -74,14 +74,14 @@ extension LogWriter {
         try statement(definition.createTable).execute()
         var next = catalog.nextId
         var entity = CatalogEntity(id: next, name: definition.name, stored: definition.stored, columns: [])
-        var place = 0
+        var ordinal = 0
         for column in definition.columns {
             next += 1
-            if column.schema.primaryKey { place += 1 }
+            if column.schema.primaryKey { ordinal += 1 }
             entity.columns.append(
                 CatalogColumn(
                     id: next, name: column.schema.name, stored: column.stored, type: column.schema.type,
-                    keyPlace: column.schema.primaryKey ? place : 0, required: column.schema.notNull,
+                    keyOrdinal: column.schema.primaryKey ? ordinal : 0, required: column.schema.notNull,
                     coding: column.coding))
         }
         record(entity)
@@ -112,9 +112,9 @@ extension LogWriter {
         guard var entity = catalog.entity(id: entity.id) else { return }
         // The table tells names and types; what the declaration says beyond that is added here.
         let ids = entity.idsByStoredName
-        let places = Dictionary(uniqueKeysWithValues: entity.columns.enumerated().map { ($1.id, $0) })
+        let indexById = Dictionary(uniqueKeysWithValues: entity.columns.enumerated().map { ($1.id, $0) })
         for column in columns {
-            guard let index = ids[column.stored.folded].flatMap({ places[$0] }) else { continue }
+            guard let index = ids[column.stored.folded].flatMap({ indexById[$0] }) else { continue }
             entity.columns[index].name = column.schema.name
             entity.columns[index].coding = column.coding
             entity.columns[index].type = column.schema.type
@@ -163,7 +163,7 @@ extension EntityDefinition {
                         "Say renameColumn(\"\(column.name)\", to: \"\(candidate.schema.name)\", in: \"\(name)\") or dropColumn(\"\(column.name)\", from: \"\(name)\") before autoSchema."
                 )
             }
-            guard !column.required || column.fallback != .null || column.keyPlace > 0 else {
+            guard !column.required || column.fallback != .null || column.keyOrdinal > 0 else {
                 throw StorageError(
                     .schemaMismatch,
                     "The store's \"\(name)\" has a column \"\(column.name)\" that must have a value, but isn't declared.",
@@ -278,9 +278,9 @@ extension CatalogColumn {
     }
 
     fileprivate func check(_ column: EntityDefinition.Column, of entity: CatalogEntity) throws {
-        guard (keyPlace > 0) == column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
+        guard (keyOrdinal > 0) == column.schema.primaryKey else { throw StorageError.keyChanged(entity.name) }
         guard takes(column.schema.type),
-            required == (column.schema.notNull || column.schema.primaryKey) || keyPlace > 0
+            required == (column.schema.notNull || column.schema.primaryKey) || keyOrdinal > 0
         else {
             throw StorageError(
                 .schemaMismatch,

@@ -17,7 +17,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
     package let deleteByKey: String
 
     /// What queries know of it.
-    package let shape: TableShape
+    package let queryTable: QueryTable
 
     package init(_ type: Record.Type = Record.self) {
         name = Record.databaseTableName
@@ -25,7 +25,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
         let table = quoted(name)
         let keyColumn = columns.first(where: \.primaryKey)?.name ?? "id"
         self.keyColumn = keyColumn
-        shape = TableShape(name: name, columns: columns.map(\.name), key: keyColumn)
+        queryTable = QueryTable(name: name, columns: columns.map(\.name), key: keyColumn)
         let key = quoted(keyColumn)
         let names = columns.map { quoted($0.name) }
         let list = names.joined(separator: ", ")
@@ -55,9 +55,9 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
             ? "DO NOTHING"
             : "DO UPDATE SET \(assignments.joined(separator: ", ")) WHERE \(differences.joined(separator: " OR "))"
         let names = columns.map { quoted($0.name) } + ["_position"]
-        let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let placeholders = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         return """
-            INSERT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT(\(quoted(key))) \(conflict)
+            INSERT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(placeholders)) ON CONFLICT(\(quoted(key))) \(conflict)
             """
     }
 
@@ -84,7 +84,7 @@ package struct EntityTable<Record: StorageKitEntityRecord>: Sendable {
     }
 
     /// - Throws: `invalid-name` for a column that the entity doesn't have.
-    package func column(named name: String) throws -> String { try shape.column(named: name) }
+    package func column(named name: String) throws -> String { try queryTable.column(named: name) }
 }
 
 // MARK: Writing
@@ -131,7 +131,7 @@ extension CatalogEntity {
     fileprivate var comparesLoosely: Bool {
         columns.contains { column in
             guard !column.isDropped else { return false }
-            if column.keyPlace > 0, column.collation != CatalogColumn.binary { return true }
+            if column.keyOrdinal > 0, column.collation != CatalogColumn.binary { return true }
             // In columns of these types there are no two numbers that are one to SQLite, apart from reals, which are looked at.
             return column.affinity == .blob && !["REAL", "TEXT", "BLOB"].contains(column.type)
         }

@@ -88,7 +88,7 @@ package struct TableReplacement {
 
     /// Makes the old table equal to the new one, with capture looking.
     private func compare(_ entity: CatalogEntity, with old: String) throws {
-        let names = (entity.key + entity.live.filter { $0.keyPlace == 0 }).map { quoted($0.stored) }
+        let names = (entity.key + entity.live.filter { $0.keyOrdinal == 0 }).map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
         let (new, old) = (quoted(entity.stored), quoted(old))
         let rowid = entity.rowidName ?? "rowid"

@@ -2,7 +2,7 @@ internal import StorageCore
 package import StorageLog
 
 /// The columns of a table that are read, by the names that users know, and which of them are its key.
-package struct TableShape: Sendable, Hashable {
+package struct QueryTable: Sendable, Hashable {
     /// A column's name for users, and in SQLite.
     package struct Column: Sendable, Hashable {
         package let name: String
@@ -38,17 +38,17 @@ package struct TableShape: Sendable, Hashable {
         "SELECT \(columns.map { quoted($0.stored) }.joined(separator: ", ")) FROM \(quoted(stored))"
     }
 
-    package func place(of name: String) -> Int? { columns.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
+    package func columnIndex(of name: String) -> Int? { columns.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
 
     /// A column's name as it stands in SQL.
     ///
     /// - Throws: `invalid-name` for a column that isn't there.
     package func column(named name: String) throws -> String {
-        guard let place = place(of: name) else {
+        guard let index = columnIndex(of: name) else {
             throw StorageError(
                 .invalidName, "\"\(self.name)\" has no column \"\(name)\".",
                 remedy: "Use one of \(columns.map(\.name).joined(separator: ", ")).")
         }
-        return quoted(columns[place].stored)
+        return quoted(columns[index].stored)
     }
 }

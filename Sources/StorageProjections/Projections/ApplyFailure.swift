@@ -12,7 +12,7 @@ extension Error {
     /// Whether the store itself is in trouble, so that it isn't the projection's fault.
     var isOfTheStore: Bool {
         guard let error = StorageError.wrapping(self) as? StorageError else { return false }
-        return [.inputOutput, .corrupt, .failed, .closed, .busy, .readOnly].contains(error.code)
+        return [.ioError, .corrupt, .unusable, .closed, .busy, .readOnly].contains(error.code)
     }
 }
 

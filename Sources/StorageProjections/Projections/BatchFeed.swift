@@ -41,7 +41,7 @@ struct BatchFeed {
         _ body: ([RowEvent], ClosedRange<Int64>) throws -> Void
     ) throws -> Int64? {
         let commits = batch.commits
-        for (place, part) in commits.enumerated() {
+        for (offset, part) in commits.enumerated() {
             for index in part.events {
                 let position = batch.header.first + Int64(index)
                 guard position >= first, position <= head else { continue }
@@ -61,7 +61,7 @@ struct BatchFeed {
                 if slice.count >= limits.slice { try flush(through: position, body) }
             }
             let last = batch.header.first + Int64(part.events.upperBound) - 1
-            let isWhole = place < commits.count - 1 || !batch.endsInsideCommit
+            let isWhole = offset < commits.count - 1 || !batch.endsInsideCommit
             let isFull =
                 taken >= limits.events || (limits.isSingle && taken > 0)
                 || scanned / Self.scanFactor >= limits.events

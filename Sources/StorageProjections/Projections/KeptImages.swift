@@ -3,7 +3,7 @@ internal import StorageLog
 
 /// Whole rows that were found while much of the log is read, in a temporary file that SQLite makes only when memory runs
 /// short.
-final class KeptImages {
+final class RowStateCache {
     private let scratch: ScratchTables
     private let select: PreparedStatement
     private let remove: PreparedStatement
@@ -25,17 +25,17 @@ final class KeptImages {
     }
 
     /// The row after the event at a position; nil where it isn't known as of there.
-    func image(of row: RowEvent.Row, at position: Int64) throws -> RowImages.Image? {
+    func image(of row: RowEvent.Row, at position: Int64) throws -> RowResolver.Image? {
         select.bind(Int64(row.entity), at: 1)
         select.bind(blob: row.key, at: 2)
         defer { select.reset() }
         guard try select.step(), select.integer(0) == 0, select.integer(1) == position else { return nil }
-        var image: RowImages.Image = [:]
+        var image: RowResolver.Image = [:]
         while try select.step() { image[UInt32(truncatingIfNeeded: select.integer(0))] = select.row.value(at: 1) }
         return image
     }
 
-    func keep(_ image: RowImages.Image?, of row: RowEvent.Row, at position: Int64) throws {
+    func keep(_ image: RowResolver.Image?, of row: RowEvent.Row, at position: Int64) throws {
         remove.bind(Int64(row.entity), at: 1)
         remove.bind(blob: row.key, at: 2)
         try remove.execute()

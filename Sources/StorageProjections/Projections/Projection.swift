@@ -55,7 +55,7 @@ extension Projection {
 ///
 /// The store calls it once what it tells is durable, and at most once: a crash in between loses the call. It never calls it
 /// for history that is only read again, in a rebuild, after a reset, or when the projection is new to a store.
-public protocol ReactingProjection: Projection {
+public protocol SideEffectingProjection: Projection {
     /// Called after events have been applied and committed, in their order, one call at a time. Closing the store waits for
     /// it to return.
     func committed(_ events: [StorageEvent]) async

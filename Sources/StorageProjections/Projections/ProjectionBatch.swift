@@ -15,7 +15,7 @@ public struct ProjectionBatch {
     public let isReplay: Bool
     let rowEvents: [RowEvent]
     let catalog: Catalog
-    let images: RowImages
+    let images: RowResolver
 
     /// The events of the projection's entities, in their order.
     public var events: [StorageEvent] { rowEvents.map { $0.event(catalog) } }
@@ -67,20 +67,20 @@ public struct ProjectionBatch {
         return steps.sorted { $0.event.position < $1.event.position }
     }
 
-    private func rows(of table: String) throws -> [RowImages.Change] {
+    private func rows(of table: String) throws -> [RowResolver.Change] {
         let ids = Set(catalog.entities.filter { $0.name.utf8.elementsEqual(table.utf8) }.map(\.id))
         return try byRow { ids.contains($0) }.compactMap { try images.change($0) }
     }
 
     /// The events of each row, rows in the order of their first event.
     private func byRow(where wanted: (UInt32) -> Bool) -> [[RowEvent]] {
-        var places: [RowEvent.Row: Int] = [:]
+        var indices: [RowEvent.Row: Int] = [:]
         var rows: [[RowEvent]] = []
         for event in rowEvents where wanted(event.row.entity) {
-            if let place = places[event.row] {
-                rows[place].append(event)
+            if let index = indices[event.row] {
+                rows[index].append(event)
             } else {
-                places[event.row] = rows.count
+                indices[event.row] = rows.count
                 rows.append([event])
             }
         }

@@ -25,7 +25,7 @@ package struct ProjectionRegistration: Sendable {
 
     func policy(isReplay: Bool) -> FailurePolicy { isReplay ? onReplayFailure : onFailure }
 
-    /// - Throws: `invalid-name` or `misuse` where it can't be meant so.
+    /// - Throws: `invalid-name` or `invalid-argument` where it can't be meant so.
     package func validate() throws {
         let bytes = name.utf8
         let isPlain = bytes.allSatisfy {
@@ -39,7 +39,8 @@ package struct ProjectionRegistration: Sendable {
         }
         guard projection.version > 0, batchSize > 0 else {
             throw StorageError(
-                .misuse, "The projection \(name) has version \(projection.version) and batches of \(batchSize) events.",
+                .invalidArgument,
+                "The projection \(name) has version \(projection.version) and batches of \(batchSize) events.",
                 remedy: "Give numbers from 1 on.")
         }
     }

@@ -23,7 +23,7 @@ extension ProjectionRuntime {
                 let isDone = checkpoint.position >= engine.committed.position
                 if checkpoint.position > position { attempts = 0 }
                 position = checkpoint.position
-                tell(name, outcome.told)
+                notify(name, outcome.emitted)
                 if isDone || checkpoint.state != .running { return }
             } catch let failure as ApplyFailure {
                 if !isSingle, singleThrough < failure.positions.upperBound {
@@ -33,10 +33,10 @@ extension ProjectionRuntime {
                 do {
                     guard try await recover(registration, failure, &attempts) else { return }
                 } catch {
-                    return stand(name, error)
+                    return stall(name, error)
                 }
             } catch {
-                return stand(name, error)
+                return stall(name, error)
             }
         }
     }
@@ -64,9 +64,9 @@ extension ProjectionRuntime {
             return false
         case .deadLetter:
             let outcome = try await onWriter(name) { projections, slot, writer, db in
-                try projections.stepLayingAside(slot, writer, db)
+                try projections.stepWithDeadLetters(slot, writer, db)
             }
-            tell(name, outcome.told)
+            notify(name, outcome.emitted)
             return true
         }
     }
@@ -80,34 +80,34 @@ extension ProjectionRuntime {
     }
 
     /// The store itself is in trouble or closed; the projection goes on where it was when the store is opened again.
-    func stand(_ name: String, _ error: any Error) {
-        changed { $0[name] = Progress(position: $0[name]?.position ?? 0, stands: "\(error)") }
+    func stall(_ name: String, _ error: any Error) {
+        changed { $0[name] = Progress(position: $0[name]?.position ?? 0, stallReason: "\(error)") }
     }
 
-    func tell(_ name: String, _ events: [StorageEvent]) {
+    func notify(_ name: String, _ events: [StorageEvent]) {
         guard !events.isEmpty else { return }
         state.withLock { _ = $0.reactions[name]?.yield(events) }
     }
 
     /// Catches an inline projection up, and lets it be in step from then on; where it can't, it stands as failed.
     ///
-    /// - Returns: What a ``ReactingProjection`` is to be told.
+    /// - Returns: What a ``SideEffectingProjection`` is to be told.
     static func catchUpNow(
         _ slot: UserProjections.Slot, _ projections: UserProjections, _ writer: LogWriter, _ db: GRDB.Database
     ) throws -> [StorageEvent] {
-        var told: [StorageEvent] = []
+        var emitted: [StorageEvent] = []
         do {
             // What was taken in before it failed is durable, so it is told all the same.
             _ = try projections.catchUp(slot, through: writer.head.position, writer) { step in
                 let outcome = try writer.group(db, step)
-                told += outcome.told
+                emitted += outcome.emitted
                 return outcome
             }
-            slot.kept = nil
+            slot.cache = nil
             slot.isInStep = try Checkpoint.load(slot.name, writer.database)?.state == .running
         } catch let failure as ApplyFailure {
             _ = try projections.change(slot.name, writer, db) { $0.fail(failure) }
         }
-        return told
+        return emitted
     }
 }

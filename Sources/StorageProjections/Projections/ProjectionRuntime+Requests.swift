@@ -57,7 +57,7 @@ extension ProjectionRuntime {
             try body(projections, slot, writer, db)
             if slot.registration.mode == .inline, !slot.isInStep {
                 // On the writer, so that the commit that comes next is told after it.
-                self.tell(name, try Self.catchUpNow(slot, projections, writer, db))
+                self.notify(name, try Self.catchUpNow(slot, projections, writer, db))
             }
             return try Checkpoint.load(name, writer.database) ?? Checkpoint()
         }
@@ -74,9 +74,9 @@ extension ProjectionRuntime {
 
     package func replayDeadLetters(_ name: String) async throws -> Int {
         try await onWriter(name) { projections, slot, writer, db in
-            let (taken, told) = try projections.replayDeadLetters(slot, writer, db)
-            self.tell(name, told)
-            return taken
+            let (applied, emitted) = try projections.replayDeadLetters(slot, writer, db)
+            self.notify(name, emitted)
+            return applied
         }
     }
 
@@ -93,7 +93,7 @@ extension ProjectionRuntime {
     /// Waits until every projection has taken in a position.
     ///
     /// - Throws: `projection-failed` where one of them stands before it.
-    package func settled(_ names: [String], through position: Int64) async throws {
+    package func wait(for names: [String], through position: Int64) async throws {
         for name in names where registrations[name] == nil { throw StorageError.noProjection(name) }
         guard registrations.isEmpty || !engine.configuration.isReadOnly else {
             throw StorageError(
@@ -111,9 +111,9 @@ extension ProjectionRuntime {
                 let reached = progress[name] ?? Progress(position: 0)
                 if reached.position >= position { continue }
                 if isStopped { throw StorageError.closed() }
-                if let stands = reached.stands {
+                if let stallReason = reached.stallReason {
                     throw StorageError(
-                        .projectionFailed, "The projection \(name) stands at @\(reached.position): \(stands)",
+                        .projectionFailed, "The projection \(name) stands at @\(reached.position): \(stallReason)",
                         remedy: "See `storage.projections.status()`, correct the cause, then resume it.")
                 }
                 isBehind = true
@@ -138,10 +138,10 @@ extension ProjectionRuntime {
     }
 
     /// Waits until every projection that isn't standing has taken in a position.
-    package func settleRunning(through position: Int64) async throws {
+    package func waitForRunning(through position: Int64) async throws {
         for registration in registrations.values where registration.mode == .async {
             do {
-                try await settled([registration.name], through: position)
+                try await wait(for: [registration.name], through: position)
             } catch let error as StorageError where error.code == .projectionFailed {
                 continue
             }

@@ -19,7 +19,7 @@ package final class ProjectionRuntime: Sendable {
         var reactions: [String: AsyncStream<[StorageEvent]>.Continuation] = [:]
         /// Those that follow the log, and those that tell what was taken in.
         var following: [Task<Void, Never>] = []
-        var telling: [Task<Void, Never>] = []
+        var notifying: [Task<Void, Never>] = []
         /// How far each has come, and why it stands, where it does.
         var progress: [String: Progress] = [:]
         /// Goes up with every change of `progress`.
@@ -37,7 +37,7 @@ package final class ProjectionRuntime: Sendable {
 
     struct Progress: Equatable {
         var position: Int64
-        var stands: String?
+        var stallReason: String?
     }
 
     /// Makes what is missing and catches inline projections up, on the calling thread: for opening.
@@ -56,17 +56,17 @@ package final class ProjectionRuntime: Sendable {
             for slot in projections.slots where slot.registration.mode == .inline {
                 caughtUp.append((slot.name, try Self.catchUpNow(slot, projections, writer, db)))
             }
-            projections.onCommit = { [weak self] head, told in self?.committed(head, told) }
+            projections.onCommit = { [weak self] head, emitted in self?.committed(head, emitted) }
         }
         for registration in registrations { start(registration) }
-        for (name, events) in caughtUp { tell(name, events) }
+        for (name, events) in caughtUp { notify(name, events) }
     }
 
     deinit {
         state.withLock { state in
             for follower in state.followers.values { follower.wake.finish() }
             for reaction in state.reactions.values { reaction.finish() }
-            for task in state.following + state.telling { task.cancel() }
+            for task in state.following + state.notifying { task.cancel() }
         }
     }
 
@@ -81,22 +81,22 @@ package final class ProjectionRuntime: Sendable {
         // Commits under way take their turns before this one. A store that has failed, or is only read, has none.
         try? await engine.withWriter { _, _ in }
         // Only now: what is taken in is told when its transaction is over, and never again.
-        let telling = state.withLock { state in
+        let notifying = state.withLock { state in
             for reaction in state.reactions.values { reaction.finish() }
-            return state.telling
+            return state.notifying
         }
-        for task in telling { await task.value }
+        for task in notifying { await task.value }
         changed { _ in }
     }
 
     func start(_ registration: ProjectionRegistration) {
         let name = registration.name
-        if let reacting = registration.projection as? any ReactingProjection {
+        if let reacting = registration.projection as? any SideEffectingProjection {
             let (stream, continuation) = AsyncStream<[StorageEvent]>.makeStream()
             let task = Task { for await events in stream { await reacting.committed(events) } }
             state.withLock { state in
                 state.reactions[name] = continuation
-                state.telling.append(task)
+                state.notifying.append(task)
             }
         }
         guard registration.mode == .async else { return }
@@ -114,9 +114,9 @@ package final class ProjectionRuntime: Sendable {
         continuation.yield()
     }
 
-    func committed(_ head: Int64, _ told: [(name: String, events: [StorageEvent])]) {
+    func committed(_ head: Int64, _ emitted: [(name: String, events: [StorageEvent])]) {
         state.withLock { state in
-            for (name, events) in told { state.reactions[name]?.yield(events) }
+            for (name, events) in emitted { state.reactions[name]?.yield(events) }
             for (name, follower) in state.followers where (state.progress[name]?.position ?? 0) < head {
                 follower.wake.yield()
             }
@@ -136,7 +136,7 @@ package final class ProjectionRuntime: Sendable {
     /// - Parameter checkpoint: Nil where it can't be read, which whoever needs it next is told.
     func note(_ name: String, _ checkpoint: Checkpoint?) {
         guard let checkpoint else { return }
-        let stands = checkpoint.state == .running ? nil : checkpoint.error ?? "it is paused"
-        changed { $0[name] = Progress(position: checkpoint.position, stands: stands) }
+        let stallReason = checkpoint.state == .running ? nil : checkpoint.error ?? "it is paused"
+        changed { $0[name] = Progress(position: checkpoint.position, stallReason: stallReason) }
     }
 }

@@ -22,7 +22,7 @@ public struct ProjectionStatus: Sendable, Hashable {
     public let position: Int64
     /// The last position that there is to take in.
     public let head: Int64
-    /// Up to here history is only read again, and nothing is told to a ``ReactingProjection``.
+    /// Up to here history is only read again, and nothing is told to a ``SideEffectingProjection``.
     public let replayedThrough: Int64
     /// Why it failed, in words, and the commit's first position.
     public let error: String?

@@ -80,7 +80,7 @@ extension ProjectionTables {
         let after = try objects(database)
         for (name, sql) in before where after[name] != sql {
             throw StorageError(
-                .misuse, "The projection \(projection.name) changes \"\(name)\", which isn't its own.",
+                .invalidArgument, "The projection \(projection.name) changes \"\(name)\", which isn't its own.",
                 remedy: "Let prepare only make new tables, indexes and views.")
         }
         for name in after.keys where before[name] == nil && name.lowercasedASCII.hasPrefix("storage_") {
@@ -95,7 +95,8 @@ extension ProjectionTables {
             let (name, table) = (dependents.string(0), dependents.string(1))
             guard before[name] == nil, !tables.contains(where: { $0.name.folded == table.folded }) else { continue }
             throw StorageError(
-                .misuse, "The projection \(projection.name) makes \(name) on \"\(table)\", which isn't its own.",
+                .invalidArgument,
+                "The projection \(projection.name) makes \(name) on \"\(table)\", which isn't its own.",
                 remedy: "Indexes and triggers of entities belong into a migration.")
         }
         for (number, table) in tables.enumerated() where table.isPlain {
@@ -160,7 +161,8 @@ extension ProjectionTables {
 extension StorageError {
     static func projectionWrites(_ name: String) -> StorageError {
         StorageError(
-            .misuse, "The projection \(name) writes to the table of an entity, which would be an event of its own.",
+            .invalidArgument,
+            "The projection \(name) writes to the table of an entity, which would be an event of its own.",
             remedy: "Let it write to its own tables only.")
     }
 }

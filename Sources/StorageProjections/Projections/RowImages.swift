@@ -8,7 +8,7 @@ internal import StorageLog
 /// good as long as the next event of the row points back to it, so nothing has to be kept in step.
 ///
 /// Isolation: used on its connection's thread only.
-final class RowImages {
+final class RowResolver {
     /// Values by the ids of their columns, without the key.
     typealias Image = [UInt32: StorageValue]
 
@@ -24,14 +24,14 @@ final class RowImages {
     private let upcasts: [String: Upcast]
     /// Whether tables may be ahead of the batch.
     private let isBehind: Bool
-    private let kept: KeptImages?
+    private let cache: RowStateCache?
     private let reader: LogReader
 
-    init(_ source: any RowSource, upcasts: [String: Upcast], isBehind: Bool, kept: KeptImages?) {
+    init(_ source: any RowSource, upcasts: [String: Upcast], isBehind: Bool, cache: RowStateCache?) {
         self.source = source
         self.upcasts = upcasts
         self.isBehind = isBehind
-        self.kept = kept
+        self.cache = cache
         reader = LogReader(source.database)
     }
 
@@ -48,7 +48,7 @@ final class RowImages {
         var after: Image?
         if first.operation == .insert {
             after = replayed(events, from: nil)
-        } else if let known = try kept?.image(of: first.row, at: first.previous) {
+        } else if let known = try cache?.image(of: first.row, at: first.previous) {
             before = known
             after = replayed(events, from: known)
         } else {
@@ -56,7 +56,7 @@ final class RowImages {
             before = after
             for event in events.reversed() { undo(event, &before, entity) }
         }
-        try kept?.keep(after, of: last.row, at: last.position)
+        try cache?.keep(after, of: last.row, at: last.position)
         if before == nil, after == nil { return nil }
         return Change(entity: entity, key: first.key, before: before, after: after, position: last.position)
     }
@@ -126,7 +126,7 @@ final class RowImages {
 
 // MARK: Reading images
 
-extension RowImages {
+extension RowResolver {
     /// The row by the names that its columns have now.
     ///
     /// - Parameter wanted: Only these columns; all where nil.
@@ -144,15 +144,15 @@ extension RowImages {
         _ type: E.Type, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
     ) throws -> E {
         let columns = E.Record.schemaColumns
-        let marks = columns.indices.map { "?\($0 + 1) AS \(quoted(columns[$0].name))" }.joined(separator: ", ")
-        let select = try source.statement("SELECT \(marks)")
-        for (place, declared) in columns.enumerated() {
+        let placeholders = columns.indices.map { "?\($0 + 1) AS \(quoted(columns[$0].name))" }.joined(separator: ", ")
+        let select = try source.statement("SELECT \(placeholders)")
+        for (offset, declared) in columns.enumerated() {
             guard let column = entity.columns.last(where: { $0.name.utf8.elementsEqual(declared.name.utf8) }) else {
                 throw StorageError(
                     .schemaMismatch, "\"\(entity.name)\" has no column \"\(declared.name)\".",
                     remedy: "Declare the entity with autoSchema when the store is opened.")
             }
-            try select.writer.bind(value(of: column, image, entity, key), at: Int32(place + 1))
+            try select.writer.bind(value(of: column, image, entity, key), at: Int32(offset + 1))
         }
         defer { select.reset() }
         guard try select.step() else { throw StorageError.corruptLog("a row of \"\(entity.name)\" can't be read") }
@@ -162,7 +162,7 @@ extension RowImages {
     private func value(
         of column: CatalogColumn, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
     ) throws -> StorageValue {
-        if column.keyPlace > 0 { return column.keyPlace <= key.count ? key[column.keyPlace - 1] : .null }
+        if column.keyOrdinal > 0 { return column.keyOrdinal <= key.count ? key[column.keyOrdinal - 1] : .null }
         if let value = image[column.id] { return value }
         guard let origin = entity.origin(of: column) else { return column.fallback }
         return try upcasts.step(into: column, of: entity)(value(of: origin, image, entity, key))

@@ -34,7 +34,7 @@ public struct SQLProjection: Projection {
     /// - Parameters:
     ///   - version: Goes up whenever the text changes.
     ///   - sql: Tables, then rules.
-    /// - Throws: ``StorageError`` with `misuse` for a text that isn't complete SQL, or has no rule.
+    /// - Throws: ``StorageError`` with `invalid-argument` for a text that isn't complete SQL, or has no rule.
     public init(name: String, version: Int = 1, sql: String) throws {
         self.name = name
         self.version = version

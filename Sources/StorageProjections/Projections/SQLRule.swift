@@ -39,7 +39,7 @@ extension SQLRule {
         try finish()
         guard !rules.isEmpty else {
             throw StorageError(
-                .misuse, "The projection has no rule.",
+                .invalidArgument, "The projection has no rule.",
                 remedy: "Write a line such as `-- on insert, update of TABLE`, and statements after it.")
         }
         return (preparation, rules)
@@ -55,7 +55,7 @@ extension SQLRule {
         for word in words[2..<of] where word.lowercased() != "or" {
             guard let operation = StorageEvent.Operation(rawValue: word.lowercased()) else {
                 throw StorageError(
-                    .misuse, "\"\(line)\" names no event: '\(word)' isn't one.",
+                    .invalidArgument, "\"\(line)\" names no event: '\(word)' isn't one.",
                     remedy: "Write insert, update or delete; begin other comments in another way.")
             }
             operations.insert(operation)
@@ -82,7 +82,7 @@ extension SQLRule {
         // The last part ends with a semicolon that isn't in the text, so what is left is open in some other way.
         guard !pending.contains(where: { !$0.isWhitespace }) else {
             throw StorageError(
-                .misuse,
+                .invalidArgument,
                 "A statement has no end: \(pending.prefix(80).trimmingCharacters(in: .whitespacesAndNewlines))",
                 remedy: "Close every quote and comment.")
         }
@@ -136,7 +136,7 @@ extension SQLRule {
             case _ where word.hasPrefix("new_"): return .new(String(word.dropFirst(4)))
             default:
                 throw StorageError(
-                    .misuse, "The projection has a parameter \(name), which stands for nothing.",
+                    .invalidArgument, "The projection has a parameter \(name), which stands for nothing.",
                     remedy: "There are :old_COLUMN, :new_COLUMN, :op, :position, :commit, :time, :actor and :reason.")
             }
         }
@@ -145,8 +145,8 @@ extension SQLRule {
             let pointer = statement.sqliteStatement
             let writer = RowWriter(statement: pointer)
             defer { sqlite3_reset(pointer) }
-            for (place, parameter) in parameters.enumerated() {
-                try writer.bind(value(parameter, event, change), at: Int32(place + 1))
+            for (offset, parameter) in parameters.enumerated() {
+                try writer.bind(value(parameter, event, change), at: Int32(offset + 1))
             }
             while true {
                 switch storage_step(pointer) {
@@ -177,7 +177,8 @@ extension SQLRule {
             guard let row else { return .null }
             if let value = row[column] { return value }
             throw StorageError(
-                .misuse, "The projection reads \"\(column)\" of \"\(change.table)\", which has no such column.",
+                .invalidArgument,
+                "The projection reads \"\(column)\" of \"\(change.table)\", which has no such column.",
                 remedy: "Name columns as they are called now, by their exact letters.")
         }
     }

@@ -19,8 +19,8 @@ struct BatchOutcome {
     /// The checkpoint from then on; nil where the projection was taken out of the store.
     var checkpoint: Checkpoint?
     var events = 0
-    /// What a ``ReactingProjection`` is told.
-    var told: [StorageEvent] = []
+    /// What a ``SideEffectingProjection`` is told.
+    var emitted: [StorageEvent] = []
 }
 
 extension UserProjections {
@@ -33,24 +33,24 @@ extension UserProjections {
         guard let checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
         guard checkpoint.state == .running else { return BatchOutcome(checkpoint: checkpoint) }
         guard checkpoint.position < writer.head.position else {
-            slot.kept = nil
+            slot.cache = nil
             return BatchOutcome(checkpoint: checkpoint)
         }
-        return try writer.group(db) { try takeIn(slot, writer, limits, through: writer.head.position) }
+        return try writer.group(db) { try applyNext(slot, writer, limits, through: writer.head.position) }
     }
 
     /// Takes in the log up to a position, step after step, and goes by the projection's policies where it throws. It is
     /// tried again at once, because commits wait meanwhile.
     ///
     /// - Parameter step: Runs one step; all of it is there afterwards or, where it throws, nothing.
-    /// - Returns: What a ``ReactingProjection`` is to be told.
+    /// - Returns: What a ``SideEffectingProjection`` is to be told.
     /// - Throws: ``ApplyFailure`` where the policy is to pause.
     func catchUp(
         _ slot: Slot, through goal: Int64, _ writer: LogWriter,
         step: (() throws -> BatchOutcome) throws -> BatchOutcome
     ) throws -> [StorageEvent] {
         let size = slot.registration.batchSize
-        var told: [StorageEvent] = []
+        var emitted: [StorageEvent] = []
         // Behind a batch that failed, commits are taken in one by one until it is passed.
         var singleThrough: Int64 = 0
         var attempts = 0
@@ -60,7 +60,7 @@ extension UserProjections {
             let isSingle = checkpoint.position < singleThrough
             do {
                 let limits = BatchLimits(events: size, slice: size, isSingle: isSingle)
-                told += try step { try takeIn(slot, writer, limits, through: goal) }.told
+                emitted += try step { try applyNext(slot, writer, limits, through: goal) }.emitted
                 attempts = 0
             } catch let failure as ApplyFailure {
                 if !isSingle, singleThrough < failure.positions.upperBound {
@@ -72,21 +72,21 @@ extension UserProjections {
                 if attempts <= policy.retries { continue }
                 guard policy.outcome == .deadLetter else { throw failure }
                 attempts = 0
-                told += try step { try takeInLayingAside(slot, writer, through: goal) }.told
+                emitted += try step { try applyNextWithDeadLetters(slot, writer, through: goal) }.emitted
             }
         }
-        return told
+        return emitted
     }
 
-    private func takeIn(
+    private func applyNext(
         _ slot: Slot, _ writer: LogWriter, _ limits: BatchLimits, through head: Int64
     ) throws -> BatchOutcome {
         guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
         let first = checkpoint.position + 1
         guard first <= head else { return BatchOutcome(checkpoint: checkpoint) }
         // A row that was found is worth keeping only while more of the log comes than one batch.
-        if head - checkpoint.position > Int64(slot.registration.batchSize), slot.kept == nil {
-            slot.kept = try KeptImages()
+        if head - checkpoint.position > Int64(slot.registration.batchSize), slot.cache == nil {
+            slot.cache = try RowStateCache()
         }
         var outcome = BatchOutcome()
         let started = ContinuousClock.now
@@ -94,7 +94,7 @@ extension UserProjections {
         var limits = limits
         limits.border = checkpoint.replayed
         var feed = BatchFeed(first: first, limits: limits)
-        let isTold = slot.projection is any ReactingProjection
+        let emitsEvents = slot.projection is any SideEffectingProjection
         let replayed = checkpoint.replayed
         let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, positions in
             let applied: [RowEvent]
@@ -106,7 +106,9 @@ extension UserProjections {
                 throw ApplyFailure(cause: error, positions: positions)
             }
             outcome.events += applied.count
-            if isTold { outcome.told += applied.filter { $0.position > replayed }.map { $0.event(writer.catalog) } }
+            if emitsEvents {
+                outcome.emitted += applied.filter { $0.position > replayed }.map { $0.event(writer.catalog) }
+            }
         }
         checkpoint.position = end
         checkpoint.count(outcome.events, since: started, writer)
@@ -118,13 +120,14 @@ extension UserProjections {
     }
 
     /// Takes in the next commit event by event, and lays aside those that the projection can't take in.
-    func stepLayingAside(
+    func stepWithDeadLetters(
         _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
     ) throws -> BatchOutcome {
-        try writer.group(db) { try takeInLayingAside(slot, writer, through: writer.head.position) }
+        try writer.group(db) { try applyNextWithDeadLetters(slot, writer, through: writer.head.position) }
     }
 
-    private func takeInLayingAside(_ slot: Slot, _ writer: LogWriter, through head: Int64) throws -> BatchOutcome {
+    private func applyNextWithDeadLetters(_ slot: Slot, _ writer: LogWriter, through head: Int64) throws -> BatchOutcome
+    {
         guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
         var outcome = BatchOutcome()
         let wanted = wanted(slot, writer.catalog)
@@ -135,10 +138,10 @@ extension UserProjections {
             for event in events {
                 let isReplay = event.position <= checkpoint.replayed
                 switch try attempt(slot, event, isReplay: isReplay, writer) {
-                case .failure(let error): try layAside(event, "\(error)", slot, writer)
+                case .failure(let error): try storeDeadLetter(event, "\(error)", slot, writer)
                 case .success(let applied):
                     outcome.events += applied.count
-                    if !isReplay { outcome.told += applied.map { $0.event(writer.catalog) } }
+                    if !isReplay { outcome.emitted += applied.map { $0.event(writer.catalog) } }
                 }
             }
         }

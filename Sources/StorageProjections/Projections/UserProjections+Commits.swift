@@ -19,9 +19,9 @@ extension UserProjections {
             }
             guard !own.isEmpty else { continue }
             let applied = try applyInStep(slot, own, positions, writer)
-            if slot.projection is any ReactingProjection, !applied.isEmpty {
-                let told = applied.map { $0.event(writer.catalog) }
-                reactions.append(Reaction(name: slot.name, commit: commit.number, events: told))
+            if slot.projection is any SideEffectingProjection, !applied.isEmpty {
+                let emitted = applied.map { $0.event(writer.catalog) }
+                reactions.append(Reaction(name: slot.name, commit: commit.number, events: emitted))
             }
         }
     }
@@ -69,7 +69,7 @@ extension UserProjections {
     ) throws -> [RowEvent] {
         let events = slot.hasDeadLetters ? try park(events, slot, writer) : events
         guard !events.isEmpty else { return [] }
-        let images = RowImages(writer, upcasts: upcasts, isBehind: isBehind, kept: isBehind ? slot.kept : nil)
+        let images = RowResolver(writer, upcasts: upcasts, isBehind: isBehind, cache: isBehind ? slot.cache : nil)
         let batch = ProjectionBatch(
             positions: positions, isReplay: isReplay, rowEvents: events, catalog: writer.catalog, images: images)
         let captured = writer.pendingEvents

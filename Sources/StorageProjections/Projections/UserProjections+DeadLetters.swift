@@ -29,12 +29,12 @@ extension UserProjections {
             }
             let before = select.integer(0)
             select.reset()
-            try layAside(event, "waits behind @\(before) of the same row", slot, writer, attempts: 0)
+            try storeDeadLetter(event, "waits behind @\(before) of the same row", slot, writer, attempts: 0)
             return false
         }
     }
 
-    func layAside(
+    func storeDeadLetter(
         _ event: RowEvent, _ error: String, _ slot: Slot, _ writer: LogWriter, attempts: Int64 = 1
     ) throws {
         slot.hasDeadLetters = true
@@ -60,21 +60,21 @@ extension UserProjections {
     /// - Returns: How many were taken in.
     func replayDeadLetters(
         _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
-    ) throws -> (taken: Int, told: [StorageEvent]) {
+    ) throws -> (applied: Int, emitted: [StorageEvent]) {
         let hadDeadLetters = slot.hasDeadLetters
         // Nothing is to be parked behind the letter that is just being tried.
         slot.hasDeadLetters = false
         defer { slot.hasDeadLetters = hadDeadLetters }
         let result = try writer.group(db) {
             let replayed = try Checkpoint.load(slot.name, writer.database)?.replayed ?? 0
-            var told: [StorageEvent] = []
-            var taken = 0
+            var emitted: [StorageEvent] = []
+            var applied = 0
             var waiting: Set<RowEvent.Row> = []
             let remove = try writer.statement("DELETE FROM storage_dead_letter WHERE projection = ?1 AND position = ?2")
             for event in try deadEvents(slot.name, writer) where !waiting.contains(event.row) {
                 let isReplay = event.position <= replayed
                 if case .failure(let error) = try attempt(slot, event, isReplay: isReplay, writer) {
-                    try layAside(event, "\(error)", slot, writer)
+                    try storeDeadLetter(event, "\(error)", slot, writer)
                     slot.hasDeadLetters = false
                     waiting.insert(event.row)
                     continue
@@ -82,10 +82,10 @@ extension UserProjections {
                 remove.bind(text: slot.name, at: 1)
                 remove.bind(event.position, at: 2)
                 try writer.asEngine { try remove.execute() }
-                taken += 1
-                if !isReplay { told.append(event.event(writer.catalog)) }
+                applied += 1
+                if !isReplay { emitted.append(event.event(writer.catalog)) }
             }
-            return (taken, told)
+            return (applied, emitted)
         }
         return result
     }

@@ -18,7 +18,7 @@ extension UserProjections {
             if isSame, let known {
                 if known.kind != registration.mode.rawValue { try remember(slot, known.tables, writer) }
             } else {
-                try makeAnew(slot, writer)
+                try recreate(slot, writer)
             }
         }
         slot.hasDeadLetters = try deadLetterCount(slot.name, writer) > 0
@@ -27,7 +27,7 @@ extension UserProjections {
     }
 
     /// Drops the projection's tables and makes them empty; history up to where it was is only read again from then on.
-    func makeAnew(_ slot: Slot, _ writer: LogWriter) throws {
+    func recreate(_ slot: Slot, _ writer: LogWriter) throws {
         let db = try connection()
         var checkpoint = Checkpoint()
         if let before = try Checkpoint.load(slot.name, writer.database) {
@@ -49,7 +49,7 @@ extension UserProjections {
         try remember(slot, tables, writer)
         try checkpoint.save(slot.name, writer)
         // Not that it has no dead letters any more: they are there again where the transaction is undone.
-        slot.kept = nil
+        slot.cache = nil
     }
 
     func remember(_ slot: Slot, _ tables: ProjectionTables, _ writer: LogWriter) throws {
@@ -92,8 +92,8 @@ extension UserProjections {
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
     func rebuild(_ slot: Slot, _ writer: LogWriter, from fill: (() throws -> Int64)? = nil) throws {
         let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0
-        defer { slot.kept = nil }
-        try makeAnew(slot, writer)
+        defer { slot.cache = nil }
+        try recreate(slot, writer)
         if let fill, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
             checkpoint.position = try writer.asProjection(fill)
             try checkpoint.save(slot.name, writer)
@@ -103,6 +103,6 @@ extension UserProjections {
 
     /// Empties a projection, which catches up from the beginning then.
     func reset(_ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database) throws {
-        try writer.group(db) { try makeAnew(slot, writer) }
+        try writer.group(db) { try recreate(slot, writer) }
     }
 }

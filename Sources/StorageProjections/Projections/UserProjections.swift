@@ -19,7 +19,7 @@ package final class UserProjections: InlineProjection {
         /// The entities that it reads, as long as the catalog stays what it is.
         var wanted: Set<UInt32>?
         /// Rows that were found on the way, while much of the log lies before it.
-        var kept: KeptImages?
+        var cache: RowStateCache?
 
         init(_ registration: ProjectionRegistration) { self.registration = registration }
 

@@ -97,35 +97,35 @@ extension DateText {
 /// Reads numbers in decimal digits.
 private struct DigitReader {
     let bytes: UnsafeRawBufferPointer
-    var place = 0
+    var offset = 0
 
     init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    var isAtEnd: Bool { place == bytes.count }
+    var isAtEnd: Bool { offset == bytes.count }
 
     mutating func skip(_ sign: Unicode.Scalar) -> Bool {
-        guard place < bytes.count, bytes[place] == UInt8(ascii: sign) else { return false }
-        place += 1
+        guard offset < bytes.count, bytes[offset] == UInt8(ascii: sign) else { return false }
+        offset += 1
         return true
     }
 
     mutating func number(_ count: Int) -> Int? {
-        guard bytes.count - place >= count else { return nil }
+        guard bytes.count - offset >= count else { return nil }
         var number = 0
-        for index in place..<place + count {
+        for index in offset..<offset + count {
             let digit = bytes[index] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
             number = number * 10 + Int(digit)
         }
-        place += count
+        offset += count
         return number
     }
 
     /// All digits from here on.
     mutating func digits() -> Slice<UnsafeRawBufferPointer> {
-        let start = place
-        while place < bytes.count, bytes[place] &- UInt8(ascii: "0") < 10 { place += 1 }
-        return bytes[start..<place]
+        let start = offset
+        while offset < bytes.count, bytes[offset] &- UInt8(ascii: "0") < 10 { offset += 1 }
+        return bytes[start..<offset]
     }
 
     /// What a zone is ahead of UTC, in seconds: `Z`, `+02:00`, or none.

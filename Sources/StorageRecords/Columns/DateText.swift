@@ -149,12 +149,12 @@ private struct DigitWriter {
     mutating func append(_ number: Int, digits: Int) {
         // Nothing here overflows: dates have numbers of at most 16 digits, and their places are in the buffer.
         var rest = UInt(bitPattern: number)
-        var place = count &+ digits
-        count = place
+        var offset = count &+ digits
+        count = offset
         for _ in 0..<digits {
-            place &-= 1
+            offset &-= 1
             let tens = rest / 10
-            buffer[place] = UInt8(truncatingIfNeeded: rest &- tens &* 10) | UInt8(ascii: "0")
+            buffer[offset] = UInt8(truncatingIfNeeded: rest &- tens &* 10) | UInt8(ascii: "0")
             rest = tens
         }
     }

@@ -95,10 +95,10 @@ extension StorageError {
         notStorable(value, in: "parameter \(parameter)")
     }
 
-    package static func notStorable(_ value: String, in place: String) -> StorageError {
+    package static func notStorable(_ value: String, in location: String) -> StorageError {
         StorageError(
             .invalidValue,
-            "\(value) can't be stored in \(place): SQLite has no NaN and would keep NULL, and its dates have four digits of a year.",
+            "\(value) can't be stored in \(location): SQLite has no NaN and would keep NULL, and its dates have four digits of a year.",
             remedy: "Store nil, or another value that stands for it.")
     }
 }

@@ -138,7 +138,7 @@ extension StorageError {
                 remedy: "Close whatever else holds it open for writing, then try again.", cause: cause)
         case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN:
             return StorageError(
-                .inputOutput, "The disk refused\(context): \(message).",
+                .ioError, "The disk refused\(context): \(message).",
                 remedy: "Check free space and permissions, then open the store again.", cause: cause)
         case SQLITE_NOMEM:
             return StorageError(

@@ -68,7 +68,7 @@
 
         func databaseDidCommit(_ db: Database) {
             if db.totalChangesCount != changeCount {
-                changed.formUnion(touched.subtracting(changed).filter { !tellsRows(of: $0, db) })
+                changed.formUnion(touched.subtracting(changed).filter { !reportsRows(of: $0, db) })
             }
             sink.withLock { $0 }?.send(changed)
             reset(db)
@@ -83,7 +83,7 @@
         }
 
         /// Whether SQLite's update hook is called for the rows of a table.
-        private func tellsRows(of table: String, _ db: Database) -> Bool {
+        private func reportsRows(of table: String, _ db: Database) -> Bool {
             let sql = "SELECT 1 FROM pragma_table_list(?) WHERE wr OR type = 'virtual'"
             // Where that can't be found out, it may have changed.
             do { return try Int.fetchOne(db, sql: sql, arguments: [table]) == nil } catch { return false }

@@ -107,13 +107,13 @@
 
         /// The connection as GRDB's own, for its records and requests.
         ///
-        /// - Throws: ``SQLiteClientError`` with `misuse` where another engine runs the body.
+        /// - Throws: ``SQLiteClientError`` with `invalid-argument` where another engine runs the body.
         public var database: Database {
             get throws {
                 let engine = (connection as? TrackingConnection)?.passed() ?? connection
                 guard let connection = engine as? GRDBConnection else {
                     throw SQLiteClientError(
-                        .misuse, "This transaction isn't one of GRDB.",
+                        .invalidArgument, "This transaction isn't one of GRDB.",
                         remedy: "Use its own methods, or a client that `SQLiteClient.grdb(_:)` has made.")
                 }
                 return connection.database

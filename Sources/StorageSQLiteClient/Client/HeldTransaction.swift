@@ -87,8 +87,8 @@ extension HeldTransaction {
 
     /// The body of this transaction that the task is in: those inside of it have the connection first.
     private var innermost: HeldTransaction {
-        guard let place = Self.held.lastIndex(where: { $0 === self }) else { return self }
-        return Self.held[place...].last { $0.identity === identity } ?? self
+        guard let index = Self.held.lastIndex(where: { $0 === self }) else { return self }
+        return Self.held[index...].last { $0.identity === identity } ?? self
     }
 
     var isOpen: Bool {
@@ -194,7 +194,7 @@ extension HeldTransaction {
             guard isOpen else {
                 return continuation.resume(
                     throwing: SQLiteClientError(
-                        .misuse, "The transaction that this belongs to is over.",
+                        .invalidArgument, "The transaction that this belongs to is over.",
                         remedy: "Await everything that uses it before its body returns."))
             }
             work.signal()

@@ -9,13 +9,13 @@ extension SQLiteClient {
     /// - Parameters:
     ///   - fileName: A name without a slash.
     ///   - context: Where the program runs; what the process is where nil.
-    /// - Throws: ``SQLiteClientError`` with `input-output` where the folder can't be made, `misuse` for a name with a slash.
+    /// - Throws: ``SQLiteClientError`` with `io-error` where the folder can't be made, `invalid-argument` for a name with a slash.
     public static func path(fileName: String = "app.sqlite", context: DependencyContext? = nil) throws -> String {
         let values = DependencyValues.current
         if let path = values.databasePath { return path }
         guard !fileName.isEmpty, !fileName.contains("/") else {
             throw SQLiteClientError(
-                .misuse, "\"\(fileName)\" is no name of a file.",
+                .invalidArgument, "\"\(fileName)\" is no name of a file.",
                 remedy: "Give a name without a slash, or the whole path as `\\.databasePath`.")
         }
         switch context ?? values.context {
@@ -26,7 +26,7 @@ extension SQLiteClient {
                 return folder.appendingPathComponent(fileName).path
             } catch {
                 throw SQLiteClientError(
-                    .inputOutput, "The user's data folder can't be made.",
+                    .ioError, "The user's data folder can't be made.",
                     remedy: "Check its permissions, or give a path as `\\.databasePath`.", cause: error)
             }
         case .preview, .test:

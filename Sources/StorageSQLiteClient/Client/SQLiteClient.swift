@@ -179,7 +179,7 @@ extension SQLiteClient {
     ///
     /// Names are compared as SQLite does, without regard to the case of A to Z. Tables that aren't there yet may be named.
     ///
-    /// - Throws: ``SQLiteClientError`` with `misuse` inside of a body without a parameter of the same database, `closed` where the
+    /// - Throws: ``SQLiteClientError`` with `invalid-argument` inside of a body without a parameter of the same database, `closed` where the
     ///   database is, `cancelled` where the task is.
     public func observeTables(_ tables: Set<String>) async throws -> SQLiteTableChanges {
         // An engine with one connection would wait for the body.

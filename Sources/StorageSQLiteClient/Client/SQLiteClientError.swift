@@ -28,9 +28,9 @@ public struct SQLiteClientError: Error, Sendable {
         /// The file isn't a database, or is damaged.
         public static let corrupt = Code("corrupt")
         /// The disk, or the file system, refused.
-        public static let inputOutput = Code("input-output")
+        public static let ioError = Code("io-error")
         /// The call itself makes no sense.
-        public static let misuse = Code("misuse")
+        public static let invalidArgument = Code("invalid-argument")
         /// Anything else that SQLite reports.
         public static let database = Code("database")
     }
@@ -84,7 +84,7 @@ extension SQLiteClientError {
             case SQLITE_READONLY: (.readOnly, "Change the database in `write`.")
             case SQLITE_INTERRUPT: (.cancelled, "Run it again in a task that isn't cancelled.")
             case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN:
-                (.inputOutput, "Check the path, its permissions and the free space.")
+                (.ioError, "Check the path, its permissions and the free space.")
             case SQLITE_CORRUPT, SQLITE_NOTADB:
                 (.corrupt, "Restore a backup; `PRAGMA integrity_check` shows how far the damage goes.")
             case SQLITE_CONSTRAINT: (.constraint, "Correct the row, or the schema.")
@@ -130,13 +130,14 @@ extension SQLiteClientError {
 
     static var bodyDidNotRun: SQLiteClientError {
         SQLiteClientError(
-            .misuse, "The client's engine has returned without running the body.",
+            .invalidArgument, "The client's engine has returned without running the body.",
             remedy: "Let the closures of SQLiteClient call what they are given, or throw.")
     }
 
     static var observesInside: SQLiteClientError {
         SQLiteClientError(
-            .misuse, "Tables can't be observed from inside of a transaction.", remedy: "Observe them before it begins.")
+            .invalidArgument, "Tables can't be observed from inside of a transaction.",
+            remedy: "Observe them before it begins.")
     }
 
     /// - Parameters:

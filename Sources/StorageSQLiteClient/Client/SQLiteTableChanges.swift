@@ -133,7 +133,7 @@ extension SQLiteTableChanges {
                 case .waiting:
                     return .failure(
                         SQLiteClientError(
-                            .misuse, "Two readers wait for the same changes of tables.",
+                            .invalidArgument, "Two readers wait for the same changes of tables.",
                             remedy: "Begin an observation for each reader."))
                 case .ending(let pending, let error) where pending.isEmpty:
                     $0 = .ended

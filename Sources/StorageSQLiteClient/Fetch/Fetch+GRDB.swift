@@ -48,7 +48,8 @@
     extension Database: FetchConnection {
         public static func connection(of transaction: SQLiteTransaction) throws -> Self {
             guard let database = try transaction.database as? Self else {
-                throw SQLiteClientError(.misuse, "GRDB has another class of connections.", remedy: "Report this.")
+                throw SQLiteClientError(
+                    .invalidArgument, "GRDB has another class of connections.", remedy: "Report this.")
             }
             return database
         }

@@ -25,7 +25,7 @@ public protocol FetchKeyRequest<Value>: Hashable, Sendable {
 
 /// What a request reads from: ``SQLiteTransaction``, or GRDB's `Database`.
 public protocol FetchConnection {
-    /// - Throws: ``SQLiteClientError`` with `misuse` where the client's engine is another one.
+    /// - Throws: ``SQLiteClientError`` with `invalid-argument` where the client's engine is another one.
     static func connection(of transaction: SQLiteTransaction) throws -> Self
 }
 

@@ -45,16 +45,16 @@ extension SQLiteClient {
     ) async {
         var delay = RetryDelay()
         while !Task.isCancelled {
-            var tell = reading()
+            var emit = reading()
             do {
                 // Which tables it reads is known when it has run; what is committed before they are observed shows in the
                 // second run.
                 let (_, tables) = try await tracked(body)
                 var changes = try await observing(tables).makeAsyncIterator()
                 while true {
-                    tell = reading()
+                    emit = reading()
                     let (value, read) = try await tracked(body)
-                    tell(.success(value))
+                    emit(.success(value))
                     delay = RetryDelay()
                     // Else it needs other tables than it did.
                     guard read.isSubset(of: tables) else { break }
@@ -65,7 +65,7 @@ extension SQLiteClient {
                 return
             } catch {
                 if Task.isCancelled { return }
-                tell(.failure(error))
+                emit(.failure(error))
                 if (error as? SQLiteClientError)?.code == .closed { return }
                 if (error as? StorageError)?.code == .closed { return }
                 // Not for long: nobody listens to the tables meanwhile.

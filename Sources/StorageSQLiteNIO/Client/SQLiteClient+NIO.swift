@@ -7,7 +7,7 @@
         /// The client of a pool of the SwiftNIO engine.
         ///
         /// A body without a parameter holds a connection, but no thread while it waits. `\.defaultSQLiteConnection` is that
-        /// connection inside, and the pool itself throws `misuse`, as it would wait for the body.
+        /// connection inside, and the pool itself throws `invalid-argument`, as it would wait for the body.
         public static func nio(_ pool: SQLiteConnectionPool) -> SQLiteClient {
             var client = SQLiteClient(
                 read: { body in try await pool.read(body) }, write: { body in try await pool.write(body) },
@@ -25,7 +25,7 @@
         /// The client of one connection of the SwiftNIO engine, which reads and writes in turn.
         ///
         /// In a body without a parameter `\.defaultSQLiteConnection` is this connection inside of the transaction, and the one
-        /// outside throws `misuse`, as it would wait for the body.
+        /// outside throws `invalid-argument`, as it would wait for the body.
         public static func nio(_ connection: SQLiteConnection) -> SQLiteClient {
             .nio(identity: { connection.engine }) { connection }
         }

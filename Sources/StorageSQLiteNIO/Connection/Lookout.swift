@@ -86,7 +86,7 @@
                 let isAnother = try database.refresh()
                 return (try database.dataVersion(), isAnother)
             }
-            let isNews = state.withLock { state in
+            let hasMoved = state.withLock { state in
                 switch state {
                 case .waiting(let known, let since):
                     state = .waiting(version: version, since: since)
@@ -96,7 +96,7 @@
                     return known != version
                 }
             }
-            if isNews || isAnother { engine.observation.publishAll() }
+            if hasMoved || isAnother { engine.observation.publishAll() }
         }
     }
 

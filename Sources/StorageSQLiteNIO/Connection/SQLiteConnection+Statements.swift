@@ -15,7 +15,7 @@
         ///
         /// - Returns: How many rows the last statement changed; rows that triggers and foreign keys changed aren't counted.
         /// - Throws: ``SQLiteClientError``: `constraint`, `read-only`, `busy`, `cancelled`, `closed`, `sql` for text that
-        ///   SQLite doesn't take or arguments that aren't as many as its placeholders, `misuse` for statements that leave a
+        ///   SQLite doesn't take or arguments that aren't as many as its placeholders, `invalid-argument` for statements that leave a
         ///   transaction open. `StorageError` with `invalidValue` for an argument that SQLite has no value for, such as
         ///   NaN.
         @discardableResult

@@ -25,7 +25,7 @@
         /// - Parameters:
         ///   - kind: Of a savepoint, that of its transaction counts.
         ///   - body: Uses the connection that it is given, until it returns. The one outside would wait for it, so it
-        ///     throws `misuse`.
+        ///     throws `invalid-argument`.
         /// - Throws: What the body throws; ``SQLiteClientError``: `busy`, `cancelled`, `closed`, `constraint` of the commit.
         @discardableResult
         public func transaction<Result>(

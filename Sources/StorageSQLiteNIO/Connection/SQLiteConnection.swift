@@ -15,7 +15,7 @@
     /// - Every call of SQLite runs on a thread of an `NIOThreadPool`, one at a time. No thread waits for another
     ///   connection's lock, and none of an event loop ever runs SQLite.
     /// - Calls are served in the order in which they come. While a transaction's body runs, or a stream of rows is open,
-    ///   calls of others wait. A call that would wait for its own caller throws `misuse`.
+    ///   calls of others wait. A call that would wait for its own caller throws `invalid-argument`.
     /// - Cancelling the task interrupts its statement, and no other. It throws `cancelled`.
     /// - The file of a StorageKit store is only read. Nothing beside it is made or changed.
     /// - A connection that nobody holds any more closes itself.
@@ -38,7 +38,7 @@
         /// Opens a connection.
         ///
         /// - Parameter threadPool: Where SQLite runs. It must be running until the connection is closed.
-        /// - Throws: ``SQLiteClientError``: `input-output` where the file can't be opened, `corrupt` where it isn't a
+        /// - Throws: ``SQLiteClientError``: `io-error` where the file can't be opened, `corrupt` where it isn't a
         ///   database, `busy`.
         public static func open(
             storage: Storage = .memory, configuration: SQLiteConnectionConfiguration = .init(),
@@ -61,11 +61,12 @@
         /// Closes the connection after all calls that were made before. Streams of rows end with an error. Calls from now
         /// on throw `closed`; closing again does nothing.
         ///
-        /// - Throws: `misuse` inside of a transaction's body.
+        /// - Throws: `invalid-argument` inside of a transaction's body.
         public func close() async throws {
             guard scope.isConnection else {
                 throw SQLiteClientError(
-                    .misuse, "A transaction's body closes the connection.", remedy: "Close it after the transaction.")
+                    .invalidArgument, "A transaction's body closes the connection.",
+                    remedy: "Close it after the transaction.")
             }
             try scope.checkMayEnd()
             await scope.end(waitersMayFinish: true) { await engine.closeCursor($0) }

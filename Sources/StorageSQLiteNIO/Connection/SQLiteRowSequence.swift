@@ -8,7 +8,7 @@
     /// (`maximumRowsPerBatch`, `maximumBytesPerBatch`), however large the result is. Each iterator runs the query again.
     ///
     /// - The stream has the connection from its first row to its end: other tasks wait for it, and a call on the same
-    ///   connection by the task that reads the stream is refused with `misuse`, since it would wait for itself.
+    ///   connection by the task that reads the stream is refused with `invalid-argument`, since it would wait for itself.
     /// - It ends where the rows end, an error is thrown, the task is cancelled, or the iterator is let go of, as by leaving
     ///   the loop. Closing the connection, or the end of the transaction that it belongs to, ends it with an error.
     /// - The rows are those of one moment, when the first of them was read.
@@ -35,7 +35,7 @@
             private var state = State.unstarted
             private var batch: [Element] = []
             /// The place of the next row in the batch.
-            private var place = 0
+            private var index = 0
 
             fileprivate init(sequence: SQLiteRowSequence) { self.sequence = sequence }
 
@@ -44,9 +44,9 @@
             public mutating func next() async throws -> Element? {
                 while true {
                     if Task.isCancelled { try cancel() }
-                    if place < batch.count {
-                        defer { place += 1 }
-                        return batch[place]
+                    if index < batch.count {
+                        defer { index += 1 }
+                        return batch[index]
                     }
                     // Before the next batch is made.
                     batch = []
@@ -67,14 +67,14 @@
             ) async throws {
                 state = .ended
                 let (rows, isLast) = try await body()
-                (batch, place) = (rows, 0)
+                (batch, index) = (rows, 0)
                 if !isLast { state = .open(stream) }
             }
 
             /// Lets go of a stream that is open; one that has ended hands out what is left.
             private mutating func cancel() throws {
                 guard case .open = state else { return }
-                (state, batch, place) = (.ended, [], 0)
+                (state, batch, index) = (.ended, [], 0)
                 throw SQLiteClientError.cancelled
             }
         }

@@ -18,7 +18,7 @@
             guard policy == .inWriting || policy == .inReading else { return }
             if statement.effects.controlsTransaction {
                 throw SQLiteClientError(
-                    .misuse, "A statement in a transaction's body begins or ends a transaction.",
+                    .invalidArgument, "A statement in a transaction's body begins or ends a transaction.",
                     remedy:
                         "Return from the body to commit, throw to roll back, and use `transaction` or `savepoint` inside."
                 )

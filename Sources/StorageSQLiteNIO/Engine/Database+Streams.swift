@@ -23,7 +23,7 @@
             try check(statement, policy)
             guard statement.effects.control == .none else {
                 throw SQLiteClientError(
-                    .misuse, "A stream of rows was given a statement that begins or ends a transaction.",
+                    .invalidArgument, "A stream of rows was given a statement that begins or ends a transaction.",
                     remedy: "Use `transaction`.")
             }
             cursors[number] = Cursor(run: try begin(statement, arguments), script: script)

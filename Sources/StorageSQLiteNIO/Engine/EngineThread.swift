@@ -20,14 +20,14 @@
         static let checked = Atomic<Int>(0)
         static let refused = Atomic<Int>(0)
 
-        /// - Throws: `misuse` on an event loop's thread. SQLite may wait for the disk, and all connections of that loop
+        /// - Throws: `invalid-argument` on an event loop's thread. SQLite may wait for the disk, and all connections of that loop
         ///   with it.
         static func check() throws(SQLiteClientError) {
             checked.add(1, ordering: .relaxed)
             guard MultiThreadedEventLoopGroup.currentEventLoop != nil else { return }
             refused.add(1, ordering: .relaxed)
             throw SQLiteClientError(
-                .misuse, "An SQLite call was about to run on the thread of an event loop.",
+                .invalidArgument, "An SQLite call was about to run on the thread of an event loop.",
                 remedy: "Give the connection an NIOThreadPool that doesn't run its work on event loops.")
         }
 

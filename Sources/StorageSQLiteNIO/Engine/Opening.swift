@@ -15,7 +15,7 @@
 
         /// Decides how, by what the file is now.
         ///
-        /// - Throws: `misuse` for a path that SQLite would understand as something else.
+        /// - Throws: `invalid-argument` for a path that SQLite would understand as something else.
         init(_ storage: SQLiteStorage, _ configuration: SQLiteConnectionConfiguration) throws {
             self.configuration = configuration
             switch storage {
@@ -23,7 +23,8 @@
             case .file(let path):
                 guard !path.isEmpty, !path.utf8.contains(0) else {
                     throw SQLiteClientError(
-                        .misuse, "\"\(path)\" isn't the path of a file.", remedy: "Name a file, or open `.memory`.")
+                        .invalidArgument, "\"\(path)\" isn't the path of a file.",
+                        remedy: "Name a file, or open `.memory`.")
                 }
                 // SQLite gives names such as ":memory:" and "file:x" a meaning of their own.
                 let path = path.hasPrefix("/") ? path : "./" + path

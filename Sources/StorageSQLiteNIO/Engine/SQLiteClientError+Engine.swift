@@ -23,7 +23,7 @@
 
         static var transactionIsOver: SQLiteClientError {
             SQLiteClientError(
-                .misuse, "The transaction of this connection is over.",
+                .invalidArgument, "The transaction of this connection is over.",
                 remedy:
                     "Use the connection in the transaction's body only, and let its errors leave the body: after some SQLite has undone all of it."
             )
@@ -31,19 +31,19 @@
 
         static var leftTransactionOpen: SQLiteClientError {
             SQLiteClientError(
-                .misuse, "The statements left a transaction open, which was rolled back.",
+                .invalidArgument, "The statements left a transaction open, which was rolled back.",
                 remedy: "Use `transaction`, which keeps the statements of other tasks out of it.")
         }
 
         static var deadlock: SQLiteClientError {
             SQLiteClientError(
-                .misuse, "The call would wait for the body that makes it.",
+                .invalidArgument, "The call would wait for the body that makes it.",
                 remedy: "Inside a body use the connection that the body was given.")
         }
 
         static var streamInTheWay: SQLiteClientError {
             SQLiteClientError(
-                .misuse, "The call would wait for a stream of rows that the same task reads.",
+                .invalidArgument, "The call would wait for a stream of rows that the same task reads.",
                 remedy: "Read the rows with `query` first, or use another connection.")
         }
 
@@ -55,7 +55,7 @@
 
         static var bodyIsOver: SQLiteClientError {
             SQLiteClientError(
-                .misuse, "The body that this connection was given to is over.",
+                .invalidArgument, "The body that this connection was given to is over.",
                 remedy: "Use the connection in the body only.")
         }
 
@@ -72,7 +72,7 @@
                     remedy: "Open it as a connection of its own to read it, and write through the store.")
             }
             return SQLiteClientError(
-                .misuse, "The name of the file to attach isn't a literal, or is a URI.",
+                .invalidArgument, "The name of the file to attach isn't a literal, or is a URI.",
                 remedy: "Write the name into the statement."
             )
         }

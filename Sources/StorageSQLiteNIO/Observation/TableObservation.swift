@@ -190,13 +190,13 @@
             waiter?.resume()
         }
 
-        private enum News {
+        private enum Pending {
             case changes(SQLiteRowUpdates)
             case none
             case end
         }
 
-        private func take() -> News {
+        private func take() -> Pending {
             state.withLock { state in
                 switch state {
                 case .pending(let changes):
@@ -236,7 +236,7 @@
         /// Waits for changes, for a wake, for the interval to pass, or for the task to be cancelled.
         private func wait(_ interval: Duration?) async {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await self.waitForNews() }
+                group.addTask { await self.waitForChanges() }
                 // A cancelled sleep ends early, as it should.
                 if let interval { group.addTask { try? await Task.sleep(for: interval) } }
                 await group.next()
@@ -244,7 +244,7 @@
             }
         }
 
-        private func waitForNews() async {
+        private func waitForChanges() async {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let waits = state.withLock { state in

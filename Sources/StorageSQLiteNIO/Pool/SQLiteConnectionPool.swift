@@ -15,7 +15,7 @@
     ///   connection, which reads and writes in turn.
     /// - Each body runs in one transaction: a reading one sees one state of the database, a writing one is all or nothing.
     /// - Bodies wait for a connection in the order in which they come. A task that is cancelled leaves the line.
-    /// - Inside of a body the pool throws `misuse`, because the body could wait for itself: use the connection that it is
+    /// - Inside of a body the pool throws `invalid-argument`, because the body could wait for itself: use the connection that it is
     ///   given.
     /// - The file of a StorageKit store is only read.
     public final class SQLiteConnectionPool: Sendable {
@@ -74,7 +74,7 @@
         /// Waits until all bodies that were asked for before have run, then closes the connections. Calls from now on throw
         /// `closed`; closing again does nothing.
         ///
-        /// - Throws: `misuse` inside of a body.
+        /// - Throws: `invalid-argument` inside of a body.
         public func close() async throws {
             try checkNotInside()
             if case .own(let connections, let queue) = readers {
@@ -92,7 +92,7 @@
         /// Runs a body that reads one state of the database.
         ///
         /// - Throws: What the body throws; ``SQLiteClientError``: `read-only` where it changes something, `busy` where too many
-        ///   wait, `cancelled`, `closed`, `misuse` inside of a body.
+        ///   wait, `cancelled`, `closed`, `invalid-argument` inside of a body.
         @discardableResult
         public func read<Result>(
             isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result
@@ -115,7 +115,7 @@
         /// cancelled.
         ///
         /// - Throws: What the body throws; ``SQLiteClientError``: `read-only` where the pool only reads, `busy`,
-        ///   `cancelled`, `closed`, `constraint` of the commit, `misuse` inside of a body.
+        ///   `cancelled`, `closed`, `constraint` of the commit, `invalid-argument` inside of a body.
         @discardableResult
         public func write<Result>(
             isolation: isolated (any Actor)? = #isolation, _ body: (SQLiteConnection) async throws -> Result

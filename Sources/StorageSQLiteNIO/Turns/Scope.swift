@@ -68,12 +68,12 @@
             if case .body(let parent, _) = kind { parent } else { nil }
         }
 
-        /// - Throws: `misuse` where the current task runs in a body that was lent a connection by this pool.
+        /// - Throws: `invalid-argument` where the current task runs in a body that was lent a connection by this pool.
         static func checkNotInside(pool: ObjectIdentifier) throws(SQLiteClientError) {
             if entered.contains(where: { $0.pool == pool && $0.isOpen }) { throw .deadlock }
         }
 
-        /// - Throws: `misuse` where this would wait for the task that calls.
+        /// - Throws: `invalid-argument` where this would wait for the task that calls.
         private func checkNotInTheWay() throws(SQLiteClientError) {
             if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
             // A client that opens a transaction for a body calls on behalf of the body's task.
@@ -123,7 +123,7 @@
             await turns.close(waitersMayFinish: waitersMayFinish)
         }
 
-        /// - Throws: `misuse` where ending would wait for the task that calls. A stream of its own is no hindrance.
+        /// - Throws: `invalid-argument` where ending would wait for the task that calls. A stream of its own is no hindrance.
         func checkMayEnd() throws(SQLiteClientError) {
             if Self.entered.contains(where: { $0.parent === self && $0.isOpen }) { throw .deadlock }
         }

@@ -37,7 +37,7 @@ public struct HubTokens: Sendable {
             try queue.write { try Self.create(in: $0) }
         } catch let error as DatabaseError {
             throw StorageError(
-                .inputOutput, "The tokens can't be opened: \(error.message ?? "\(error.resultCode)").",
+                .ioError, "The tokens can't be opened: \(error.message ?? "\(error.resultCode)").",
                 remedy:
                     "Make sure that \(Self.path(besideStore: store)) can be written to, and is no other program's file."
             )

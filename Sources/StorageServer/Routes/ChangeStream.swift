@@ -14,7 +14,7 @@
     /// Source: WHATWG HTML, 9.2, "Server-sent events".
     struct ChangeStream: AsyncSequence, Sendable {
         /// Where a stream goes on: the end of a page.
-        struct Place: Equatable {
+        struct ResumePoint: Equatable {
             let line: [UInt8]
             let position: Int64
 
@@ -141,7 +141,8 @@
 
         private func event(_ page: SyncPage) -> [UInt8] {
             Self.event(
-                "page", HubPage(line: hub.line, page: page).json, id: Place(line: hub.line, position: page.end).id)
+                "page", HubPage(line: hub.line, page: page).json, id: ResumePoint(line: hub.line, position: page.end).id
+            )
         }
 
         /// JSON has no line break in it.

@@ -63,7 +63,7 @@
         /// What `If-Match` and `If-None-Match` expect of a document.
         ///
         /// - Throws: ``HubProblem`` for anything but one version or `*`.
-        func expectation() throws -> RowExpectation? {
+        func documentPrecondition() throws -> RowPrecondition? {
             switch (request.headers[.ifMatch], request.headers[.ifNoneMatch]) {
             case (nil, nil): return nil
             case (nil, "*"): return .absent

@@ -68,10 +68,10 @@
         private func write(
             _ operation: WriteOperation, _ id: String, _ entity: String, _ request: HubRequest
         ) async throws -> Response {
-            let expectation = try request.expectation()
+            let expected = try request.documentPrecondition()
             let outcome = try await hub.write(
-                operation, to: id, of: entity, expecting: expectation,
-                key: try key(of: request, operation, id, entity, expectation), as: request.access)
+                operation, to: id, of: entity, expecting: expected,
+                key: try key(of: request, operation, id, entity, expected), as: request.access)
             guard let version = outcome.version else { return Response(status: .noContent) }
             var response = Response(
                 json: HubWritten(id: id, version: version, position: outcome.position).json,
@@ -82,14 +82,14 @@
 
         private func key(
             of request: HubRequest, _ operation: WriteOperation, _ id: String, _ entity: String,
-            _ expectation: RowExpectation?
+            _ expected: RowPrecondition?
         ) throws -> HubRequestKey? {
             guard let value = request.request.headers[.idempotencyKey] else { return nil }
             guard (1...255).contains(value.utf8.count) else {
                 throw HubProblem(.malformed, "An Idempotency-Key has 1 to 255 bytes.")
             }
             var digest = SHA256()
-            for part in ["\(request.request.method)", entity, id, expectation.map { "\($0)" } ?? ""] {
+            for part in ["\(request.request.method)", entity, id, expected.map { "\($0)" } ?? ""] {
                 digest.update(data: Data("\(part.utf8.count):\(part)".utf8))
             }
             switch operation {

@@ -47,12 +47,12 @@
             return try await stream(query, request)
         }
 
-        private func lastEvent(_ request: HubRequest) throws -> ChangeStream.Place? {
+        private func lastEvent(_ request: HubRequest) throws -> ChangeStream.ResumePoint? {
             guard let id = request.request.headers[.lastEventID] else { return nil }
-            guard let place = ChangeStream.Place(id: id) else {
+            guard let point = ChangeStream.ResumePoint(id: id) else {
                 throw HubProblem(.malformed, "Last-Event-ID isn't one of this hub's.")
             }
-            return place
+            return point
         }
 
         /// One page, as JSON.

@@ -105,8 +105,8 @@
         /// What a log says of an error. Only the store's own failures are logged with their texts: others may quote what a document holds.
         static func loggable(_ error: any Error) -> String {
             guard let error = error as? StorageError else { return String(reflecting: type(of: error)) }
-            let place = "\(error.location.file):\(error.location.line)"
-            return error.isOfTheStore ? "\(error.code): \(error.message) (\(place))" : "\(error.code) (\(place))"
+            let location = "\(error.location.file):\(error.location.line)"
+            return error.isOfTheStore ? "\(error.code): \(error.message) (\(location))" : "\(error.code) (\(location))"
         }
 
         struct RateLimited: Error {

@@ -88,7 +88,7 @@
                 return try .tls(base, tlsConfiguration: configuration)
             } catch {
                 throw StorageError(
-                    .inputOutput, "The certificate or its key can't be used: \(error).",
+                    .ioError, "The certificate or its key can't be used: \(error).",
                     remedy:
                         "Name PEM files that this process may read: the chain, the server's own certificate first, and its key."
                 )

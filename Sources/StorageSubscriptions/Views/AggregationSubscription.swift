@@ -22,7 +22,7 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
     /// ``StorageSubscription/isLoading``, it is what it would be without rows.
     public private(set) var value: Value
     @ObservationIgnored private let reading: AggregateReading<Value>
-    @ObservationIgnored private var readers = ValueState<Value>()
+    @ObservationIgnored private var subscribers = ValueState<Value>()
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ reading: AggregateReading<Value>,
@@ -42,7 +42,7 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
             let old = refreshCount == 0 ? nil : value
             value = new
             took(nil, at: update.position)
-            readers.tell(ValueDifference(position: position, old: old, new: new))
+            subscribers.send(ValueDifference(position: position, old: old, new: new))
         } catch {
             took(error.forSubscribers, at: update.position)
         }
@@ -50,7 +50,7 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
 
     override func ended() {
         super.ended()
-        readers.finish()
+        subscribers.finish()
     }
 
     /// The value, or why there is none.
@@ -58,11 +58,11 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
 
     /// The value now, and after each change of it.
     public var snapshots: SubscriptionSequence<Value> {
-        readers.readSnapshots(of: self, refreshCount > 0 ? value : nil)
+        subscribers.readSnapshots(of: self, refreshCount > 0 ? value : nil)
     }
 
     /// The value now, and then each change of it.
     public var differences: SubscriptionSequence<ValueDifference<Value>> {
-        readers.readDifferences(of: self, at: position, refreshCount > 0 ? value : nil)
+        subscribers.readDifferences(of: self, at: position, refreshCount > 0 ? value : nil)
     }
 }

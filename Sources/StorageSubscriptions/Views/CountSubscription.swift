@@ -15,7 +15,7 @@ public import StorageProjections
 public final class CountSubscription<Entity: RegisteredEntity>: StorageSubscription {
     /// How many rows there are; zero until they were counted, see ``StorageSubscription/isLoading``.
     public private(set) var count = 0
-    @ObservationIgnored private var readers = ValueState<Int>()
+    @ObservationIgnored private var subscribers = ValueState<Int>()
 
     package init(_ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, start: SubscriptionStart) {
         super.init(engine)
@@ -29,12 +29,12 @@ public final class CountSubscription<Entity: RegisteredEntity>: StorageSubscript
         guard case .integer(let counted)? = update.latest?.values.first else { return }
         let old = isFirst ? nil : count
         count = Int(counted)
-        readers.tell(ValueDifference(position: position, old: old, new: count))
+        subscribers.send(ValueDifference(position: position, old: old, new: count))
     }
 
     override func ended() {
         super.ended()
-        readers.finish()
+        subscribers.finish()
     }
 
     /// The count, or why there is none.
@@ -42,12 +42,12 @@ public final class CountSubscription<Entity: RegisteredEntity>: StorageSubscript
 
     /// The count now, and after each change of it.
     public var snapshots: SubscriptionSequence<Int> {
-        readers.readSnapshots(of: self, refreshCount > 0 ? count : nil)
+        subscribers.readSnapshots(of: self, refreshCount > 0 ? count : nil)
     }
 
     /// The count now, and then each change of it.
     public var differences: SubscriptionSequence<ValueDifference<Int>> {
-        readers.readDifferences(of: self, at: position, refreshCount > 0 ? count : nil)
+        subscribers.readDifferences(of: self, at: position, refreshCount > 0 ? count : nil)
     }
 }
 

@@ -23,7 +23,7 @@ public final class GroupedAggregationSubscription<
     private var state = ListState<Group>()
     @ObservationIgnored private let reading: AggregateReading<Value>
     /// Where the groups stand; nil where that is to be found out.
-    @ObservationIgnored private var places: [Key: Int]?
+    @ObservationIgnored private var indexByKey: [Key: Int]?
     /// Whether an update couldn't be read, so that those which follow don't fit.
     @ObservationIgnored private var isBehind = false
 
@@ -44,7 +44,7 @@ public final class GroupedAggregationSubscription<
         do {
             let read = try update.map(group)
             isBehind = false
-            places = nil
+            indexByKey = nil
             guard state.take(read) else { return readAgain() }
             took(nil, at: update.position)
         } catch {
@@ -70,10 +70,11 @@ public final class GroupedAggregationSubscription<
     /// The value of a group; nil where no row belongs to it.
     public subscript(key: Key) -> Value? {
         let groups = state.value
-        let places =
-            places ?? Dictionary(groups.indices.map { (groups[$0].key, $0) }, uniquingKeysWith: { first, _ in first })
-        self.places = places
-        return places[key].map { groups[$0].value }
+        let indexByKey =
+            indexByKey
+            ?? Dictionary(groups.indices.map { (groups[$0].key, $0) }, uniquingKeysWith: { first, _ in first })
+        self.indexByKey = indexByKey
+        return indexByKey[key].map { groups[$0].value }
     }
 
     /// The groups, or why there are none.

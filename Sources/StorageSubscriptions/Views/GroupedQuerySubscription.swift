@@ -65,7 +65,7 @@ public final class GroupedQuerySubscription<
     /// How many rows there are in all groups.
     public private(set) var totalCount = 0
     /// Where the groups stand; nil where that is to be found out.
-    @ObservationIgnored private var places: [GroupKey: Int]?
+    @ObservationIgnored private var indexByKey: [GroupKey: Int]?
 
     package init(
         _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, configuration: Configuration,
@@ -83,7 +83,7 @@ public final class GroupedQuerySubscription<
         guard state.take(update) else { return readAgain() }
         took(update.error, at: update.position)
         guard update.error == nil else { return }
-        places = nil
+        indexByKey = nil
         totalCount = update.total
     }
 
@@ -116,9 +116,9 @@ public final class GroupedQuerySubscription<
 
     private func section(_ key: GroupKey) -> Section? {
         let sections = sections
-        let places = places ?? Dictionary(uniqueKeysWithValues: sections.indices.map { (sections[$0].key, $0) })
-        self.places = places
-        return places[key].map { sections[$0] }
+        let indexByKey = indexByKey ?? Dictionary(uniqueKeysWithValues: sections.indices.map { (sections[$0].key, $0) })
+        self.indexByKey = indexByKey
+        return indexByKey[key].map { sections[$0] }
     }
 
     // MARK: Sequences

@@ -17,23 +17,23 @@ package final class ListStream<Item: Sendable>: Sendable {
     private let state = Mutex(State())
     private let engine: SubscriptionEngine
     private let spec: ListSpec<Item>
-    private let told: @Sendable ([Item]) -> Void
-    private let failed: @Sendable (StorageError) -> Void
-    private let ended: @Sendable () -> Void
+    private let onUpdate: @Sendable ([Item]) -> Void
+    private let onFailure: @Sendable (StorageError) -> Void
+    private let onEnd: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - told: Takes the list, first as it is and then after each change.
-    ///   - failed: Is told when the list can't be kept up to date; it goes on by itself.
-    ///   - ended: Is called when the store is closed, or when the question is one that can't be answered.
+    ///   - onUpdate: Takes the list, first as it is and then after each change.
+    ///   - onFailure: Is told when the list can't be kept up to date; it goes on by itself.
+    ///   - onEnd: Is called when the store is closed, or when the question is one that can't be answered.
     package init(
-        _ engine: SubscriptionEngine, _ spec: ListSpec<Item>, told: @escaping @Sendable ([Item]) -> Void,
-        failed: @escaping @Sendable (StorageError) -> Void, ended: @escaping @Sendable () -> Void
+        _ engine: SubscriptionEngine, _ spec: ListSpec<Item>, onUpdate: @escaping @Sendable ([Item]) -> Void,
+        onFailure: @escaping @Sendable (StorageError) -> Void, onEnd: @escaping @Sendable () -> Void
     ) {
         self.engine = engine
         self.spec = spec
-        self.told = told
-        self.failed = failed
-        self.ended = ended
+        self.onUpdate = onUpdate
+        self.onFailure = onFailure
+        self.onEnd = onEnd
     }
 
     /// Begins; the first list comes soon after.
@@ -52,7 +52,7 @@ package final class ListStream<Item: Sendable>: Sendable {
     private func open(_ engine: isolated SubscriptionEngine) {
         guard !state.withLock({ $0.isCancelled }) else { return }
         do {
-            let handle = try engine.add(ListNode(spec), Outlet({ [weak self] in self?.take($0) }, finish: ended))
+            let handle = try engine.add(ListNode(spec), UpdateSink({ [weak self] in self?.take($0) }, finish: onEnd))
             let isLate = state.withLock { state in
                 if !state.isCancelled { state.handle = handle }
                 return state.isCancelled
@@ -60,30 +60,30 @@ package final class ListStream<Item: Sendable>: Sendable {
             if isLate { return }
         } catch {
             let error = error.forSubscribers
-            failed(error)
-            guard !error.isFinal else { return ended() }
+            onFailure(error)
+            guard !error.isFinal else { return onEnd() }
             engine.perform(after: state.withLock { $0.retries.next() }) { [weak self] in self?.open($0) }
         }
     }
 
     private func take(_ update: ListUpdate<Item>) {
-        if let error = update.error { return failed(error) }
+        if let error = update.error { return onFailure(error) }
         let items = state.withLock { state -> [Item]? in
             state.isBehind = update.whole == nil && state.isBehind || !update.fits(state.items)
             guard !state.isBehind else { return nil }
             update.apply(to: &state.items)
             return state.items
         }
-        if let items { told(items) } else { engine.perform { [weak self] in self?.readAgain($0) } }
+        if let items { onUpdate(items) } else { engine.perform { [weak self] in self?.readAgain($0) } }
     }
 
     private func readAgain(_ engine: isolated SubscriptionEngine) {
         guard let handle = state.withLock({ $0.handle }) else { return }
-        do { try engine.refresh(handle) } catch { failed(error.forSubscribers) }
+        do { try engine.refresh(handle) } catch { onFailure(error.forSubscribers) }
     }
 }
 
 extension StorageError {
     /// Whether asking again is of no use.
-    var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .misuse, .notFound].contains(code) }
+    var isFinal: Bool { [.closed, .invalidName, .invalidQuery, .invalidArgument, .notFound].contains(code) }
 }

@@ -58,7 +58,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     private nonisolated static func node(_ spec: ListSpec<Entity>, hasPages: Bool) throws -> ListNode<Entity> {
         guard hasPages else {
             throw StorageError(
-                .misuse, "A paginated query has pages of one row or more, and no limit and offset of its own.",
+                .invalidArgument, "A paginated query has pages of one row or more, and no limit and offset of its own.",
                 remedy: "Leave limit and offset out of the query.")
         }
         return ListNode(spec)
@@ -152,7 +152,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
             try await engine.change(handle, as: ListNode<Entity>.self) { node, snapshot in
                 try node.move(offset: offset, limit: length, snapshot)
             }
-            engine.stage.drain()
+            engine.deliveryQueue.drain()
         } catch {
             self.error = error.forSubscribers
         }

@@ -197,17 +197,17 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         isSearching = true
         let found = Found()
         keep(found, for: text)
-        let outlet = outlet { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
+        let sink = sink { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
             guard let self, let found, isKept(found) else { return }
             take(update, of: text, found)
         }
         let (request, indexes, configuration) = (request, indexes, configuration)
         do {
             let handle = try await engine.open { engine in
-                try Self.open(text, request, indexes, configuration, outlet, engine)
+                try Self.open(text, request, indexes, configuration, sink, engine)
             }
             found.handle = handle
-            engine.stage.drain()
+            engine.deliveryQueue.drain()
         } catch {
             guard isKept(found) else { return }
             cache.removeAll { $0.found === found }
@@ -229,7 +229,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     private static func open(
         _ text: String, _ request: RowRequest, _ indexes: SearchIndexes, _ configuration: Configuration,
-        _ outlet: Outlet<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
+        _ sink: UpdateSink<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
     ) throws -> LiveHandle {
         guard configuration.searchFields.isEmpty else {
             let sought = FieldWords(
@@ -238,13 +238,13 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
             let search = FieldSearch<Entity>(
                 sought: sought, condition: request.predicate, orderings: request.orderings,
                 limit: configuration.maxResults, marks: configuration.highlightMatches ? ("<b>", "</b>") : nil)
-            return try engine.add(ListNode(search.spec()), outlet)
+            return try engine.add(ListNode(search.spec()), sink)
         }
         let search = try Search<Entity>(
             indexes: indexes, query: text, limit: configuration.maxResults, syntax: configuration.syntax,
             weights: configuration.weights, excerpt: configuration.highlightMatches ? .snippet() : nil,
             condition: request.predicate)
-        return try engine.add(FullTextNode(search), outlet)
+        return try engine.add(FullTextNode(search), sink)
     }
 
     private func keep(_ found: Found, for text: String) {

@@ -8,8 +8,8 @@ struct SteppedState<Update: SteppedUpdate> {
     private(set) var value = Update.Whole()
     /// Whether steps didn't fit, so that those which follow don't either.
     private(set) var isBehind = false
-    private let snapshots = Readers<LatestValue<Update.Whole>>()
-    private let differences = Readers<Update>()
+    private let snapshots = UpdateSubscribers<LatestValue<Update.Whole>>()
+    private let differences = UpdateSubscribers<Update>()
 
     /// Makes the changes in place.
     ///

@@ -54,7 +54,7 @@ public class StorageSubscription {
         isLoading = true
         do {
             try await engine.refresh(handle)
-            engine.stage.drain()
+            engine.deliveryQueue.drain()
         } catch {
             failed(error)
         }
@@ -89,12 +89,12 @@ public class StorageSubscription {
         beginOpening = { view in
             view.openingCount += 1
             let number = view.openingCount
-            let outlet = view.outlet { [weak view] (update: Node.Update) in
+            let sink = view.sink { [weak view] (update: Node.Update) in
                 // A node that was opened in vain may have told something before it goes.
                 guard let view, view.openingCount == number, view.isActive else { return }
                 take(update)
             }
-            return { try $0.add(node(), outlet) }
+            return { try $0.add(node(), sink) }
         }
         guard start == .immediate else {
             Task { [weak self] in await self?.open() }
@@ -102,7 +102,7 @@ public class StorageSubscription {
         }
         do {
             handle = try beginOpening.map { begin in try engine.now { [opening = begin(self)] in try opening($0) } }
-            engine.stage.drain()
+            engine.deliveryQueue.drain()
         } catch {
             failed(error)
         }
@@ -125,7 +125,7 @@ public class StorageSubscription {
             // It may have been cancelled meanwhile.
             guard beginOpening != nil else { return }
             self.handle = handle
-            engine.stage.drain()
+            engine.deliveryQueue.drain()
         } catch {
             failed(error)
         }
@@ -181,12 +181,12 @@ public class StorageSubscription {
     }
 
     /// Where a node's news goes, to arrive on the main actor.
-    func outlet<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> Outlet<Update> {
-        let mailbox = Mailbox<Update> { [weak self] update in
+    func sink<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> UpdateSink<Update> {
+        let pendingUpdate = PendingUpdate<Update> { [weak self] update in
             let start = ContinuousClock.now
             take(update)
             self?.refreshTime += (ContinuousClock.now - start) / .seconds(1)
         }
-        return Outlet(mailbox) { [weak self] in Task { @MainActor in self?.ended() } }
+        return UpdateSink(pendingUpdate) { [weak self] in Task { @MainActor in self?.ended() } }
     }
 }

@@ -3,10 +3,10 @@
 /// Isolation: the main actor.
 @MainActor
 struct ValueState<Value: Sendable> {
-    private let snapshots = Readers<LatestValue<Value>>()
-    private let differences = Readers<ValueDifference<Value>>()
+    private let snapshots = UpdateSubscribers<LatestValue<Value>>()
+    private let differences = UpdateSubscribers<ValueDifference<Value>>()
 
-    func tell(_ difference: ValueDifference<Value>) {
+    func send(_ difference: ValueDifference<Value>) {
         snapshots.send { LatestValue(value: difference.new) }
         differences.send { difference }
     }

@@ -242,12 +242,12 @@ extension Outbox {
     /// Removes writes from those that were sent.
     /// - Complexity: O(*n*) in the writes before ``sentEnd``, however many wait behind it.
     private mutating func removeSent(where isRemoved: (PendingWrite) -> Bool) {
-        var place = sentEnd
+        var target = sentEnd
         for index in (pending.startIndex..<sentEnd).reversed() where !isRemoved(pending[index]) {
-            place -= 1
-            pending.swapAt(place, index)
+            target -= 1
+            pending.swapAt(target, index)
         }
-        pending.removeFirst(place - pending.startIndex)
+        pending.removeFirst(target - pending.startIndex)
     }
 
     private mutating func sortConfirmed() {
@@ -360,9 +360,9 @@ extension Outbox {
 
     /// The indices of a write and of those with which it is sent as one; none where it isn't meant.
     private func group(at position: Int64, where isMeant: (PendingWrite) -> Bool) -> [Int] {
-        let place = index(of: position)
-        guard place < pending.endIndex, pending[place].position == position, isMeant(pending[place]) else { return [] }
-        guard let origin = pending[place].origin else { return [place] }
+        let start = index(of: position)
+        guard start < pending.endIndex, pending[start].position == position, isMeant(pending[start]) else { return [] }
+        guard let origin = pending[start].origin else { return [start] }
         return (pending.startIndex..<sentEnd).filter { pending[$0].origin == origin }
     }
 }

@@ -57,7 +57,7 @@ extension DocumentTable {
                 }
             },
             document: { id, image, catalog, connection, upcasts in
-                let rows = try PastRows<E.Record>(connection, catalog: catalog, upcasts: upcasts)
+                let rows = try HistoricalRows<E.Record>(connection, catalog: catalog, upcasts: upcasts)
                 guard let entity = catalog.entity(named: table.name) else { throw StorageError.noDocument(id) }
                 let row = try rows.row([.text(id)], of: entity) { image.cells[$0]?.value }
                 return try cast(rows.entity(row), to: T.self)
@@ -67,7 +67,7 @@ extension DocumentTable {
     /// From an entity to the document type that it is, or back.
     private static func cast<From, To>(_ value: From, to type: To.Type) throws -> To {
         guard let value = value as? To else {
-            throw StorageError(.misuse, "\(From.self) isn't \(To.self).", remedy: "Report this as a defect.")
+            throw StorageError(.invalidArgument, "\(From.self) isn't \(To.self).", remedy: "Report this as a defect.")
         }
         return value
     }

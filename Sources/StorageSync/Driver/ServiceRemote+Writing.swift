@@ -29,7 +29,7 @@ extension ServiceRemote {
         var blocked: Set<String> = []
         var failures = 0
         var failure: (any Error)?
-        for (place, origin) in origins.enumerated() {
+        for (index, origin) in origins.enumerated() {
             // Nobody waits for the rest any more, and somebody else may have sent later writes of the same documents.
             try Task.checkCancellation()
             let write =
@@ -37,7 +37,7 @@ extension ServiceRemote {
                 ?? OutgoingWrite(document: "", operation: .nothing, isConditional: false, base: 0, key: "")
             let id = write.document
             var result = WriteResult.blocked
-            if failures < 2, !blocked.contains(id), place == 0 || ContinuousClock.now < deadline {
+            if failures < 2, !blocked.contains(id), index == 0 || ContinuousClock.now < deadline {
                 do {
                     result = try await attempt(write, origin, in: first, behind: position)
                     failures = 0
@@ -52,7 +52,7 @@ extension ServiceRemote {
                 }
                 if case .applied = result {} else { blocked.insert(id) }
             }
-            results.append(NumberedResult(number: first + Int64(place), result: result))
+            results.append(NumberedResult(number: first + Int64(index), result: result))
         }
         if let failure, results.allSatisfy({ $0.result == .blocked }) { throw failure }
         return results

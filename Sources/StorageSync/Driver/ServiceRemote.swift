@@ -139,7 +139,7 @@ actor ServiceRemote<T: DataSyncModelProtocol>: SyncRemote {
 extension ServiceRemote {
     /// What is listened to from the next ``setListening(_:)`` on; nil for the whole collection.
     ///
-    /// - Throws: `misuse` and `invalid-value` for a query that can't be listened to.
+    /// - Throws: `invalid-argument` and `invalid-value` for a query that can't be listened to.
     func setQuery(_ query: QueryBuilder?) throws {
         self.query = try query.map { ($0, try QueryEvaluation(listening: $0)) }
     }
@@ -187,9 +187,9 @@ extension ServiceRemote {
             guard next().isEmpty, !isComplete, ContinuousClock.now < deadline else { break }
             await wait(until: deadline)
         }
-        let places = next()
-        let changes = places.map { received[$0].change }
-        for place in places.reversed() { received.remove(at: place) }
+        let indices = next()
+        let changes = indices.map { received[$0].change }
+        for index in indices.reversed() { received.remove(at: index) }
         let page = SyncPage(
             start: position, end: position + Int64(changes.count),
             changes: try changes.enumerated().map { try remoteChange($1, at: position + 1 + Int64($0)) })
@@ -204,12 +204,12 @@ extension ServiceRemote {
     private func next() -> [Int] {
         if case .on = listener, !hasSnapshot { return [] }
         let written = unsaved.values.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
-        var places: [Int] = []
-        for (place, received) in received.enumerated() where !written.contains(received.change.id) {
-            places.append(place)
-            if places.count == Self.pageSize { break }
+        var indices: [Int] = []
+        for (index, received) in received.enumerated() where !written.contains(received.change.id) {
+            indices.append(index)
+            if indices.count == Self.pageSize { break }
         }
-        return places
+        return indices
     }
 
     private func remoteChange(_ change: RemoteAccess<T>.Change, at position: Int64) throws -> RemoteChange {

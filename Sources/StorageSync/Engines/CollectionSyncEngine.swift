@@ -83,7 +83,7 @@ extension CollectionSyncEngine {
     ///
     /// - Parameter buildQuery: Adds conditions, and no limits or cursors. An order has no effect, but that documents without its
     ///   field aren't found. A remote that can't answer queries is asked for the whole collection, of which the rest isn't kept.
-    /// - Throws: `StorageError`: `misuse` for a query that can't be listened to, while nobody is signed in, or where there is no store.
+    /// - Throws: `StorageError`: `invalid-argument` for a query that can't be listened to, while nobody is signed in, or where there is no store.
     ///   Not where the remote can't be reached: then it is tried again by itself, and ``status`` says so.
     public func startListening(buildQuery: (QueryBuilder) -> QueryBuilder) async throws {
         try await controller.listen(query: buildQuery(QueryBuilder()))
@@ -169,35 +169,35 @@ extension CollectionSyncEngine {
 extension CollectionSyncEngine {
     /// Saves a document in the store, and sends it. Needs no listener.
     ///
-    /// - Parameter expectation: What the document must be like, here and at the remote.
-    /// - Throws: `StorageError`: `misuse` while nobody is signed in, or where there is no store; `conflict` where the store's document
+    /// - Parameter expected: What the document must be like, here and at the remote.
+    /// - Throws: `StorageError`: `invalid-argument` while nobody is signed in, or where there is no store; `conflict` where the store's document
     ///   isn't as expected.
     @discardableResult
     public func saveDocument(
-        _ document: T, expecting expectation: SyncExpectation<T> = .anything
-    ) async throws -> SyncReceipt { try await controller.save(document, expecting: expectation) }
+        _ document: T, expecting expected: SyncPrecondition<T> = .anything
+    ) async throws -> SyncReceipt { try await controller.save(document, expecting: expected) }
 
     /// Changes some fields of a document in the store, and sends those. Needs no listener; a document that the store doesn't have is
     /// fetched first.
     ///
     /// - Parameters:
     ///   - data: Values by the names of fields as they are encoded; nil removes an optional one.
-    ///   - expectation: What the document must be like, here and at the remote.
+    ///   - expected: What the document must be like, here and at the remote.
     /// - Throws: `StorageError`: `not-found` where there is no such document, `invalid-value` for a field that it doesn't have or a
     ///   value of another type, `conflict` where the store's document isn't as expected. What the remote throws, where the document has to be fetched.
     @discardableResult
     public func updateDocument(
-        id: String, data: [String: any DMCodableSendable], expecting expectation: SyncExpectation<T> = .anything
-    ) async throws -> SyncReceipt { try await controller.update(id, data, expecting: expectation) }
+        id: String, data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T> = .anything
+    ) async throws -> SyncReceipt { try await controller.update(id, data, expecting: expected) }
 
     /// Deletes a document in the store, and at the remote.
     ///
-    /// - Parameter expectation: What the document must be like, here and at the remote.
+    /// - Parameter expected: What the document must be like, here and at the remote.
     /// - Returns: nil where neither has such a document.
     @discardableResult
     public func deleteDocument(
-        id: String, expecting expectation: SyncExpectation<T> = .anything
-    ) async throws -> SyncReceipt? { try await controller.delete(id, expecting: expectation) }
+        id: String, expecting expected: SyncPrecondition<T> = .anything
+    ) async throws -> SyncReceipt? { try await controller.delete(id, expecting: expected) }
 }
 
 // MARK: Sending

@@ -48,7 +48,7 @@ extension DocumentSyncEngine {
     /// Follows a document until ``stopListening(clearCaches:)``, and remembers its id. Returns once it was received, or the remote
     /// couldn't be reached: then it is tried again by itself, and ``status`` says so.
     ///
-    /// - Throws: `StorageError`: `misuse` while nobody is signed in, or where there is no store.
+    /// - Throws: `StorageError`: `invalid-argument` while nobody is signed in, or where there is no store.
     public func startListening(documentId: String) async throws { try await controller.listen(to: documentId) }
 
     /// Stops to follow the document. Writes are still sent; those that aren't sent yet stay in the store.
@@ -110,11 +110,11 @@ extension DocumentSyncEngine {
 extension DocumentSyncEngine {
     /// Saves a document in the store, and sends it. Needs no listener.
     ///
-    /// - Parameter expectation: What the document must be like, here and at the remote.
+    /// - Parameter expected: What the document must be like, here and at the remote.
     @discardableResult
     public func saveDocument(
-        _ document: T, expecting expectation: SyncExpectation<T> = .anything
-    ) async throws -> SyncReceipt { try await controller.save(document, expecting: expectation) }
+        _ document: T, expecting expected: SyncPrecondition<T> = .anything
+    ) async throws -> SyncReceipt { try await controller.save(document, expecting: expected) }
 
     /// Changes some fields of a document in the store, and sends those. Needs no listener; a document that the store doesn't have is
     /// fetched first.
@@ -122,26 +122,26 @@ extension DocumentSyncEngine {
     /// - Parameters:
     ///   - id: The document that is listened to where nil.
     ///   - data: Values by the names of fields as they are encoded; nil removes an optional one.
-    ///   - expectation: What the document must be like, here and at the remote.
+    ///   - expected: What the document must be like, here and at the remote.
     /// - Throws: As ``CollectionSyncEngine/updateDocument(id:data:expecting:)``.
     @discardableResult
     public func updateDocument(
-        id: String? = nil, data: [String: any DMCodableSendable], expecting expectation: SyncExpectation<T> = .anything
+        id: String? = nil, data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T> = .anything
     ) async throws -> SyncReceipt {
-        try await controller.update(try id ?? getDocumentId(), data, expecting: expectation)
+        try await controller.update(try id ?? getDocumentId(), data, expecting: expected)
     }
 
     /// Deletes a document in the store, and at the remote.
     ///
     /// - Parameters:
     ///   - id: The document that is listened to where nil.
-    ///   - expectation: What the document must be like, here and at the remote.
+    ///   - expected: What the document must be like, here and at the remote.
     /// - Returns: nil where neither has such a document.
     @discardableResult
     public func deleteDocument(
-        id: String? = nil, expecting expectation: SyncExpectation<T> = .anything
+        id: String? = nil, expecting expected: SyncPrecondition<T> = .anything
     ) async throws -> SyncReceipt? {
-        try await controller.delete(try id ?? getDocumentId(), expecting: expectation)
+        try await controller.delete(try id ?? getDocumentId(), expecting: expected)
     }
 }
 

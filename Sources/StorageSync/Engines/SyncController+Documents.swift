@@ -25,11 +25,11 @@ extension SyncController {
         }
     }
 
-    func save(_ document: T, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt {
+    func save(_ document: T, expecting expected: SyncPrecondition<T>) async throws -> SyncReceipt {
         log(.saveStart(key: key, documentId: document.id))
         do {
             let scope = try await open()
-            let receipt = try await write(document.id, in: scope, expecting: expectation) { try $0.save(document, $1) }
+            let receipt = try await write(document.id, in: scope, expecting: expected) { try $0.save(document, $1) }
             log(.saveSuccess(key: key, documentId: document.id))
             return receipt
         } catch {
@@ -40,14 +40,14 @@ extension SyncController {
 
     /// Changes some fields; those of a document that isn't in the store are changed on what the remote has.
     func update(
-        _ id: String, _ data: [String: any DMCodableSendable], expecting expectation: SyncExpectation<T>
+        _ id: String, _ data: [String: any DMCodableSendable], expecting expected: SyncPrecondition<T>
     ) async throws -> SyncReceipt {
         log(.updateStart(key: key, documentId: id))
         do {
             let patch = try data.mapValues { try JSONText.of($0) }
             let scope = try await open()
             try await make(id, in: scope)
-            let receipt = try await write(id, in: scope, expecting: expectation) { table, tx in
+            let receipt = try await write(id, in: scope, expecting: expected) { table, tx in
                 guard let old = try table.get(id, tx.database) else { throw StorageError.noDocument(id) }
                 try table.save(try old.changed(by: patch), tx)
             }
@@ -59,14 +59,14 @@ extension SyncController {
         }
     }
 
-    func delete(_ id: String, expecting expectation: SyncExpectation<T>) async throws -> SyncReceipt? {
+    func delete(_ id: String, expecting expected: SyncPrecondition<T>) async throws -> SyncReceipt? {
         log(.deleteStart(key: key, documentId: id))
         do {
             let scope = try await open()
             do {
                 try await make(id, in: scope)
             } catch let error as StorageError where error.code == .notFound { return nil }
-            let receipt = try await write(id, in: scope, expecting: expectation) { try $0.delete(id, $1) }
+            let receipt = try await write(id, in: scope, expecting: expected) { try $0.delete(id, $1) }
             log(.deleteSuccess(key: key, documentId: id))
             return receipt
         } catch {
@@ -141,16 +141,16 @@ extension SyncController {
     }
 
     private func write(
-        _ id: String, in scope: SyncScope<T>, expecting expectation: SyncExpectation<T>,
+        _ id: String, in scope: SyncScope<T>, expecting expected: SyncPrecondition<T>,
         _ body: @escaping @Sendable (DocumentTable<T>, WriteTransaction) throws -> Void
     ) async throws -> SyncReceipt {
         // What it was decided on is the document of this account.
         guard access.path() == scope.path else { throw StorageError.otherAccount(id) }
         let store = scope.store
         let table = store.table
-        let receipt = try await store.storage.write(attributes: expectation.attributes) { tx in
+        let receipt = try await store.storage.write(attributes: expected.attributes) { tx in
             guard try store.isActive(in: tx.database) else { throw StorageError.otherAccount(id) }
-            if expectation.isStated { try expectation.check(try table.get(id, tx.database), id: id) }
+            if expected.isStated { try expected.check(try table.get(id, tx.database), id: id) }
             try body(table, tx)
         }
         // Whoever reads what is shown after this returns sees it.

@@ -78,7 +78,7 @@ extension SyncController {
         let found = persists ? PersistenceContainer.current ?? .configured : try .inMemory()
         guard let found else {
             throw StorageError(
-                .misuse, "The sync engine \"\(key)\" has no store.",
+                .invalidArgument, "The sync engine \"\(key)\" has no store.",
                 remedy:
                     "Say PersistenceContainer.configure(container) as the program starts, make the engine inside withDatabaseContainer, or give it enableLocalPersistence: false."
             )
@@ -91,7 +91,7 @@ extension SyncController {
     func path() throws -> String {
         guard let path = access.path() else {
             throw StorageError(
-                .misuse, "The remote of the sync engine \"\(key)\" has no path: nobody is signed in.",
+                .invalidArgument, "The remote of the sync engine \"\(key)\" has no path: nobody is signed in.",
                 remedy: "Use the engine once its collectionPath answers a path.")
         }
         return path
@@ -115,7 +115,7 @@ extension SyncController {
             return scope
         }
         let storage = try storage()
-        return try await alone { try await $0.opened(path, in: storage) }
+        return try await runExclusively { try await $0.opened(path, in: storage) }
     }
 
     /// The scope of a path, opened where it isn't. Part of a change.
@@ -126,7 +126,7 @@ extension SyncController {
     }
 
     /// Runs changes of the scope one after another.
-    private func alone<Result: Sendable>(
+    private func runExclusively<Result: Sendable>(
         _ body: @escaping @MainActor (SyncController) async throws -> Result
     ) async throws -> Result {
         try await enqueue(body).value
@@ -216,7 +216,7 @@ extension SyncController {
 
     func shownDocument(_ id: String) -> T? {
         let documents = shown
-        return place(of: id, in: documents).flatMap { $0.isThere ? documents[$0.index] : nil }
+        return insertionPoint(of: id, in: documents).flatMap { $0.isThere ? documents[$0.index] : nil }
     }
 
     /// Reads what the store has of the account that is signed in, on the calling thread. There may be no store yet.
@@ -308,11 +308,11 @@ extension SyncController {
         guard let (documents, head) = try await latest(of: scope, { try await scope.store.shown($0) }) else { return }
         self.documents = documents
         loadedPosition = head
-        tellUserProperties()
+        reportUserProperties()
     }
 
     /// Gives the logger the user's properties of the followed document, once for each state of it.
-    private func tellUserProperties() {
+    private func reportUserProperties() {
         guard let logger, case .document = extent, let document = documents.first,
             let json = try? DocumentFields(encoding: document).json, userProperties?.json != json
         else { return }
@@ -341,20 +341,20 @@ extension SyncController {
         guard let (read, _) = try await latest(of: scope, { _ in try await scope.store.shown(wanted) }) else { return }
         var changed = documents
         for (id, document) in read {
-            let place = place(of: id, in: changed)
-            switch (place?.isThere ?? false, document) {
-            case (true, let document?): changed[place?.index ?? 0] = document
-            case (true, nil): changed.remove(at: place?.index ?? 0)
-            case (false, let document?): changed.insert(document, at: place?.index ?? 0)
+            let match = insertionPoint(of: id, in: changed)
+            switch (match?.isThere ?? false, document) {
+            case (true, let document?): changed[match?.index ?? 0] = document
+            case (true, nil): changed.remove(at: match?.index ?? 0)
+            case (false, let document?): changed.insert(document, at: match?.index ?? 0)
             case (false, nil): break
             }
         }
         documents = changed
-        tellUserProperties()
+        reportUserProperties()
     }
 
     /// Where a document stands, or would: documents stand by the bytes of their ids.
-    private func place(of id: String, in documents: [T]) -> (index: Int, isThere: Bool)? {
+    private func insertionPoint(of id: String, in documents: [T]) -> (index: Int, isThere: Bool)? {
         var (low, high) = (0, documents.count)
         while low < high {
             let middle = (low + high) / 2
@@ -414,7 +414,7 @@ extension SyncController {
         // Also where nothing could be read, or another account has signed in.
         defer { if loadedPosition == .max { loadedPosition = storage.head } }
         // As one change: whoever stops after this call does so behind it.
-        let scope = try await alone { controller in
+        let scope = try await runExclusively { controller in
             // Another document is another scope: its id is stored with it.
             if isOther { await controller.close() }
             let scope = try await controller.opened(path, of: document, in: storage)
@@ -508,7 +508,7 @@ extension SyncController {
 
     func startOver() async throws {
         let scope = try await open()
-        try await alone { controller -> Void in
+        try await runExclusively { controller -> Void in
             guard controller.scope?.driver === scope.driver else { return }
             let hasLostWrites = await scope.driver.haltReason == .remoteWentBack
             await controller.close()

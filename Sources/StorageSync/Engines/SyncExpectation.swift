@@ -14,7 +14,7 @@ internal import StorageCore
 ///
 /// A remote service knows no versions. It is asked for the document before the write is sent, and the answer is compared with what was
 /// received from it before. What somebody changes between that answer and the write is overwritten, field by field.
-public enum SyncExpectation<T: DataSyncModelProtocol>: Sendable {
+public enum SyncPrecondition<T: DataSyncModelProtocol>: Sendable {
     case anything
     /// There is no such document.
     case absent
@@ -38,7 +38,7 @@ public enum SyncExpectation<T: DataSyncModelProtocol>: Sendable {
 
     /// Of the commit that makes the write.
     var attributes: [String: String] {
-        isStated ? [SyncExpectationAttribute.name: SyncExpectationAttribute.unchanged] : [:]
+        isStated ? [SyncPreconditionAttribute.name: SyncPreconditionAttribute.unchanged] : [:]
     }
 
     var isStated: Bool { if case .anything = self { false } else { true } }

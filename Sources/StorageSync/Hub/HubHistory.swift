@@ -74,7 +74,7 @@ final class HubHistory {
         of batches: [(batch: HubBatch, access: HubAccess)], _ writer: LogWriter, _ db: Database
     ) throws -> [Question] {
         var questions: [Question] = []
-        var places: [DocumentID: Int] = [:]
+        var questionIndices: [DocumentID: Int] = [:]
         var pushing: Set<ProducerID> = []
         for (batch, access) in batches {
             guard let producer = try HubProducers.load(batch.producer, in: db) else { continue }
@@ -88,19 +88,19 @@ final class HubHistory {
                 guard let entity = writer.catalog.entity(named: write.document.entity),
                     let table = HubTable(entity), let key = table.key(of: write.document.id)
                 else { continue }
-                let place = places[write.document] ?? questions.count
-                if place == questions.count {
-                    places[write.document] = place
+                let questionIndex = questionIndices[write.document] ?? questions.count
+                if questionIndex == questions.count {
+                    questionIndices[write.document] = questionIndex
                     questions.append(
                         Question(
                             document: write.document, table: table, key: key,
                             version: try table.row(key, in: writer.database)?.position))
                 }
-                questions[place].base = min(questions[place].base, write.base)
-                if write.isConditional { questions[place].seeksChanges = true }
-                if access.grant(write.document.entity)?.condition != nil { questions[place].isLimited = true }
+                questions[questionIndex].base = min(questions[questionIndex].base, write.base)
+                if write.isConditional { questions[questionIndex].seeksChanges = true }
+                if access.grant(write.document.entity)?.condition != nil { questions[questionIndex].isLimited = true }
                 if write.origin <= producer.lastOrigin {
-                    questions[place].writes.insert(Write(producer: batch.producer, origin: write.origin))
+                    questions[questionIndex].writes.insert(Write(producer: batch.producer, origin: write.origin))
                 }
             }
         }

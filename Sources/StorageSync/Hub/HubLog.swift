@@ -112,13 +112,13 @@ struct HubLog {
         of part: Part, for scope: HubScope?, hasWritten: Bool, bytes: Int
     ) throws -> (changes: [HubChange], cut: Int?) {
         var rows: [(row: RowKey, indices: [Int], events: [StorageEvent])] = []
-        var places: [RowKey: Int] = [:]
+        var rowIndices: [RowKey: Int] = [:]
         for (index, (row, event)) in part.events.enumerated() {
-            if let place = places[row] {
-                rows[place].indices.append(index)
-                rows[place].events.append(event)
+            if let rowIndex = rowIndices[row] {
+                rows[rowIndex].indices.append(index)
+                rows[rowIndex].events.append(event)
             } else {
-                places[row] = rows.count
+                rowIndices[row] = rows.count
                 rows.append((row, [index], [event]))
             }
         }

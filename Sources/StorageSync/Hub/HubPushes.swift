@@ -131,6 +131,6 @@ extension Error {
     package var isOfTheStore: Bool {
         guard let error = self as? StorageError else { return false }
         return error.isStoreFailure || error.isOfTheMachine
-            || [.closed, .failed, .readOnly, .busy, .clockAhead, .overloaded, .corrupt].contains(error.code)
+            || [.closed, .unusable, .readOnly, .busy, .clockAhead, .overloaded, .corrupt].contains(error.code)
     }
 }

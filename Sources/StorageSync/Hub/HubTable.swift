@@ -31,7 +31,7 @@ struct HubTable: Sendable {
         }
         self.entity = entity
         self.key = key
-        columns = entity.live.filter { $0.keyPlace == 0 }
+        columns = entity.live.filter { $0.keyOrdinal == 0 }
         comparedColumns = [key] + columns
         indexes = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
@@ -184,9 +184,9 @@ extension HubTable {
         // A column that isn't given has the default that its table says.
         let given = columns.indices.filter { row.values[$0] != .null || !columns[$0].required }
         let names = ["_position", quoted(key.stored)] + given.map { quoted(columns[$0].stored) }
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let placeholders = names.map { _ in "?" }.joined(separator: ", ")
         let statement = try writer.statement(
-            "INSERT INTO \(quoted(entity.stored))(\(names.joined(separator: ", "))) VALUES (\(marks))")
+            "INSERT INTO \(quoted(entity.stored))(\(names.joined(separator: ", "))) VALUES (\(placeholders))")
         bind([.integer(writer.nextPosition), row.key] + given.map { row.values[$0] }, to: statement)
         try statement.execute()
     }

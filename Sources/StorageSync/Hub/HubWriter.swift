@@ -96,7 +96,7 @@ extension HubWriter {
     /// - Returns: Whether it has created the document.
     /// - Throws: ``Rejected``; ``HubError/preconditionFailed``; ``HubError/outdatedCondition``; what the store throws.
     func change(
-        _ write: HubWrite, from producer: ProducerID?, expecting expectation: RowExpectation? = nil
+        _ write: HubWrite, from producer: ProducerID?, expecting expected: RowPrecondition? = nil
     ) throws -> Bool {
         guard access.mayWrite(write.document.entity) else {
             throw Rejected(rejection: .invalid("Nothing may be written to \"\(write.document.entity)\" here."))
@@ -106,7 +106,7 @@ extension HubWriter {
             try scope.checkCondition(on: entity, LogReader(writer.database), writer.catalog)
         }
         let found = try find(write.document, scope)
-        try check(expectation, found)
+        try check(expected, found)
         try checkChanges(of: found, by: producer, write, scope)
         switch write.operation {
         case .delete:
@@ -202,9 +202,9 @@ extension HubWriter {
             key: key, row: row, deletion: deletion, isVisible: row.map { scope.sees($0.row, in: table) } ?? false)
     }
 
-    private func check(_ expectation: RowExpectation?, _ found: Found) throws {
+    private func check(_ expected: RowPrecondition?, _ found: Found) throws {
         let holds =
-            switch expectation {
+            switch expected {
             case nil: true
             case .absent: found.row == nil
             case .exists: found.isVisible

@@ -92,15 +92,15 @@ extension StoreHub {
     /// - Throws: ``HubError``.
     package func write(
         _ operation: WriteOperation, to id: String, of entity: String,
-        expecting expectation: RowExpectation? = nil,
+        expecting expected: RowPrecondition? = nil,
         key: HubRequestKey? = nil, as access: HubAccess
     ) async throws -> HubOutcome {
         guard access.mayWrite(entity) else { throw HubError.forbidden }
         let write = HubWrite(
             origin: 0, document: DocumentID(entity: entity, id: id), operation: operation, base: .max)
         do {
-            guard let key else { return try await self.write(write, expecting: expectation, as: access) }
-            return try await self.write(write, expecting: expectation, key: key, as: access)
+            guard let key else { return try await self.write(write, expecting: expected, as: access) }
+            return try await self.write(write, expecting: expected, key: key, as: access)
         } catch let error as HubWriter.Rejected {
             throw HubError(error.rejection)
         } catch let error as StorageError where !error.isOfTheStore {
@@ -109,12 +109,12 @@ extension StoreHub {
     }
 
     private func write(
-        _ write: HubWrite, expecting expectation: RowExpectation?, as access: HubAccess
+        _ write: HubWrite, expecting expected: RowPrecondition?, as access: HubAccess
     ) async throws -> HubOutcome {
         let outcome = Mutex<(version: Int64?, isCreated: Bool)>((nil, false))
         let receipt = try await storage.engine.commit(Self.metadata(access)) { writer, db in
             let hub = HubWriter(writer, db, as: access)
-            let isCreated = try hub.change(write, from: nil, expecting: expectation)
+            let isCreated = try hub.change(write, from: nil, expecting: expected)
             // Of a deletion: a document that the client doesn't see may be there still.
             let version = write.operation == .delete ? nil : try hub.version(of: write.document)
             outcome.withLock { $0 = (version, isCreated) }
@@ -125,7 +125,7 @@ extension StoreHub {
 
     /// The outcome is stored in the transaction of the write.
     private func write(
-        _ write: HubWrite, expecting expectation: RowExpectation?, key: HubRequestKey, as access: HubAccess
+        _ write: HubWrite, expecting expected: RowPrecondition?, key: HubRequestKey, as access: HubAccess
     ) async throws -> HubOutcome {
         let limit = limits.keys
         return try await storage.engine.withWriter { writer, db in
@@ -134,7 +134,7 @@ extension StoreHub {
                 let hub = HubWriter(writer, db, as: access)
                 var isCreated = false
                 let receipt = try writer.commit(Self.metadata(access)) {
-                    isCreated = try hub.change(write, from: nil, expecting: expectation)
+                    isCreated = try hub.change(write, from: nil, expecting: expected)
                 }
                 let version = write.operation == .delete ? nil : try hub.version(of: write.document)
                 let outcome = HubOutcome(version: version, position: receipt.last, isCreated: isCreated)

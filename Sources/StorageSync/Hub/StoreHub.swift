@@ -123,7 +123,7 @@ package final class StoreHub: SyncHub {
                 tail.append(changes, end: end, in: catalog)
                 isBehind = end < head
                 pause = delay
-            } catch let error as StorageError where error.isStoreFailure || [.closed, .failed].contains(error.code) {
+            } catch let error as StorageError where error.isStoreFailure || [.closed, .unusable].contains(error.code) {
                 // A store that can't be read any more ends its bell, and those who pull get its error.
                 return
             } catch {

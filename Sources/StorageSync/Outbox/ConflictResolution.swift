@@ -11,7 +11,7 @@
 /// ```
 ///
 /// A document that was deleted on either side isn't merged: the deletion wins. How sure it is that a conflict is found is the same as for
-/// ``SyncExpectation``: a remote service is asked for the document before each write.
+/// ``SyncPrecondition``: a remote service is asked for the document before each write.
 public enum ConflictResolution<T: DataSyncModelProtocol>: Sendable {
     /// Of two who change a field, the one whose write reaches the remote later wins; fields that only one has changed are kept.
     case lastWriterWins

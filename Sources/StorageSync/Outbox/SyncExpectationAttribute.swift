@@ -1,7 +1,7 @@
 internal import StorageLog
 
 /// How a commit says that its writes expect something of the remote.
-enum SyncExpectationAttribute {
+enum SyncPreconditionAttribute {
     static let name = "sync.expecting"
     static let unchanged = "unchanged"
 

@@ -99,7 +99,7 @@ extension SyncStatus {
                 .remoteFailed, "The engine has halted: \(reason).",
                 remedy: "Say startOver() to go on as a device that the remote doesn't know.")
         case .failed(let message):
-            StorageError(.failed, message, remedy: "Mend the store; the engine tries it again by itself.")
+            StorageError(.unusable, message, remedy: "Mend the store; the engine tries it again by itself.")
         }
     }
 }

@@ -77,9 +77,9 @@ extension SyncStore {
                 guard change.isForeign, try outbox.firstPending(of: id, in: db) != nil else { return change }
                 let base = try base(of: id, since: since, in: db, documents)
                 let shown = try table.get(id, db).map { try DocumentFields(encoding: $0) }
-                var told = base
-                DocumentOperation(change.operation).apply(to: &told)
-                return told == base || told == shown ? change.asEcho : change
+                var predicted = base
+                DocumentOperation(change.operation).apply(to: &predicted)
+                return predicted == base || predicted == shown ? change.asEcho : change
             }
         }
         return SyncPage(start: page.start, end: page.end, changes: changes, part: page.part)

@@ -107,7 +107,7 @@ extension SyncStore {
     /// What another path had there is taken away; its unsent writes stay in its outbox. Documents that are in the table before it
     /// is used by an engine for the first time become unsent writes.
     ///
-    /// - Throws: `misuse` where another engine keeps its documents in the same table.
+    /// - Throws: `invalid-argument` where another engine keeps its documents in the same table.
     func activate(document: String? = nil) async throws -> State {
         try await commit(reason: "synchronise \(path)", attributes: discardAttributes) { tx in
             let db = tx.database
@@ -115,7 +115,7 @@ extension SyncStore {
             try table.declare(tx.writer)
             if table.isOwn, let other = try SyncRemoteRow.otherManager(of: table.entity, than: manager, in: db) {
                 throw StorageError(
-                    .misuse, "\"\(table.entity)\" is synchronised by the engine \"\(other)\" already.",
+                    .invalidArgument, "\"\(table.entity)\" is synchronised by the engine \"\(other)\" already.",
                     remedy: "Use one engine for each entity, or give both the same manager key.")
             }
             let known = try SyncRemoteRow.all(of: manager, in: db)
@@ -129,12 +129,12 @@ extension SyncStore {
             } else if row.isActive {
                 try outbox.add(written(since: row, tx), in: db)
             }
-            let shape = tx.writer.catalog.entity(named: table.entity)?.shape ?? ""
-            if row.shape != shape {
+            let schema = tx.writer.catalog.entity(named: table.entity)?.schema ?? ""
+            if row.schema != schema {
                 // What the remote was known to have has the names of before. It is asked for again.
                 try bases.removeAll(in: db)
-                if !row.shape.isEmpty { try askAgain(&row, in: db) }
-                row.shape = shape
+                if !row.schema.isEmpty { try askAgain(&row, in: db) }
+                row.schema = schema
             }
             if let document, document != row.document {
                 // Nothing that was pulled is of this one.
@@ -321,7 +321,7 @@ extension SyncStore {
         guard !found.isEmpty, try SyncTables.exist(in: db) else { return found.map(\.write) }
         return try found.map { write, metadata in
             var write = write
-            write.isConditional = resolution.isConditional || SyncExpectationAttribute.isStated(in: metadata)
+            write.isConditional = resolution.isConditional || SyncPreconditionAttribute.isStated(in: metadata)
             write.base = max(write.base, try versions.version(of: write.document.id, in: db))
             return write
         }
@@ -462,5 +462,5 @@ extension SyncStore {
 
 extension CatalogEntity {
     /// Names what its columns are called, and what they hold.
-    fileprivate var shape: String { live.map { "\($0.id) \($0.name) \($0.type)" }.joined(separator: ", ") }
+    fileprivate var schema: String { live.map { "\($0.id) \($0.name) \($0.type)" }.joined(separator: ", ") }
 }

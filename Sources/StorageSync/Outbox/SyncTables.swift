@@ -89,7 +89,7 @@ struct SyncRemoteRow: Sendable {
     var revision: Int64 = 0
     var record = SyncRecord()
     /// Of the documents in `sync_bases`: the columns of their entity.
-    var shape = ""
+    var schema = ""
     /// How often the engine has started over, as another producer each time.
     var generation: Int64 = 0
 
@@ -106,7 +106,7 @@ extension SyncRemoteRow {
         scanned = row["scanned"]
         line = Array(row["line"] as Data)
         revision = row["revision"]
-        shape = row["shape"]
+        schema = row["shape"]
         generation = row["generation"]
         record = try JSONDecoder().decode(SyncRecord.self, from: Data((row["record"] as String).utf8))
     }
@@ -153,7 +153,7 @@ extension SyncRemoteRow {
         )
         .execute(arguments: [
             manager, path, entity, isActive, isCleared, document, since, scanned, Data(line), revision,
-            String(decoding: try encoder.encode(record), as: UTF8.self), shape, generation,
+            String(decoding: try encoder.encode(record), as: UTF8.self), schema, generation,
         ])
     }
 }

@@ -149,15 +149,15 @@ extension SourceMerge {
         let isCut = rows.limit.map { fetchedCount >= $0 } ?? false
         let skips = rows.offset > 0
         (rows.limit, rows.offset) = (nil, 0)
-        let query = try QuerySQL(rows, of: table.shape)
+        let query = try QuerySQL(rows, of: table.queryTable)
         // Without a window, the order says nothing, and sorting takes time.
         let isOrdered = isCut || skips
-        let place = table.shape.key.first ?? 0
+        let keyIndex = table.queryTable.key.first ?? 0
         let text = try isOrdered ? query.select(limit: nil) : query.aggregate(quoted(table.keyColumn))
         try fetched.findMissing(isCut: isCut, skips: skips) { visit in
             try text.run(tx.database) { statement in
                 let found = StatementRows(statement: statement)
-                while try found.next() { try visit(found.row.value(at: isOrdered ? Int32(place) : 0)) }
+                while try found.next() { try visit(found.row.value(at: isOrdered ? Int32(keyIndex) : 0)) }
             }
         }
     }

@@ -183,7 +183,7 @@ final class SourceRefresher {
             let result = await Result { try await run() }
             // Whoever sees that the request has ended sees its rows.
             await subscriptions.catchUp(isUrgent: true)
-            subscriptions.stage.drain()
+            subscriptions.deliveryQueue.drain()
             self?.end(result, credentials)
         }
         phase = .refreshing(request)

@@ -64,10 +64,10 @@ struct SourceWindow<Element: RegisteredEntity>: Sendable {
             return !isOpen
         }
         guard !isOpen, let condition else { return isOpen }
-        let rows = try PastRows<Element.Record>(connection, catalog: catalog, upcasts: upcasts)
+        let rows = try HistoricalRows<Element.Record>(connection, catalog: catalog, upcasts: upcasts)
         return try keys.contains { key in
-            try [position, .max].contains { place in
-                guard let row = try rows.row(key, of: entity, at: place) else { return false }
+            try [position, .max].contains { point in
+                guard let row = try rows.row(key, of: entity, at: point) else { return false }
                 return condition.evaluate(row.map(\.value)) == true
             }
         }

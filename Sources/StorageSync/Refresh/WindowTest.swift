@@ -13,7 +13,7 @@ struct WindowTest {
             return
         }
         let key = RowPredicate.comparison(column: table.keyColumn, .equal, .value(.null))
-        text = try QuerySQL(RowRequest(predicate: .all([predicate, key])), of: table.shape).aggregate("1")
+        text = try QuerySQL(RowRequest(predicate: .all([predicate, key])), of: table.queryTable).aggregate("1")
     }
 
     func contains(_ key: StorageValue, _ db: Database) throws -> Bool {

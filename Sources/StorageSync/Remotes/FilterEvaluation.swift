@@ -61,7 +61,7 @@ extension String {
 extension StorageError {
     fileprivate static func valuesMissing(_ filter: QueryFilter) -> StorageError {
         StorageError(
-            .misuse, "A condition on \"\(filter.field)\" takes several values, and has one.",
+            .invalidArgument, "A condition on \"\(filter.field)\" takes several values, and has one.",
             remedy: "Give the operator \(filter.operator.rawValue) an array.")
     }
 }

@@ -53,7 +53,7 @@ public final class MockRemoteCollectionService<T: DataSyncModelProtocol>: Remote
 
     /// Fetches the documents that a query finds, by Firestore's rules.
     ///
-    /// - Throws: `StorageError` with the code `misuse` for a query that makes no sense.
+    /// - Throws: `StorageError` with the code `invalid-argument` for a query that makes no sense.
     public func getDocuments(query: QueryBuilder) async throws -> [T] {
         try await remote.answer()
         return try query.apply(to: remote.documents)

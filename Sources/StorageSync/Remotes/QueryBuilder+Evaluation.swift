@@ -16,7 +16,7 @@ extension QueryBuilder {
     /// - Documents with the same place in the order are sorted by their ids' UTF-8 bytes, in the direction of the last order.
     /// - A dot in a field's name leads into a nested object, so keys with a dot in them can't be asked for.
     ///
-    /// - Throws: `StorageError` with the code `misuse` for a limit below 1, a limit to the last documents without an order, a
+    /// - Throws: `StorageError` with the code `invalid-argument` for a limit below 1, a limit to the last documents without an order, a
     ///   cursor without values or with more than there are orders, and a condition without the array that it takes; with
     ///   `invalidValue` for a document or value that can't be written as JSON.
     /// - Complexity: O(*n* log *n*) in the documents, each of which is written as JSON once.

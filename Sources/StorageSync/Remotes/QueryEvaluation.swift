@@ -17,7 +17,7 @@ package struct QueryEvaluation: Sendable {
         let includesEqual: Bool
     }
 
-    /// - Throws: `StorageError` with the code `misuse` for a query that makes no sense, and with `invalidValue` for a value
+    /// - Throws: `StorageError` with the code `invalid-argument` for a query that makes no sense, and with `invalidValue` for a value
     ///   that can't be written as JSON.
     package init(_ query: QueryBuilder) throws {
         let filters = query.getFilters()
@@ -51,7 +51,7 @@ package struct QueryEvaluation: Sendable {
 
     /// A query that each document meets or doesn't, whatever the others are.
     ///
-    /// - Throws: As ``init(_:)``; `misuse` for one with a limit or a cursor.
+    /// - Throws: As ``init(_:)``; `invalid-argument` for one with a limit or a cursor.
     package init(listening query: QueryBuilder) throws {
         try self.init(query)
         guard limit == nil, start == nil, end == nil else { throw StorageError.windowListenedTo() }
@@ -67,7 +67,7 @@ package struct QueryEvaluation: Sendable {
     /// Whether the query finds a document, as far as the document alone can tell: limits aren't looked at.
     ///
     /// - Parameter document: Made with ``JSONValue/init(encoding:)``, by which dates are numbers, as the query's are.
-    package func matches(_ document: JSONValue) -> Bool { place(of: document) != nil }
+    package func matches(_ document: JSONValue) -> Bool { sortKey(of: document) != nil }
 
     /// The documents that the query finds, in its order.
     ///
@@ -80,22 +80,22 @@ package struct QueryEvaluation: Sendable {
     }
 
     /// What a document is sorted by; nil where the query doesn't find it.
-    func place(of document: JSONValue) -> [JSONValue]? {
+    func sortKey(of document: JSONValue) -> [JSONValue]? {
         guard filters.allSatisfy({ $0.matches(document) }) else { return nil }
-        var place: [JSONValue] = []
+        var sortKey: [JSONValue] = []
         for order in orders {
             guard let value = document[order.path] else { return nil }
-            place.append(value)
+            sortKey.append(value)
         }
         if let start {
-            let order = self.order(place, start.values)
+            let order = self.order(sortKey, start.values)
             guard order > 0 || order == 0 && start.includesEqual else { return nil }
         }
         if let end {
-            let order = self.order(place, end.values)
+            let order = self.order(sortKey, end.values)
             guard order < 0 || order == 0 && end.includesEqual else { return nil }
         }
-        return place
+        return sortKey
     }
 
     /// Compares as many values as both have.
@@ -108,8 +108,8 @@ package struct QueryEvaluation: Sendable {
     }
 
     /// Whether a document stands before another one; each with what it is sorted by.
-    func isBefore(_ left: (place: [JSONValue], id: String), _ right: (place: [JSONValue], id: String)) -> Bool {
-        let order = order(left.place, right.place)
+    func isBefore(_ left: (sortKey: [JSONValue], id: String), _ right: (sortKey: [JSONValue], id: String)) -> Bool {
+        let order = order(left.sortKey, right.sortKey)
         if order != 0 { return order < 0 }
         let ids = JSONValue.order(left.id, right.id)
         return orders.last?.isDescending ?? false ? ids > 0 : ids < 0
@@ -129,24 +129,26 @@ extension QueryOperator {
 extension StorageError {
     fileprivate static func limitTooSmall(_ limit: Int) -> StorageError {
         StorageError(
-            .misuse, "A query is limited to \(limit) documents.", remedy: "Limit it to 1 or more, or don't ask.")
+            .invalidArgument, "A query is limited to \(limit) documents.",
+            remedy: "Limit it to 1 or more, or don't ask.")
     }
 
     fileprivate static func windowListenedTo() -> StorageError {
         StorageError(
-            .misuse,
+            .invalidArgument,
             "A query with a limit or a cursor can't be listened to: which documents it finds depends on others.",
             remedy: "Listen with conditions only, or fetch a page with getDocumentsAsync(buildQuery:).")
     }
 
     fileprivate static func limitToLastWithoutOrder() -> StorageError {
         StorageError(
-            .misuse, "A query asks for the last documents, and has no order.", remedy: "Give it an order(by:).")
+            .invalidArgument, "A query asks for the last documents, and has no order.", remedy: "Give it an order(by:)."
+        )
     }
 
     fileprivate static func cursorWithoutOrders(values: Int, orders: Int) -> StorageError {
         StorageError(
-            .misuse, "A cursor of a query has \(values) values, and the query has \(orders) orders.",
+            .invalidArgument, "A cursor of a query has \(values) values, and the query has \(orders) orders.",
             remedy: "Give the cursor a value at least, and the query an order(by:) for each.")
     }
 }

@@ -6,7 +6,7 @@ struct QuerySelection<Document> {
         let document: Document
         let id: String
         /// What it is sorted by.
-        let place: [JSONValue]
+        let sortKey: [JSONValue]
         let byteCount: Int
     }
 
@@ -22,8 +22,8 @@ struct QuerySelection<Document> {
     /// - Parameter byteCount: What it counts in ``byteCount``.
     /// - Complexity: O(log *n*) in the documents that are kept, on average.
     mutating func add(_ document: Document, id: String, json: JSONValue, byteCount: Int = 0) {
-        guard let place = query.place(of: json) else { return }
-        found.append(Found(document: document, id: id, place: place, byteCount: byteCount))
+        guard let sortKey = query.sortKey(of: json) else { return }
+        found.append(Found(document: document, id: id, sortKey: sortKey, byteCount: byteCount))
         self.byteCount += byteCount
         // Twice as many, so that they are sorted once for each of them only.
         if let limit = query.limit, (found.count - 1) / 2 >= limit { cut() }
@@ -34,7 +34,7 @@ struct QuerySelection<Document> {
 
     /// Leaves as many as the limit says, in the query's order.
     mutating func cut() {
-        found.sort { query.isBefore(($0.place, $0.id), ($1.place, $1.id)) }
+        found.sort { query.isBefore(($0.sortKey, $0.id), ($1.sortKey, $1.id)) }
         guard let limit = query.limit, found.count > limit else { return }
         found = Array(query.isLimitedToLast ? found.suffix(limit) : found.prefix(limit))
         byteCount = found.reduce(0) { $0 + $1.byteCount }

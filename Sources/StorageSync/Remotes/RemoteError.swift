@@ -5,7 +5,7 @@ public enum RemoteError: RetryableError, Equatable {
     /// The remote will never take this write as it is: the write is parked with this reason.
     case rejected(String)
     /// The document isn't in the state that the write was made on. It is fetched, and the write is made on what it is now: sent again,
-    /// merged, or parked, as ``ConflictResolution`` and ``SyncExpectation`` say. Where nobody has changed the document, the
+    /// merged, or parked, as ``ConflictResolution`` and ``SyncPrecondition`` say. Where nobody has changed the document, the
     /// write is parked with this reason.
     case conflict(String)
     /// The remote wants other credentials: nothing is sent until ``CollectionSyncEngine/credentialsChanged()`` is called.

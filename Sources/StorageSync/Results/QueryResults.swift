@@ -86,7 +86,7 @@ public final class QueryResults<Element: RegisteredEntity> {
     }
 
     /// Returns when the rows were read, and no request is under way any more.
-    public func settled() async {
+    public func waitUntilRefreshed() async {
         guard let live else { return }
         while !live.refresher.isOpened || live.refresher.isRefreshing { await live.refresher.answer() }
         if live.rows.isLoading { await live.rows.refresh() }
@@ -119,7 +119,7 @@ extension QueryResults.Live {
 extension StorageError {
     fileprivate static func noContainer() -> StorageError {
         StorageError(
-            .misuse, "There is no store to query.",
+            .invalidArgument, "There is no store to query.",
             remedy: "Give the view a databaseContainer(_:), or run this inside withDatabaseContainer.")
     }
 }

@@ -5,7 +5,7 @@ internal import StorageProjections
 extension QueryRequest {
     /// The query as SQL, and the values that it is bound to: the same in each run of the program.
     var text: (sql: String, values: String) {
-        let shape = EntityTables.of(E.Record.self).shape
+        let shape = EntityTables.of(E.Record.self).queryTable
         // A query that can't be written as SQL fails where it is read, with what is wrong.
         guard let text = try? QuerySQL(rows, of: shape).select(limit: rows.limit) else {
             return (shape.name, "\(rows)")

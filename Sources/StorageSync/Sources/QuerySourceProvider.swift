@@ -56,7 +56,7 @@ extension QuerySourceRegistry {
 
     /// The source that a provider's property makes of a parameter, under its name.
     ///
-    /// - Throws: ``StorageError`` with `not-found` where the provider wasn't registered, `misuse` where the parameter can't be encoded.
+    /// - Throws: ``StorageError`` with `not-found` where the provider wasn't registered, `invalid-argument` where the parameter can't be encoded.
     public func source<Provider: QuerySourceProvider, Element, Parameter: Encodable>(
         _ path: KeyPath<Provider, (Parameter) -> QuerySource<Element>>, _ parameter: Parameter
     ) throws -> QuerySource<Element> {
@@ -74,7 +74,7 @@ extension QuerySourceProvider {
 
     /// The source that a property makes of a parameter, under its name: `sources.source(\.byPriority, 2)`.
     ///
-    /// - Throws: ``StorageError`` with `misuse` where the parameter can't be encoded.
+    /// - Throws: ``StorageError`` with `invalid-argument` where the parameter can't be encoded.
     public func source<Element, Parameter: Encodable>(
         _ path: KeyPath<Self, (Parameter) -> QuerySource<Element>>, _ parameter: Parameter
     ) throws -> QuerySource<Element> {

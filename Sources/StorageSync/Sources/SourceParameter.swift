@@ -3,7 +3,7 @@ internal import StorageCore
 
 /// A source's parameter as text, the same for equal values in each run.
 enum SourceParameter {
-    /// - Throws: ``StorageError`` with `misuse` where it can't be encoded.
+    /// - Throws: ``StorageError`` with `invalid-argument` where it can't be encoded.
     static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -12,7 +12,7 @@ enum SourceParameter {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch {
             throw StorageError(
-                .misuse, "The parameter \(value) of a query source can't be encoded.",
+                .invalidArgument, "The parameter \(value) of a query source can't be encoded.",
                 remedy: "Use a type whose values have a form in JSON.", cause: error)
         }
     }

@@ -18,7 +18,7 @@ public import StorageSubscriptions
 /// pages. What ``QuerySubscribe`` says of its life holds here too.
 @MainActor @propertyWrapper
 public struct PaginatedSubscribe<Entity: RegisteredEntity> {
-    @Held private var source: LazySubscription<PaginatedQuerySubscription<Entity>>
+    @StateShim private var source: LazySubscription<PaginatedQuerySubscription<Entity>>
 
     /// Follows the pages of what a query finds; it has no limit and no offset of its own.
     ///
@@ -31,7 +31,7 @@ public struct PaginatedSubscribe<Entity: RegisteredEntity> {
             PaginatedQuerySubscription(
                 query, pageSize: pageSize, prefetchThreshold: prefetchThreshold, style: style, start: start)
         }
-        _source = Held(wrappedValue: source)
+        _source = StateShim(wrappedValue: source)
     }
 
     /// Follows the pages of what a query finds among a repository's rows.

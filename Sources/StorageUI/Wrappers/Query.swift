@@ -29,14 +29,14 @@ public import StorageSync
 /// means this one by the name; a file that imports `StorageKit` alone means the store's.
 @MainActor @propertyWrapper
 public struct Query<Element: RegisteredEntity> {
-    @Held private var source: LazyResults<Element>
+    @StateShim private var source: LazyResults<Element>
     #if canImport(SwiftUI)
         @Environment(\.querySourceRegistry) private var registry
         @Environment(\.persistenceContainer) private var container
     #endif
 
     private init(_ resolve: @escaping @MainActor (QuerySourceRegistry) throws -> QuerySource<Element>) {
-        _source = Held(wrappedValue: LazyResults(resolve))
+        _source = StateShim(wrappedValue: LazyResults(resolve))
     }
 
     /// The rows of a provider's source.

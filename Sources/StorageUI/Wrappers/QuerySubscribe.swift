@@ -26,13 +26,13 @@ public import StorageSubscriptions
 /// `@Observable`, write `@ObservationIgnored` before it, because the rows are observed without that.
 @MainActor @propertyWrapper
 public struct QuerySubscribe<Entity: RegisteredEntity> {
-    @Held private var source: LazySubscription<QuerySubscription<Entity>>
+    @StateShim private var source: LazySubscription<QuerySubscription<Entity>>
 
     /// Follows what a query finds.
     ///
     /// - Parameter start: Whether the first access has the rows already.
     public init(_ query: some SubscribableQuery<Entity>, start: SubscriptionStart = .immediate) {
-        _source = Held(wrappedValue: LazySubscription { QuerySubscription(query, start: start) })
+        _source = StateShim(wrappedValue: LazySubscription { QuerySubscription(query, start: start) })
     }
 
     /// Follows what a query finds among a repository's rows: all of them where there is none.

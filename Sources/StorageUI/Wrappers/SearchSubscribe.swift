@@ -20,13 +20,13 @@ public import StorageSubscriptions
 /// holds here too.
 @MainActor @propertyWrapper
 public struct SearchSubscribe<Entity: RegisteredEntity> {
-    @Held private var source: LazySubscription<SearchSubscription<Entity>>
+    @StateShim private var source: LazySubscription<SearchSubscription<Entity>>
 
     /// A search among the rows that a query finds.
     public init(
         _ query: some SubscribableQuery<Entity>, configuration: SearchSubscription<Entity>.Configuration
     ) {
-        _source = Held(wrappedValue: LazySubscription { SearchSubscription(query, configuration: configuration) })
+        _source = StateShim(wrappedValue: LazySubscription { SearchSubscription(query, configuration: configuration) })
     }
 
     /// A search among a repository's rows.

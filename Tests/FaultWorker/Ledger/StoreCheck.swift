@@ -35,7 +35,7 @@ struct StoreCheck {
             do {
                 var findings: [Finding] = []
                 let receipt = try await storage.save(LabStore.marks("afterwards", 3))
-                try await storage.settled(after: receipt)
+                try await storage.waitForProjections(through: receipt)
                 findings += try await checkProjection(storage)
                 try await storage.seal()
                 try await storage.rebuild()

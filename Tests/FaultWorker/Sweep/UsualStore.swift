@@ -28,7 +28,7 @@ struct UsualStore {
         try await storage.save(LabStore.marks("c", 70))
         try await storage.save(LabStore.marks("last", 10))
         try await storage.tag("before")
-        try await storage.settled(after: try await storage.save(LabStore.marks("last", 10)))
+        try await storage.waitForProjections(through: try await storage.save(LabStore.marks("last", 10)))
         head = storage.head
         rows = ["a": 90, "b": 30, "gone": 0, "c": 70, "last": 10]
         try await storage.close()

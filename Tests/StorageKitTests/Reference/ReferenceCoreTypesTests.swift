@@ -152,7 +152,7 @@ import Testing
                 schema.migration("same") { _ in }
             }
         }
-        #expect(twice == .misuse)
+        #expect(twice == .invalidArgument)
         let storage = try StorageKit.inMemory { schema in
             schema.autoSchema(StampRecord.self)
             schema.addFullTextSearch(table: "stamps", columns: ["face"])

@@ -66,7 +66,7 @@ struct LogOracle {
     func expected(_ catalog: Catalog) -> StoreDump {
         var expected: StoreDump = [:]
         for entity in CatalogEntity.reserved + catalog.live {
-            let columns = entity.live.filter { $0.keyPlace == 0 }
+            let columns = entity.live.filter { $0.keyOrdinal == 0 }
             expected[entity.id] = (state[entity.id] ?? [:]).mapValues { row in
                 var cells: [UInt32: Cell] = [:]
                 // A row from before a column was added holds the column's default.

@@ -21,7 +21,7 @@ extension StoreDump {
         var dump: StoreDump = [:]
         for entity in entities {
             let key = entity.key
-            let others = entity.live.filter { $0.keyPlace == 0 }
+            let others = entity.live.filter { $0.keyOrdinal == 0 }
             let names = (key + others).map { quoted($0.stored) } + ["_position"]
             let select = try PreparedStatement(
                 database, "SELECT \(names.joined(separator: ", ")) FROM \(quoted(entity.stored))")

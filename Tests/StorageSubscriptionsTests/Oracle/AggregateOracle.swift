@@ -67,7 +67,7 @@ struct AggregateOracle: ViewOracle {
         for answer in answers {
             let members = meant.filter { row in
                 zip(spec.groups, answer).allSatisfy { group, value in
-                    spec.table.place(of: group).map { areSame(row[$0], value, group) } ?? false
+                    spec.table.columnIndex(of: group).map { areSame(row[$0], value, group) } ?? false
                 }
             }
             wanted.append(
@@ -107,7 +107,7 @@ struct AggregateOracle: ViewOracle {
         }
         // Of values that compare as equal any may be told, but one that a row has.
         guard value != .null else { return wanted == .null }
-        guard let place = spec.table.place(of: column) else { return false }
+        guard let place = spec.table.columnIndex(of: column) else { return false }
         return areSame(value, wanted, column) && rows.contains { $0[place] == value }
     }
 

@@ -35,7 +35,7 @@ struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {
         let told = Told()
         self.told = told
         handle = try engine.now { engine in
-            try engine.add(node(), Outlet { update in told.state.withLock { $0.take(update, stepFault) } })
+            try engine.add(node(), UpdateSink { update in told.state.withLock { $0.take(update, stepFault) } })
         }
     }
 

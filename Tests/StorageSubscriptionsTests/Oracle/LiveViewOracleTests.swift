@@ -27,9 +27,9 @@ import Testing
         /// How often views that can be brought up to date step by step were told of changes, and how often they read
         /// everything anew instead.
         var wakes = 0
-        var rehydrations = 0
+        var reloads = 0
         /// How many transactions concerned nobody, as could be told at once.
-        var dismissed = 0
+        var skipped = 0
         /// In what ways scenarios have failed.
         var faults: Set<String> = []
     }
@@ -61,22 +61,22 @@ import Testing
                 #expect(found.told["\(dimension.name) \(value)", default: 0] > 0, "\(dimension.name) \(value)")
             }
         }
-        #expect(found.dismissed > 0)
+        #expect(found.skipped > 0)
         // Whoever reads everything anew at each change is right as well, and of no use.
-        #expect(found.rehydrations * 20 < found.wakes, "\(found.rehydrations) of \(found.wakes)")
+        #expect(found.reloads * 20 < found.wakes, "\(found.reloads) of \(found.wakes)")
     }
 
     /// One view of a row or two, looked at after each transaction: most of them concern it not at all.
     @Test func aViewOfFewRowsIsWhatTheDatabaseAnswers() async {
         let seeds = RouterSettings.seeds(24, from: 40_000)
-        var dismissed = 0
+        var skipped = 0
         for seed in seeds {
             let scenario = Self.narrowed(ScenarioMaker.scenario(Self.traits(seed), seed: seed))
             let outcome = await ScenarioRun.outcome(of: scenario)
             if let fault = outcome.fault { Issue.record("STORAGEKIT_SEED=\(seed)\n\(fault)\n\(scenario)") }
-            dismissed += outcome.counters.dismissed
+            skipped += outcome.counters.skipped
         }
-        #expect(dismissed > seeds.count)
+        #expect(skipped > seeds.count)
     }
 
     private static func narrowed(_ scenario: Scenario) -> Scenario {
@@ -105,10 +105,10 @@ import Testing
             for (dimension, value) in zip(ViewTraits.dimensions, traits.names) {
                 summary.told["\(dimension.name) \(value)", default: 0] += outcome.told["main", default: 0]
             }
-            summary.dismissed += outcome.counters.dismissed
+            summary.skipped += outcome.counters.skipped
             if goesStepByStep {
-                summary.wakes += outcome.counters.wakes
-                summary.rehydrations += outcome.counters.rehydrations
+                summary.wakes += outcome.counters.wakeups
+                summary.reloads += outcome.counters.reloads
             }
             return outcome.fault.map { summary.faults.insert($0.kind).inserted && summary.faults.count <= 3 } ?? false
         }

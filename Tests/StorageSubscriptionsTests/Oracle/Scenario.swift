@@ -115,7 +115,7 @@ extension Scenario.Relation {
 }
 
 extension Scenario.View {
-    func request(on table: TableShape) throws -> RowRequest {
+    func request(on table: QueryTable) throws -> RowRequest {
         let parts = [filter].compactMap { $0 } + (try search?.conditions(on: table) ?? [])
         let predicate: RowPredicate? = parts.count > 1 ? .all(parts) : parts.first
         return RowRequest(predicate: predicate, orderings: orderings, limit: limit, offset: offset)

@@ -351,7 +351,7 @@ import Testing
         let engine = CollectionSyncEngine<Product>(
             remote: MockRemoteCollectionService<Product>(delay: .zero), managerKey: "products")
         let error = await #expect(throws: StorageError.self) { try await engine.saveDocument(Product("a")) }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
         #expect(error?.remedy.contains("PersistenceContainer.configure") == true)
     }
 
@@ -458,6 +458,6 @@ import Testing
             CollectionSyncEngine<Product>(remote: shop.remote, managerKey: "others")
         }
         let error = await #expect(throws: StorageError.self) { try await other.saveDocument(Product("b")) }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
     }
 }

@@ -103,7 +103,7 @@ import Testing
         let engine = shop.engine()
         await engine.startListening()
         let head = shop.storage.head
-        for expectation in [SyncExpectation.absent, .unchanged(since: Product("a", name: "Light"))] {
+        for expectation in [SyncPrecondition.absent, .unchanged(since: Product("a", name: "Light"))] {
             let error = await #expect(throws: StorageError.self) {
                 try await engine.updateDocument(id: "a", data: ["price": 2.0], expecting: expectation)
             }

@@ -100,7 +100,7 @@ import Testing
             { $0.limit(to: 2) }, { $0.order(by: "price").start(at: [2]) }, { $0.order(by: "price").limit(toLast: 1) },
         ] {
             let error = await #expect(throws: StorageError.self) { try await engine.startListening(buildQuery: build) }
-            #expect(error?.code == .misuse)
+            #expect(error?.code == .invalidArgument)
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct HubWaitersTests {
     /// A table with columns of every affinity and collation.
     private static func table(_ name: String) throws -> HubTable {
-        var columns = [CatalogColumn(id: 2, name: "id", type: "TEXT", keyPlace: 1)]
+        var columns = [CatalogColumn(id: 2, name: "id", type: "TEXT", keyOrdinal: 1)]
         for (number, declared) in SQLiteTable.declared.enumerated() {
             var column = CatalogColumn(id: UInt32(number + 3), name: declared.name, type: declared.type)
             column.collation = declared.collation.rawValue

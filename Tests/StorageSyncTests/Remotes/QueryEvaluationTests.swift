@@ -190,7 +190,7 @@ import Testing
     ])
     func queriesThatMakeNoSenseAreRefused(query: QueryBuilder) {
         let error = #expect(throws: StorageError.self) { try query.apply(to: [Sheet]()) }
-        #expect(error?.code == .misuse)
+        #expect(error?.code == .invalidArgument)
     }
 
     @Test func valuesThatAreNoJSONAreRefused() {

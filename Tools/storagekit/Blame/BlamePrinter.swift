@@ -154,19 +154,19 @@ final class BlamePrinter {
         var (origins, ignored) = (PositionSet(through: position), PositionSet(through: position))
         try log.forEachLastEvent(of: entity, at: position) { batch, index in
             let origin = try log.origin(batch, index, columns: columns, ignoring: isIgnored)
-            let place = origin.batch.header.first + Int64(origin.index)
-            origins.insert(place)
-            if origin.isIgnored { ignored.insert(place) }
+            let eventPosition = origin.batch.header.first + Int64(origin.index)
+            origins.insert(eventPosition)
+            if origin.isIgnored { ignored.insert(eventPosition) }
             return true
         }
         var batch: EventBatch?
-        try origins.forEachDescending { place in
-            if batch.map({ !($0.header.first...$0.header.last ~= place) }) ?? true {
-                batch = try log.batch(containing: place)
+        try origins.forEachDescending { eventPosition in
+            if batch.map({ !($0.header.first...$0.header.last ~= eventPosition) }) ?? true {
+                batch = try log.batch(containing: eventPosition)
             }
-            guard let batch else { throw StorageError.corruptLog("position @\(place) is missing") }
-            let event = batch.event(at: Int(place - batch.header.first), catalog: catalog)
-            return try body(event, ignored.contains(place))
+            guard let batch else { throw StorageError.corruptLog("position @\(eventPosition) is missing") }
+            let event = batch.event(at: Int(eventPosition - batch.header.first), catalog: catalog)
+            return try body(event, ignored.contains(eventPosition))
         }
     }
 

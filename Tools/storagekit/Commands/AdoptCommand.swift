@@ -63,7 +63,7 @@ struct AdoptCommand: AsyncParsableCommand {
         }
         guard inPlace else {
             let path = try store.path()
-            try change.consent.confirmReplacing(path, isForced: force)
+            try change.confirmation.confirmReplacing(path, isForced: force)
             let plan = try await adoption.run(to: path, replacing: force)
             bars.finish()
             return try finish(plan, store: path, backup: nil)
@@ -129,11 +129,11 @@ private struct AdoptionAnswer {
         let count = plan.adopted.count
         let tables = NumberText.count(count, "table")
         let rows = NumberText.count(plan.rows, "row")
-        let place = store.map { " in \($0)" } ?? ""
+        let location = store.map { " in \($0)" } ?? ""
         guard !isDryRun else {
-            return try output.line("Would be adopted: \(tables) with \(rows)\(place).")
+            return try output.line("Would be adopted: \(tables) with \(rows)\(location).")
         }
-        try output.line("Adopted \(tables) with \(rows)\(place).", .added)
+        try output.line("Adopted \(tables) with \(rows)\(location).", .added)
         if let backup { try output.line("The file as it was: \(backup)", .dim) }
     }
 

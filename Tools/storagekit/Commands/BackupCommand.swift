@@ -31,18 +31,18 @@ struct BackupCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Don't check the copy against its log.")
     var noVerify = false
 
-    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var format: FormatOptions
 
     func run() async throws {
         try format.require([.human, .json, .jsonl], of: "backup")
         let engine = try store.openForReading()
-        if consent.dryRun {
+        if confirmation.dryRun {
             let plan = try await engine.planBackup(to: destination, replacing: force)
             try await engine.close()
             return try write(plan)
         }
-        try consent.confirmReplacing(destination, isForced: force)
+        try confirmation.confirmReplacing(destination, isForced: force)
         let bars = StageProgress { $0 == "copy" ? "pages" : "events" }
         defer { bars.finish() }
         let backup = try await engine.backup(to: destination, replacing: force, verifying: !noVerify) {
@@ -55,7 +55,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     private func write(_ backup: StoreBackup) throws {
         let output = ResultOutput(format)
-        let isDone = !consent.dryRun
+        let isDone = !confirmation.dryRun
         if output.format == .human {
             let content = backup.position > 0 ? "@1..@\(backup.position) (t:\(backup.commit))" : "the empty store"
             let check = !isDone ? " in the store" : backup.isVerified ? ", verified" : ", not verified"

@@ -68,10 +68,10 @@ struct BisectCommand: AsyncParsableCommand {
             let store = try StoreReader(connection)
             let condition: (Int64) throws -> Bool?
             if let sql {
-                condition = { try PastCondition(sql, store, db).holds(afterCommit: $0) }
+                condition = { try SnapshotCondition(sql, store, db).holds(afterCommit: $0) }
             } else {
                 let shell = ShellCondition(
-                    command: command.run ?? "", store: path, past: command.database ? (store, db) : nil)
+                    command: command.run ?? "", store: path, snapshot: command.database ? (store, db) : nil)
                 condition = { try shell.holds(afterCommit: $0) }
             }
             return try Bisection(store, ResultOutput(command.format), condition).run(range)
@@ -82,7 +82,7 @@ struct BisectCommand: AsyncParsableCommand {
 }
 
 /// A query as a condition of the past.
-private struct PastCondition {
+private struct SnapshotCondition {
     private let sql: String
     private let store: StoreReader
     private let db: GRDB.Database
@@ -95,17 +95,17 @@ private struct PastCondition {
 
     func holds(afterCommit number: Int64) throws -> Bool {
         let position = try store.points.position(of: .commit(number))
-        let past = try PastState(at: position, of: db, schema: .then)
+        let snapshot = try MaterializedSnapshot(at: position, of: db, schema: .asRecorded)
         let tables: [String]
         do {
-            tables = try ReferencedTables(of: sql, in: past.catalog).names
+            tables = try ReferencedTables(of: sql, in: snapshot.catalog).names
         } catch let error as StorageError where error.message.contains("no such ") {
             // A table or column that isn't there yet: nothing can be true of it, unless the name is wrong now, too.
             _ = try ReferencedTables(of: sql, in: store.catalog)
             return false
         }
-        return try past.read(tables, from: db) { past in
-            guard let connection = past.sqliteConnection else { throw StorageError.closed() }
+        return try snapshot.read(tables, from: db) { snapshot in
+            guard let connection = snapshot.sqliteConnection else { throw StorageError.closed() }
             let statement = try PreparedStatement(connection, sql)
             guard try statement.step() else { return false }
             switch statement.row.value(at: 0) {
@@ -122,17 +122,18 @@ private struct ShellCondition {
     let command: String
     let store: String
     /// Where the tables of each point come from, if they are to be made in a file.
-    let past: (store: StoreReader, db: GRDB.Database)?
+    let snapshot: (store: StoreReader, db: GRDB.Database)?
 
     /// - Returns: nil where the command can't tell.
     func holds(afterCommit number: Int64) throws -> Bool? {
-        guard let past else { return try holds(afterCommit: number, database: nil) }
+        guard let snapshot else { return try holds(afterCommit: number, database: nil) }
         let file = FileManager.default.temporaryDirectory
             .appendingPathComponent("storagekit-\(UUID().uuidString).sqlite")
         // A temporary file that stays does no harm.
         defer { try? FileManager.default.removeItem(at: file) }
-        let position = try past.store.points.position(of: .commit(number))
-        try PastState(at: position, of: past.db, schema: .then).write(to: file.path, from: past.db)
+        let position = try snapshot.store.points.position(of: .commit(number))
+        try MaterializedSnapshot(at: position, of: snapshot.db, schema: .asRecorded).write(
+            to: file.path, from: snapshot.db)
         return try holds(afterCommit: number, database: file.path)
     }
 

@@ -81,7 +81,7 @@ private final class HistoryPrinter {
         var versions: [Version] = []
         /// Places in `versions` of values whose beginning isn't known yet, by the column's name, which a later column may
         /// have taken over.
-        var open: [String: [(version: Int, place: Int, time: Int64)]] = [:]
+        var open: [String: [(version: Int, offset: Int, time: Int64)]] = [:]
         let isFull = { versions.count >= self.command.limit ?? Int.max }
         let needsAges = output.format == .human
         try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
@@ -93,14 +93,14 @@ private final class HistoryPrinter {
             // An insert sets all columns, those that it leaves NULL too.
             for column in shape.operation == .insert ? Array(open.keys) : columns {
                 for value in open.removeValue(forKey: column) ?? [] {
-                    versions[value.version].ages[value.place] = value.time - time
+                    versions[value.version].ages[value.offset] = value.time - time
                 }
             }
             if isWanted, shape.operation == .update {
-                let told = columns.filter { name in row.column.map { name.utf8.elementsEqual($0.utf8) } ?? true }
-                versions[versions.count - 1].ages = Array(repeating: nil, count: told.count)
-                for (place, column) in told.enumerated() {
-                    open[column, default: []].append((versions.count - 1, place, time))
+                let shown = columns.filter { name in row.column.map { name.utf8.elementsEqual($0.utf8) } ?? true }
+                versions[versions.count - 1].ages = Array(repeating: nil, count: shown.count)
+                for (offset, column) in shown.enumerated() {
+                    open[column, default: []].append((versions.count - 1, offset, time))
                 }
             }
             return !isFull() || !open.isEmpty
@@ -146,6 +146,6 @@ private final class HistoryPrinter {
             line.addWord(isGone ? "now: deleted" : "now: live", isGone ? .removed : .added)
         }
         try output.line(line)
-        if scan.filter.isBounded { try output.line("range \(scan.filter.stretch)", .dim) }
+        if scan.filter.isBounded { try output.line("range \(scan.filter.logRange)", .dim) }
     }
 }

@@ -89,7 +89,7 @@ private final class LogPrinter {
     /// - Returns: `negative` if something was asked for and nothing is like that.
     func run() throws -> ExitStatus? {
         if output.format == .human, scan.filter.isBounded {
-            try output.line("range \(scan.filter.stretch)", .dim)
+            try output.line("range \(scan.filter.logRange)", .dim)
         }
         if output.format == .csv || output.format == .md { try output.titles(Self.titles) }
         var count = 0
@@ -177,9 +177,9 @@ private final class LogPrinter {
     /// may be larger than memory.
     private func forEachEvent(of entry: CommitEntry, _ body: (StorageEvent) throws -> Void) throws {
         var filter = scan.filter
-        filter.stretch.after = max(filter.stretch.after, entry.positions.lowerBound - 1)
-        filter.stretch.through = min(filter.stretch.through, entry.positions.upperBound)
-        filter.query.positions = filter.stretch.positions
+        filter.logRange.after = max(filter.logRange.after, entry.positions.lowerBound - 1)
+        filter.logRange.through = min(filter.logRange.through, entry.positions.upperBound)
+        filter.query.positions = filter.logRange.positions
         try ChangeScan(store: scan.store, filter: filter).forEachEvent(descending: false) { batch, index, commit in
             try body(batch.event(at: index, catalog: scan.store.catalog, commit: commit))
             return true

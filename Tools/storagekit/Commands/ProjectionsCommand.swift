@@ -41,7 +41,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
 
     func validate() throws {
         let isReading = action == .list || action == .deadLetters
-        if isReading, change.dryRun || change.reason != nil || change.consent.yes {
+        if isReading, change.dryRun || change.reason != nil || change.confirmation.yes {
             throw ValidationError("--dry-run, --reason and --yes go with pause, resume and reset.")
         }
     }
@@ -152,7 +152,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
         }
         if change.dryRun { return try writePlan(projection) }
         if action == .reset {
-            try change.consent.confirmIfAttended(
+            try change.confirmation.confirmIfAttended(
                 "Empty the tables of \(name) when its program opens the store next. Go on?")
         }
         let instruction = action.instruction
@@ -226,8 +226,8 @@ extension ProjectionsCommand {
         try output.lines(table.lines(style: output.style))
         for projection in found {
             if let error = projection.error {
-                let place = projection.failedPosition.map { " at @\($0)" } ?? ""
-                try output.line("! \(projection.name) failed\(place): \(error)", .removed)
+                let location = projection.failedPosition.map { " at @\($0)" } ?? ""
+                try output.line("! \(projection.name) failed\(location): \(error)", .removed)
             }
             if projection.deadLetters > 0 {
                 let letters = NumberText.count(projection.deadLetters, "dead letter")

@@ -100,7 +100,7 @@ struct RebuildCommand: AsyncParsableCommand {
         if change.dryRun || leftovers.isEmpty { return try writeAbandoned(leftovers, recorded: nil) }
         if !leftovers.kept.isEmpty {
             let kept = leftovers.kept.map { TargetArgument(table: $0).description }.joined(separator: ", ")
-            try change.consent.confirmIfAttended("Throw away what was kept of \(kept). Go on?")
+            try change.confirmation.confirmIfAttended("Throw away what was kept of \(kept). Go on?")
         }
         let receipt = try await store.write(isDryRun: false, mends: true) { engine in
             try await Rebuild.abandon(engine)
@@ -221,16 +221,16 @@ struct RebuildCommand: AsyncParsableCommand {
         }
         if !report.rows.isEmpty { try output.lines(table.lines(style: output.style)) }
         for difference in report.differences { try output.line(Self.line(difference)) }
-        let untold = report.differingRows - report.differences.count
-        if untold > 0 { try output.line("… and \(grouped(untold)) more", .removed) }
+        let hiddenCount = report.differingRows - report.differences.count
+        if hiddenCount > 0 { try output.line("… and \(grouped(hiddenCount)) more", .removed) }
         for (name, kept) in report.kept.sorted(by: { $0.key < $1.key }) {
             try output.line("The old \(TargetArgument(table: name)) is kept as \(kept).")
         }
         try output.line(verdict(report), report.isSwapped || report.differences.isEmpty ? .added : .removed)
         let resumed = report.resumedAt > 0 ? ", from @\(report.resumedAt) where it was interrupted" : ""
         let events = NumberText.grouped(Int(report.position))
-        let place = recorded.map { ", recorded as t:\($0)" } ?? ""
-        try output.line("\(events) events in \(Age.text(microseconds: took.microseconds))\(resumed)\(place)", .dim)
+        let location = recorded.map { ", recorded as t:\($0)" } ?? ""
+        try output.line("\(events) events in \(Age.text(microseconds: took.microseconds))\(resumed)\(location)", .dim)
     }
 
     private func verdict(_ report: RebuildReport) -> String {

@@ -52,7 +52,7 @@ struct RestoreCommand: AsyncParsableCommand {
             try FilePlacement.check(output, replacing: force)
             outcome = try restore.plan(position)
         } else {
-            try change.consent.confirmReplacing(output, isForced: force)
+            try change.confirmation.confirmReplacing(output, isForced: force)
             let operation = StorageOperation("restore", subject: (backup as NSString).lastPathComponent) { json in
                 json.key("to")
                 json.text("\(to)")

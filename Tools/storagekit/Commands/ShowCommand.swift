@@ -178,8 +178,8 @@ private struct StoredRows {
         let kind = sealed == count ? "sealed" : sealed == 0 ? "not yet sealed" : "partly sealed"
         let rows = NumberText.count(count, "row")
         let grouped = { (number: Int64) in NumberText.grouped(Int(number)) }
-        let place = positions.map { CommitText.positions($0) } ?? ""
-        return "\(rows) of the log, \(place), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
+        let location = positions.map { CommitText.positions($0) } ?? ""
+        return "\(rows) of the log, \(location), \(kind): \(grouped(bytes)) bytes, \(grouped(rawBytes)) uncompressed"
     }
 
     func write(to json: inout JSONWriter) {

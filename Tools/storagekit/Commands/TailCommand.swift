@@ -52,7 +52,7 @@ struct TailCommand: AsyncParsableCommand {
         let engine = try store.openForReading()
         var (position, isEmpty) = try await engine.read { store in try command.begin(store) }
         if follow {
-            for await _ in news(of: engine, in: file) {
+            for await _ in commits(of: engine, in: file) {
                 let last = position
                 // A ring says that there may be news; the head is what counts.
                 position = try await engine.read { store in
@@ -60,7 +60,7 @@ struct TailCommand: AsyncParsableCommand {
                 }
                 isEmpty = isEmpty && position == last
             }
-            if StandardOutput.isReaderGone { throw OutputClosed() }
+            if StandardOutput.isReaderGone { throw BrokenPipe() }
             try file.check()
         }
         try await engine.close()
@@ -68,10 +68,10 @@ struct TailCommand: AsyncParsableCommand {
     }
 
     /// Rings when there may be something to show, and ends when the time is over, nobody reads any more, or the file is gone.
-    private func news(of engine: StorageEngine, in file: FollowedFile) -> AsyncStream<Void> {
+    private func commits(of engine: StorageEngine, in file: FollowedFile) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let observation = engine.onCommit { continuation.yield() }
-        let watchman = Watchman.start(for: seconds, on: file) { continuation.finish() }
+        let watchman = FollowDeadline.start(for: seconds, on: file) { continuation.finish() }
         continuation.onTermination = { _ in
             observation.cancel()
             watchman.cancel()
@@ -86,8 +86,8 @@ struct TailCommand: AsyncParsableCommand {
         let output = ResultOutput(format)
         var filter = try store.filter(filter, includesSchema: schema)
         if let from {
-            filter.stretch.after = max(filter.stretch.after, try store.points.position(of: from))
-            filter.query.positions = filter.stretch.positions
+            filter.logRange.after = max(filter.logRange.after, try store.points.position(of: from))
+            filter.query.positions = filter.logRange.positions
         }
         if output.format == .csv || output.format == .md { try output.titles(StorageEvent.cellTitles) }
         var positions: [Int64] = []
@@ -101,8 +101,8 @@ struct TailCommand: AsyncParsableCommand {
                 }
             }
             if let first = positions.last {
-                filter.stretch.after = first - 1
-                filter.query.positions = filter.stretch.positions
+                filter.logRange.after = first - 1
+                filter.query.positions = filter.logRange.positions
                 isEmpty = try !Self.write(ChangeScan(store: store, filter: filter), to: output)
             }
         } else {
@@ -121,8 +121,8 @@ struct TailCommand: AsyncParsableCommand {
         let output = ResultOutput(format)
         // `--until` may lie ahead of the head as a time; so it is resolved anew.
         var filter = try store.filter(filter, includesSchema: schema)
-        filter.stretch.after = max(filter.stretch.after, last)
-        filter.query.positions = filter.stretch.positions
+        filter.logRange.after = max(filter.logRange.after, last)
+        filter.query.positions = filter.logRange.positions
         _ = try Self.write(ChangeScan(store: store, filter: filter), to: output)
         try output.flush()
         return store.head.position

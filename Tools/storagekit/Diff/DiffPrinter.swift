@@ -38,32 +38,32 @@ final class DiffPrinter {
     }
 
     /// Reads the events in between.
-    private func read(after mark: NetDifference.Mark?) throws {
+    private func read(after resumePoint: NetDifference.ResumePoint?) throws {
         let (lower, upper) = (min(difference.from, difference.to), max(difference.from, difference.to))
         let bar = ProgressBar("compare", total: Int(upper - lower), unit: "events")
         defer { bar.finish() }
-        try difference.read(store.connection, after: mark) { bar.update(Int($0 - lower)) }
+        try difference.read(store.connection, after: resumePoint) { bar.update(Int($0 - lower)) }
     }
 
     /// Calls `body` with every change. Where reading all of them takes a while, the first few are looked for one by one
     /// before, so that they stand there at once.
     private func forEachChange(_ body: (NetChange) throws -> Void) throws {
-        var mark: NetDifference.Mark?
+        var resumePoint: NetDifference.ResumePoint?
         if (difference.to - difference.from).magnitude > Self.patience {
             try output.flush()
             let begin = ContinuousClock.now
-            var hasTold = false
-            mark = try difference.forEachFirstChange(
+            var hasPrinted = false
+            resumePoint = try difference.forEachFirstChange(
                 store.connection,
-                while: { ContinuousClock.now - begin < (hasTold ? Self.headStart : searchTime) }
+                while: { ContinuousClock.now - begin < (hasPrinted ? Self.headStart : searchTime) }
             ) { change in
                 try body(change)
-                hasTold = true
+                hasPrinted = true
             }
             try output.flush()
         }
-        try read(after: mark)
-        try difference.forEachChange(after: mark) { change in
+        try read(after: resumePoint)
+        try difference.forEachChange(after: resumePoint) { change in
             try body(change)
             return true
         }
@@ -81,11 +81,11 @@ final class DiffPrinter {
     /// `from @3 (t:1) to @20 (t:6)`, so that a relative point can be repeated exactly.
     private var heading: String {
         get throws {
-            let place = { (position: Int64) in
+            let describe = { (position: Int64) in
                 let commit = try self.store.index.commit(at: position)
                 return "@\(position)" + (commit.map { " (t:\($0.info.number))" } ?? "")
             }
-            return "from \(try place(difference.from)) to \(try place(difference.to))"
+            return "from \(try describe(difference.from)) to \(try describe(difference.to))"
         }
     }
 

@@ -53,7 +53,7 @@ extension Doctor {
         let bounds = try PreparedStatement(database, "SELECT min(\(rowid)), max(\(rowid)) FROM \(table)")
         guard try bounds.step(), !bounds.row.isNull(at: 0) else { return [] }
         let (first, last) = (bounds.integer(0), bounds.integer(1))
-        let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
+        let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
         let select = try PreparedStatement(
             database,
             """
@@ -64,8 +64,8 @@ extension Doctor {
         var seen: Set<Int64> = []
         let span = Double(last) - Double(first)
         for step in 0..<Self.sample {
-            let place = Double(first) + span * Double(step) / Double(Self.sample - 1)
-            select.bind(min(max(Int64(exactly: place.rounded(.down)) ?? first, first), last), at: 1)
+            let target = Double(first) + span * Double(step) / Double(Self.sample - 1)
+            select.bind(min(max(Int64(exactly: target.rounded(.down)) ?? first, first), last), at: 1)
             defer { select.reset() }
             guard try select.step(), seen.insert(select.integer(0)).inserted else { continue }
             let values = columns.indices.map { ExactValue(select, column: Int32($0) + 2) }
@@ -103,7 +103,7 @@ extension Doctor {
         }
         guard let image = builder.image, image.insert != nil else { return true }
         return entity.live.contains { column in
-            column.keyPlace == 0 && row.values[column.id] != image.value(of: column)
+            column.keyOrdinal == 0 && row.values[column.id] != image.value(of: column)
         }
     }
 
@@ -126,8 +126,8 @@ extension Doctor {
                     else {
                         continue
                     }
-                    for place in 0..<Int(shape.key_count) {
-                        select.bind(key[place], bytes: view.bytes, at: Int32(place) + 1)
+                    for offset in 0..<Int(shape.key_count) {
+                        select.bind(key[offset], bytes: view.bytes, at: Int32(offset) + 1)
                     }
                     let isThere = try select.step()
                     select.reset()

@@ -243,10 +243,10 @@ extension Doctor {
             let name = projection.name
             switch projection.state {
             case .failed:
-                let place = projection.failedPosition.map { " at @\($0)" } ?? ""
+                let location = projection.failedPosition.map { " at @\($0)" } ?? ""
                 found.append(
                     .warning(
-                        "projections", "\(name) has failed\(place): \(projection.error ?? "")",
+                        "projections", "\(name) has failed\(location): \(projection.error ?? "")",
                         "storagekit projections -s \(path) resume \(name)", .resume(name)))
             case .paused:
                 found.append(

@@ -35,7 +35,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if !fix, change.dryRun || change.reason != nil || change.consent.yes {
+        if !fix, change.dryRun || change.reason != nil || change.confirmation.yes {
             throw ValidationError("--dry-run, --reason and --yes go with --fix.")
         }
     }
@@ -92,7 +92,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let rebuilds = repairs.filter { if case .rebuild = $0 { true } else { false } }
         guard !rebuilds.isEmpty else { return }
         let plan = rebuilds.map(\.plan).joined(separator: ", ")
-        try change.consent.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Go on?")
+        try change.confirmation.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Go on?")
     }
 
     /// Mends what can be made again, records and tells what was done.

@@ -40,7 +40,7 @@ final class HistoryExporter {
 
     private func source(_ entity: CatalogEntity) throws -> Source {
         let columns = entity.live.map { column in
-            let isHiddenKey = column.keyPlace > 0 && column.coding.hasPrefix(ImportedCoding.key)
+            let isHiddenKey = column.keyOrdinal > 0 && column.coding.hasPrefix(ImportedCoding.key)
             return (column, !isHiddenKey || column.coding == ImportedCoding.keyInRow)
         }
         let names = columns.map { ScratchTables.name(of: $0.0) }.joined(separator: ", ")

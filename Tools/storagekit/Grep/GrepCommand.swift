@@ -40,7 +40,7 @@ struct GrepCommand: AsyncParsableCommand {
     var vanished = false
 
     @Option(name: .customLong("in"), help: "Where to look: old values, new values, or what commits say (meta).")
-    var place: SearchPlace?
+    var scope: SearchScope?
 
     @OptionGroup var filter: FilterOptions
 
@@ -56,7 +56,7 @@ struct GrepCommand: AsyncParsableCommand {
         if pattern.isEmpty { throw ValidationError("The pattern is empty; everything would match.") }
         if isFixed, isExpression { throw ValidationError("-F and -G exclude each other.") }
         if appeared, vanished { throw ValidationError("Without --appeared and --vanished both are told.") }
-        if place != nil, appeared || vanished {
+        if scope != nil, appeared || vanished {
             throw ValidationError("--in looks at one side alone: leave out --appeared and --vanished.")
         }
         if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }

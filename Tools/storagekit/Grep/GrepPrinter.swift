@@ -18,8 +18,8 @@ final class GrepPrinter {
 
     /// - Returns: `negative` if nothing matches.
     func run() throws -> ExitStatus? {
-        if output.format == .human, scan.filter.isBounded { try output.line("range \(scan.filter.stretch)", .dim) }
-        if command.place == .meta { try searchCommits() } else { try searchValues() }
+        if output.format == .human, scan.filter.isBounded { try output.line("range \(scan.filter.logRange)", .dim) }
+        if command.scope == .meta { try searchCommits() } else { try searchValues() }
         if found == 0, output.format == .human { try output.line("Nothing matches.", .dim) }
         try output.finish()
         return found == 0 ? .negative : nil
@@ -51,7 +51,7 @@ final class GrepPrinter {
     }
 
     private func isWanted(_ change: ValueMatch.Change) -> Bool {
-        switch command.place {
+        switch command.scope {
         case .old: change != .appeared
         case .new: change != .vanished
         default:
@@ -68,14 +68,14 @@ final class GrepPrinter {
 
         init(_ match: ValueMatch, in event: StorageEvent) {
             change = match.change
-            if match.place < 0 {
-                let field = event.key[-match.place - 1]
+            if match.index < 0 {
+                let field = event.key[-match.index - 1]
                 column = field.column
                 old = event.operation == .delete ? field : nil
                 new = event.operation == .insert ? field : nil
             } else {
-                old = event.old?[match.place]
-                new = event.new?[match.place]
+                old = event.old?[match.index]
+                new = event.new?[match.index]
                 column = (new ?? old)?.column ?? ""
             }
         }

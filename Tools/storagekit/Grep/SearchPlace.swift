@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// Where `grep` looks.
-enum SearchPlace: String, CaseIterable, ExpressibleByArgument, Sendable {
+enum SearchScope: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// Values as they were before a change, and as they were after it.
     case old, new
     /// What commits say of themselves: actor, app, reason, correlation, key, attributes.

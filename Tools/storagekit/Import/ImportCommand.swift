@@ -39,7 +39,7 @@ struct ImportCommand: AsyncParsableCommand {
     mutating func run() async throws {
         // Sound as `nonisolated(unsafe)`, both: made here, used on the writer's queue only while this task waits for it.
         nonisolated(unsafe) let reader = try LineReader(path: file)
-        let rehearsal = try await change.dryRun ? StoreRehearsal(of: store) : nil
+        let rehearsal = try await change.dryRun ? DryRunCopy(of: store) : nil
         defer { rehearsal?.discard() }
         let path = try rehearsal?.path ?? store.path()
         let engine = try StorageEngine.openStore(path: path, configuration: StorageConfiguration())

@@ -50,7 +50,7 @@ final class ImportTable {
         keyColumn = key.stored
         keyCoding = key.coding
         taken.insert(key.stored.lowercasedASCII)
-        for column in entity.live where column.keyPlace == 0 {
+        for column in entity.live where column.keyOrdinal == 0 {
             taken.insert(column.stored.lowercasedASCII)
             add(
                 Column(
@@ -97,11 +97,11 @@ extension ImportTable {
         switch operation.kind {
         case .delete: try runDelete(operation)
         case .insert, .update:
-            let places = try places(of: operation)
+            let columnIndices = try columnIndices(of: operation)
             let statement = try operation.kind == .insert ? insertStatement() : updateStatement()
             statement.clearBindings()
-            for (place, column) in zip(places, operation.columns) where place >= 0 {
-                bind(column.value, to: statement, column: columns[place], at: Int32(place + 1))
+            for (columnIndex, column) in zip(columnIndices, operation.columns) where columnIndex >= 0 {
+                bind(column.value, to: statement, column: columns[columnIndex], at: Int32(columnIndex + 1))
             }
             statement.bind(writer.nextPosition, at: Int32(columns.count + 1))
             statement.bind(borrowedText: operation.id, at: Int32(columns.count + 2))
@@ -136,29 +136,29 @@ extension ImportTable {
     }
 
     /// The column of each value, -1 for values that aren't stored by themselves.
-    private func places(of operation: HistoryOperation) throws -> [Int] {
-        var places: [Int] = []
-        places.reserveCapacity(operation.columns.count)
+    private func columnIndices(of operation: HistoryOperation) throws -> [Int] {
+        var columnIndices: [Int] = []
+        columnIndices.reserveCapacity(operation.columns.count)
         var sawId = false
         for (order, column) in operation.columns.enumerated() {
             if keyColumn == "id", column.name.equals("id") {
                 sawId = true
-                places.append(try placeOfOwnId(column.value, operation))
+                columnIndices.append(try columnIndexOfOwnId(column.value, operation))
                 continue
             }
             // Rows mostly have their columns in the order of the table.
             if order < columns.count, isName(columns[order].name, column.name) {
-                places.append(order)
-            } else if order > 0, let last = places.last, last + 1 < columns.count,
+                columnIndices.append(order)
+            } else if order > 0, let last = columnIndices.last, last + 1 < columns.count,
                 isName(columns[last + 1].name, column.name)
             {
-                places.append(last + 1)
+                columnIndices.append(last + 1)
             } else {
-                places.append(try place(of: column, operation))
+                columnIndices.append(try columnIndex(of: column, operation))
             }
         }
         if keyCoding == ImportedCoding.keyInRow, !sawId { throw mixedIds() }
-        return places
+        return columnIndices
     }
 
     @inline(__always)
@@ -166,7 +166,7 @@ extension ImportTable {
         name.count == bytes.count && bytes.baseAddress.map { memcmp($0, name, name.count) == 0 } ?? true
     }
 
-    private func place(of column: HistoryOperation.Column, _ operation: HistoryOperation) throws -> Int {
+    private func columnIndex(of column: HistoryOperation.Column, _ operation: HistoryOperation) throws -> Int {
         if let known = indexOfColumn[Array(column.name)] { return known }
         guard ImportedKind(column.value) != nil else { return -1 }
         try addColumns(of: operation)
@@ -197,7 +197,7 @@ extension ImportTable {
     }
 
     /// A row's own `id` where the key column has that name: told by the key, or the table was begun otherwise.
-    private func placeOfOwnId(_ value: JSONValue, _ operation: HistoryOperation) throws -> Int {
+    private func columnIndexOfOwnId(_ value: JSONValue, _ operation: HistoryOperation) throws -> Int {
         if case .null = value, keyCoding == ImportedCoding.key { return -1 }
         guard keyCoding == ImportedCoding.keyInRow, Self.isText(value, equalTo: operation.id) else { throw mixedIds() }
         return -1
@@ -245,9 +245,9 @@ extension ImportTable {
     private func insertStatement() throws -> PreparedStatement {
         if let insert { return insert }
         let names = columns.map { quoted($0.stored) } + ["_position", quoted(keyColumn)]
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let placeholders = names.map { _ in "?" }.joined(separator: ", ")
         let statement = try writer.statement(
-            "INSERT INTO \(quoted(stored))(\(names.joined(separator: ", "))) VALUES (\(marks))")
+            "INSERT INTO \(quoted(stored))(\(names.joined(separator: ", "))) VALUES (\(placeholders))")
         insert = statement
         return statement
     }

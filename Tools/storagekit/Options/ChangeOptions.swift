@@ -5,12 +5,12 @@ import StorageLog
 
 /// What every command has that changes a store: who did it and why is in the log afterwards.
 struct ChangeOptions: ParsableArguments {
-    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Option(help: "Why, for the log.")
     var reason: String?
 
-    var dryRun: Bool { consent.dryRun }
+    var dryRun: Bool { confirmation.dryRun }
 
     /// The commit's metadata: the operating-system user did it, with this tool.
     var metadata: CommitMetadata { CommitMetadata(actor: NSUserName(), app: "storagekit", reason: reason) }
@@ -24,5 +24,5 @@ struct ChangeOptions: ParsableArguments {
         }
     }
 
-    func confirm(_ question: String) throws { try consent.confirm(question) }
+    func confirm(_ question: String) throws { try confirmation.confirm(question) }
 }

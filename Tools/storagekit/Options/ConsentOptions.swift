@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 
 /// What every command has that writes something: to look first, and not to be asked.
-struct ConsentOptions: ParsableArguments {
+struct ConfirmationOptions: ParsableArguments {
     @Flag(name: .long, help: "Only show what would be done.")
     var dryRun = false
 

@@ -63,7 +63,7 @@ struct OutboxCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if action == .list, all || change.dryRun || change.reason != nil || change.consent.yes {
+        if action == .list, all || change.dryRun || change.reason != nil || change.confirmation.yes {
             throw ValidationError("--all, --dry-run, --reason and --yes go with retry and discard.")
         }
         if all, document != nil || position != nil { throw ValidationError("Name a document or write, or say --all.") }

@@ -1,7 +1,7 @@
 import StorageLog
 
 /// How a list of tags or notes tells what they point to and who set them.
-enum PointedText {
+enum TaggedPointOutput {
     /// The position, and the commit at it; null where the position is the time before everything.
     static func write(_ position: Int64, _ commit: CommitInfo?, to json: inout JSONWriter) {
         json.key("position")

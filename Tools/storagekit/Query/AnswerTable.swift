@@ -4,7 +4,7 @@ import StorageProjections
 
 /// The rows of one answer by their keys, to hold another answer against. They stand in a temporary table, so that memory
 /// stays small.
-final class AnswerTable {
+final class ResultBuffer {
     enum Match {
         case equal
         case missing
@@ -15,7 +15,7 @@ final class AnswerTable {
     private let scratch: ScratchTables
     private let keyNames: [String]?
     private var fields: [StorageEvent.Field] = []
-    private var keyPlaces: [Int] = []
+    private var keyIndices: [Int] = []
     private var insert: PreparedStatement?
     private var find: PreparedStatement?
     private var take: PreparedStatement?
@@ -29,7 +29,7 @@ final class AnswerTable {
     func add(_ row: [StorageEvent.Field]) throws {
         if insert == nil { try prepare(row) }
         guard let insert else { return }
-        for (place, field) in row.enumerated() { try insert.writer.bind(field.value, at: Int32(place + 1)) }
+        for (index, field) in row.enumerated() { try insert.writer.bind(field.value, at: Int32(index + 1)) }
         try insert.execute()
     }
 
@@ -37,13 +37,13 @@ final class AnswerTable {
     func take(_ row: [StorageEvent.Field]) throws -> Match {
         guard let find, let take else {
             // The first answer had no rows, but its key must be right all the same.
-            if keyPlaces.isEmpty { keyPlaces = try places(in: row) }
+            if keyIndices.isEmpty { keyIndices = try indices(in: row) }
             return .missing
         }
-        for (place, column) in keyPlaces.enumerated() { try find.writer.bind(row[column].value, at: Int32(place + 1)) }
+        for (index, column) in keyIndices.enumerated() { try find.writer.bind(row[column].value, at: Int32(index + 1)) }
         defer { find.reset() }
         guard try find.step() else { return .missing }
-        let old = held(find)
+        let old = fields(of: find)
         take.bind(find.integer(0), at: 1)
         try take.execute()
         return zip(old, row).allSatisfy { $0.value == $1.value } ? .equal : .other(old)
@@ -52,42 +52,42 @@ final class AnswerTable {
     func forEachLeft(_ body: ([StorageEvent.Field]) throws -> Void) throws {
         guard insert != nil else { return }
         let select = try PreparedStatement(scratch.database, "SELECT rowid, * FROM answer ORDER BY rowid")
-        while try select.step() { try body(held(select)) }
+        while try select.step() { try body(fields(of: select)) }
     }
 
-    private func held(_ statement: PreparedStatement) -> [StorageEvent.Field] {
+    private func fields(of statement: PreparedStatement) -> [StorageEvent.Field] {
         let row = statement.row
-        return fields.enumerated().map { place, field in
+        return fields.enumerated().map { index, field in
             StorageEvent.Field(
-                column: field.column, value: row.value(at: Int32(place + 1)), type: field.type, coding: field.coding)
+                column: field.column, value: row.value(at: Int32(index + 1)), type: field.type, coding: field.coding)
         }
     }
 
     private func prepare(_ row: [StorageEvent.Field]) throws {
         fields = row
-        keyPlaces = try places(in: row)
+        keyIndices = try indices(in: row)
         let columns = row.indices.map { "c\($0)" }
-        let keys = keyPlaces.map { "c\($0)" }
+        let keys = keyIndices.map { "c\($0)" }
         let database = scratch.database
         try PreparedStatement(database, "CREATE TABLE answer(\(columns.joined(separator: ", ")))").execute()
         try PreparedStatement(database, "CREATE INDEX answer_key ON answer(\(keys.joined(separator: ", ")))").execute()
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        insert = try PreparedStatement(database, "INSERT INTO answer VALUES (\(marks))")
+        let placeholders = columns.map { _ in "?" }.joined(separator: ", ")
+        insert = try PreparedStatement(database, "INSERT INTO answer VALUES (\(placeholders))")
         let condition = keys.map { "\($0) IS ?" }.joined(separator: " AND ")
         find = try PreparedStatement(database, "SELECT rowid, * FROM answer WHERE \(condition) ORDER BY rowid LIMIT 1")
         take = try PreparedStatement(database, "DELETE FROM answer WHERE rowid = ?")
     }
 
-    private func places(in row: [StorageEvent.Field]) throws -> [Int] {
+    private func indices(in row: [StorageEvent.Field]) throws -> [Int] {
         guard let keyNames else { return [0] }
         return try keyNames.map { name in
-            guard let place = row.firstIndex(where: { $0.column == name }) else {
+            guard let index = row.firstIndex(where: { $0.column == name }) else {
                 throw CommandError(
                     .usage, "The answer has no column \"\(name)\" to compare by.",
                     why: "Its columns are \(row.map(\.column).joined(separator: ", ")).",
                     next: "Name one of them with --key.")
             }
-            return place
+            return index
         }
     }
 }

@@ -41,7 +41,7 @@ struct AtCommand: AsyncParsableCommand {
     var key: String?
 
     @Option(help: "Whether tables have the shape of then or of now.")
-    var schema: SchemaChoice = .then
+    var schema: SchemaChoice = .asRecorded
 
     @OptionGroup var format: FormatOptions
 
@@ -58,7 +58,7 @@ struct AtCommand: AsyncParsableCommand {
         let engine = try store.openForReading()
         let status = try await engine.read { (db: GRDB.Database) in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            return try PastQueries(command, StoreReader(connection), db).run()
+            return try SnapshotQueries(command, StoreReader(connection), db).run()
         }
         try await engine.close()
         if let status { throw status }
@@ -66,9 +66,10 @@ struct AtCommand: AsyncParsableCommand {
 }
 
 enum SchemaChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case then, now
+    case asRecorded = "as-recorded"
+    case current
 
-    var schema: PastSchema { self == .then ? .then : .now }
+    var schema: SnapshotSchema { self == .asRecorded ? .asRecorded : .current }
 }
 
 /// Points separated by commas.
@@ -86,7 +87,7 @@ struct PointList: ExpressibleByArgument, Sendable {
     }
 }
 
-private final class PastQueries {
+private final class SnapshotQueries {
     private let command: AtCommand
     private let store: StoreReader
     private let db: GRDB.Database
@@ -113,7 +114,7 @@ private final class PastQueries {
             do {
                 try forEachRow(of: sql, at: point) { try printer.write($0, prefix: [("point", text)]) }
             } catch {
-                if error is OutputClosed { throw error }
+                if error is BrokenPipe { throw error }
                 try printer.finish()
                 let error = CommandError(wrapping: error)
                 throw CommandError(error.status, "At \(text): \(error.what)", why: error.why, next: error.next)
@@ -123,25 +124,25 @@ private final class PastQueries {
         return nil
     }
 
-    private func state(_ point: PointArgument) throws -> PastState {
-        try PastState(at: store.points.position(of: point), of: db, schema: command.schema.schema)
+    private func state(_ point: PointArgument) throws -> MaterializedSnapshot {
+        try MaterializedSnapshot(at: store.points.position(of: point), of: db, schema: command.schema.schema)
     }
 
     /// Tells people which state they see, so that a relative point can be repeated exactly.
     private func writeHeading(_ points: PointArgument...) throws {
         guard output.format == .human else { return }
-        let places = try points.map { point in
+        let points = try points.map { point in
             let position = try store.points.position(of: point)
             return "@\(position)" + (try store.index.commit(at: position).map { " (t:\($0.info.number))" } ?? "")
         }
-        try output.line("at \(places.joined(separator: ", compared with "))", .dim)
+        try output.line("at \(points.joined(separator: ", compared with "))", .dim)
     }
 
     private func forEachRow(
         of sql: String, at point: PointArgument, _ body: ([StorageEvent.Field]) throws -> Void
     ) throws {
         let state = try state(point)
-        let views = try PastState.views(of: db)
+        let views = try MaterializedSnapshot.views(of: db)
         let tables = try tables(of: sql, in: state, views)
         // Views after the tables, which go first where both have the same name.
         try state.read(tables.names, searching: tables.searched, from: db) { _ in }
@@ -153,7 +154,7 @@ private final class PastQueries {
         }
     }
 
-    private func tables(of sql: String, in state: PastState, _ views: [String]) throws -> ReferencedTables {
+    private func tables(of sql: String, in state: MaterializedSnapshot, _ views: [String]) throws -> ReferencedTables {
         do {
             return try ReferencedTables(
                 of: sql, in: state.catalog, indexes: FullTextIndex.load(store.connection), views: views)
@@ -161,7 +162,7 @@ private final class PastQueries {
             guard let name = error.missingTable else { throw error }
             throw CommandError(
                 missingTable: name, among: state.catalog.live.map(\.stored),
-                next: command.schema == .then ? "For the tables of now add --schema now." : "")
+                next: command.schema == .asRecorded ? "For the tables of now add --schema now." : "")
         }
     }
 
@@ -187,11 +188,11 @@ private final class PastQueries {
 
 // MARK: Comparing
 
-extension PastQueries {
+extension SnapshotQueries {
     /// Tells how the answer at one point differs from that at another. The first answer is held, in a temporary table.
     private func compare(_ sql: String, _ one: PointArgument, _ other: PointArgument) throws -> ExitStatus? {
         try writeHeading(one, other)
-        let before = try AnswerTable(keyNames: command.key?.split(separator: ",").map(String.init))
+        let before = try ResultBuffer(keyNames: command.key?.split(separator: ",").map(String.init))
         try forEachRow(of: sql, at: one) { try before.add($0) }
         let printer = QueryPrinter(output)
         func write(_ change: String, _ row: [StorageEvent.Field], _ role: Style.Role) throws {

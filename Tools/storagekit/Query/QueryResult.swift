@@ -14,9 +14,9 @@ final class QueryResult {
         self.statement = statement
         let count = sqlite3_column_count(statement.pointer)
         columns = Self.distinct((0..<count).map { String(cString: sqlite3_column_name(statement.pointer, $0)) })
-        kinds = (0..<count).map { place in
-            guard let table = sqlite3_column_table_name(statement.pointer, place),
-                let name = sqlite3_column_origin_name(statement.pointer, place),
+        kinds = (0..<count).map { index in
+            guard let table = sqlite3_column_table_name(statement.pointer, index),
+                let name = sqlite3_column_origin_name(statement.pointer, index),
                 let entity = catalog.entity(stored: String(cString: table))
             else { return ("", "") }
             let stored = String(cString: name).folded
@@ -41,10 +41,10 @@ final class QueryResult {
     func next() throws -> [StorageEvent.Field]? {
         guard try statement.step() else { return nil }
         let row = statement.row
-        return columns.indices.map { place in
+        return columns.indices.map { index in
             StorageEvent.Field(
-                column: columns[place], value: row.value(at: Int32(place)), type: kinds[place].type,
-                coding: kinds[place].coding)
+                column: columns[index], value: row.value(at: Int32(index)), type: kinds[index].type,
+                coding: kinds[index].coding)
         }
     }
 }

@@ -54,10 +54,10 @@ struct CompareReplayCommand: AsyncParsableCommand {
         let command = self
         let (old, new) = (try ProjectionFile.load(old), try ProjectionFile.load(new))
         let isEqual = try await store.read { store in
-            let stretch = try store.points.stretch(command.range, since: nil, until: nil)
-            let bar = ProgressBar("compare", total: Int(stretch.through), unit: "events")
+            let logRange = try store.points.logRange(command.range, since: nil, until: nil)
+            let bar = ProgressBar("compare", total: Int(logRange.through), unit: "events")
             let comparison = try ReplayComparer(old: old, new: new, of: store.connection).run(
-                from: min(stretch.after, stretch.through), to: stretch.through, limit: command.limit
+                from: min(logRange.after, logRange.through), to: logRange.through, limit: command.limit
             ) { bar.update(Int($0)) }
             bar.finish()
             try ComparisonPrinter(store, ResultOutput(command.format)).write(comparison)

@@ -29,7 +29,7 @@ final class FoldedProjection {
         try scratch.add(batch, at: index, commit: commit)
     }
 
-    func takeIn(through position: Int64) throws -> [RowDifference] { try scratch.takeIn(through: position) }
+    func apply(through position: Int64) throws -> [RowDifference] { try scratch.apply(through: position) }
 
     /// Its tables with their columns, for queries.
     var tables: [(name: String, columns: [String])] { scratch.tables.map { ($0.name, $0.columns) } }

@@ -96,13 +96,13 @@ struct ReplayCommand: AsyncParsableCommand {
         run.watches = try watch.map { try RowProbe(TargetArgument($0), store) }
         if case .sql(let projection) = choice { run.folded = try FoldedProjection(projection, store) }
         let end = try to.map { try store.points.position(of: $0) }
-        if let end, end < run.stretch.after {
+        if let end, end < run.logRange.after {
             throw CommandError(
-                .usage, "--to is @\(end), before the range begins after @\(run.stretch.after).",
+                .usage, "--to is @\(end), before the range begins after @\(run.logRange.after).",
                 next: "Begin earlier, or go on to a later point.")
         }
         guard !step else {
-            if let end { run.jump(to: min(max(end, run.stretch.after), run.stretch.through)) }
+            if let end { run.jump(to: min(max(end, run.logRange.after), run.logRange.through)) }
             return try ReplayPrompt(run, db, output, color: format.color, unit: by).loop()
         }
         let stop = try run.forward(by: by, through: end)

@@ -131,11 +131,11 @@ final class ReplayPrinter {
     /// Tells where it stands and why.
     func write(_ stop: ReplayStop, at position: Int64) throws {
         let commit = try store.index.commit(at: position)?.info.number
-        let place = "@\(position)" + (commit.map { " (t:\($0))" } ?? "")
+        let location = "@\(position)" + (commit.map { " (t:\($0))" } ?? "")
         if output.format == .human {
             if !isFirst { try output.line() }
             isFirst = false
-            try output.line(line(for: stop, at: place))
+            try output.line(line(for: stop, at: location))
         } else {
             try output.record { json in
                 json.key("stop")
@@ -163,20 +163,20 @@ final class ReplayPrinter {
         try output.flush()
     }
 
-    private func line(for stop: ReplayStop, at place: String) -> StyledLine {
+    private func line(for stop: ReplayStop, at location: String) -> StyledLine {
         var line = StyledLine()
         switch stop {
         case .condition(let text, let position):
-            line.add("stopped after \(place): ", .changed)
+            line.add("stopped after \(location): ", .changed)
             line.add(text, .heading)
             line.addWord("by @\(position)", .dim)
         case .failure(let text, let position):
-            line.add("stopped after \(place): ", .removed)
+            line.add("stopped after \(location): ", .removed)
             line.add(text)
             line.addWord("by @\(position)", .dim)
-        case .end: line.add("The end of the range: \(place).", .dim)
-        case .beginning: line.add("The beginning of the range: \(place).", .dim)
-        case .step, .point: line.add("at \(place)", .dim)
+        case .end: line.add("The end of the range: \(location).", .dim)
+        case .beginning: line.add("The beginning of the range: \(location).", .dim)
+        case .step, .point: line.add("at \(location)", .dim)
         }
         return line
     }

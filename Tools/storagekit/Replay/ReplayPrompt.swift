@@ -24,7 +24,7 @@ final class ReplayPrompt {
     private let color: ColorChoice
     private let unit: ReplayUnit
     private let isTerminal = Terminal(descriptor: 0).isTerminal
-    private var state: PastState?
+    private var state: MaterializedSnapshot?
     /// Where it stood before the last movement.
     private var lastStop: Int64
     private var last = ReplayStop.point
@@ -50,7 +50,7 @@ final class ReplayPrompt {
             guard !repeated.isEmpty else { continue }
             do {
                 guard try obey(repeated) else { break }
-            } catch let error where !(error is OutputClosed) {
+            } catch let error where !(error is BrokenPipe) {
                 // Somebody at a terminal can correct it; a script can't.
                 guard isTerminal else { throw error }
                 let style = Terminal(descriptor: 2).style(color)
@@ -111,9 +111,9 @@ final class ReplayPrompt {
 
     private func jump(_ text: String) throws {
         let position = try store.points.position(of: PointArgument(text, now: SystemTime.now))
-        guard (run.stretch.after...run.stretch.through).contains(position) else {
+        guard (run.logRange.after...run.logRange.through).contains(position) else {
             throw CommandError(
-                .usage, "@\(position) lies outside of the range.", why: "The range is \(run.stretch).",
+                .usage, "@\(position) lies outside of the range.", why: "The range is \(run.logRange).",
                 next: "Name a point inside of it, or begin again with another range.")
         }
         try move("") {
@@ -140,10 +140,10 @@ final class ReplayPrompt {
             throw CommandError(.usage, "s needs a query.", next: "Type: s SELECT * FROM TABLE")
         }
         if let folded = run.folded, try query(sql, of: folded) { return }
-        let state = try past()
+        let state = try snapshot()
         let output = output
-        let ask = { (past: GRDB.Database) in
-            guard let connection = past.sqliteConnection else { throw StorageError.closed() }
+        let ask = { (snapshot: GRDB.Database) in
+            guard let connection = snapshot.sqliteConnection else { throw StorageError.closed() }
             let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
             let printer = QueryPrinter(output)
             while let row = try result.next() { try printer.write(row) }
@@ -188,9 +188,9 @@ final class ReplayPrompt {
     }
 
     /// The tables as they are here: taken along from where they were asked for last, where that is less work.
-    private func past() throws -> PastState {
+    private func snapshot() throws -> MaterializedSnapshot {
         if let state, try state.move(to: run.position, from: db) { return state }
-        let state = try PastState(at: run.position, of: db, schema: .then)
+        let state = try MaterializedSnapshot(at: run.position, of: db, schema: .asRecorded)
         self.state = state
         return state
     }

@@ -10,7 +10,7 @@ final class ReplayRun {
     let store: StoreReader
     let printer: ReplayPrinter
     /// The range; what lies before it is history already.
-    let stretch: Stretch
+    let logRange: LogRange
     private let shown: ChangeScan
     private(set) var position: Int64
     var breakpoints: [Breakpoint] = []
@@ -23,9 +23,9 @@ final class ReplayRun {
     init(_ store: StoreReader, _ filter: ChangeFilter, _ printer: ReplayPrinter) {
         self.store = store
         self.printer = printer
-        stretch = filter.stretch
+        logRange = filter.logRange
         shown = ChangeScan(store: store, filter: filter)
-        position = filter.stretch.after
+        position = filter.logRange.after
     }
 
     /// Goes to a position without looking at what lies between.
@@ -35,12 +35,12 @@ final class ReplayRun {
     private func scan(after: Int64, through: Int64) -> ChangeScan {
         var filter = shown.filter
         if !breakpoints.isEmpty || !watches.isEmpty || folded != nil {
-            filter = ChangeFilter(stretch: filter.stretch)
+            filter = ChangeFilter(logRange: filter.logRange)
             filter.query.includesSchema = shown.filter.query.includesSchema
         }
-        filter.stretch.after = after
-        filter.stretch.through = through
-        filter.query.positions = filter.stretch.positions
+        filter.logRange.after = after
+        filter.logRange.through = through
+        filter.query.positions = filter.logRange.positions
         return ChangeScan(store: store, filter: filter)
     }
 
@@ -48,7 +48,7 @@ final class ReplayRun {
 
     /// Goes on by so many events or commits, to the next breakpoint, or to a position.
     func forward(_ count: Int = .max, by unit: ReplayUnit, through limit: Int64? = nil) throws -> ReplayStop {
-        let through = min(limit ?? stretch.through, stretch.through)
+        let through = min(limit ?? logRange.through, logRange.through)
         var left = count
         var stop: ReplayStop?
         var isShownCommit = false
@@ -74,14 +74,14 @@ final class ReplayRun {
         if let stop { return stop }
         if left == 0 { return .step }
         position = max(position, through)
-        return through < stretch.through ? .point : .end
+        return through < logRange.through ? .point : .end
     }
 
     /// Lets the projection take in what was passed, and tells what became of its rows.
     private func fold(_ stop: inout ReplayStop?) throws {
         guard let folded else { return }
         do {
-            for change in try folded.takeIn(through: position) { try printer.writeFolded(change, at: position) }
+            for change in try folded.apply(through: position) { try printer.writeFolded(change, at: position) }
         } catch let error as StorageError where error.code == .projectionFailed {
             let stops = breakpoints.contains {
                 if case .error = $0.kind { return true }
@@ -131,8 +131,8 @@ final class ReplayRun {
         var left = count
         var isShownCommit = false
         printer.breakOff()
-        guard position > stretch.after else { return .beginning }
-        try scan(after: stretch.after, through: position).forEachPart(descending: true) { batch, part in
+        guard position > logRange.after else { return .beginning }
+        try scan(after: logRange.after, through: position).forEachPart(descending: true) { batch, part in
             for index in part.matching {
                 let isShown = shown.wants(batch, index)
                 isShownCommit = isShownCommit || isShown
@@ -151,13 +151,13 @@ final class ReplayRun {
             }
             let goesOn = part.events.lowerBound == 0 && batch.beginsInsideCommit
             guard !goesOn, unit == .commit else { return true }
-            position = max(batch.header.first + Int64(part.events.lowerBound) - 1, stretch.after)
+            position = max(batch.header.first + Int64(part.events.lowerBound) - 1, logRange.after)
             if isShownCommit { left -= 1 }
             isShownCommit = false
             return left > 0
         }
         if left == 0 { return .step }
-        position = stretch.after
+        position = logRange.after
         return .beginning
     }
 }

@@ -3,11 +3,11 @@ import StorageProjections
 
 /// What happens where a row has changed since.
 enum ConflictChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case refuse, skip, overwrite
+    case abort, skip, overwrite
 
     var policy: ConflictPolicy {
         switch self {
-        case .refuse: .refuse
+        case .abort: .abort
         case .skip: .skip
         case .overwrite: .overwrite
         }

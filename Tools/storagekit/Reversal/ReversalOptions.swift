@@ -7,7 +7,7 @@ struct ReversalOptions: ParsableArguments {
     @OptionGroup var store: StoreOption
 
     @Option(help: "What to do where a row has changed since, or others would go along: refuse, skip or overwrite.")
-    var onConflict: ConflictChoice = .refuse
+    var onConflict: ConflictChoice = .abort
 
     @OptionGroup var change: ChangeOptions
     @OptionGroup var format: FormatOptions

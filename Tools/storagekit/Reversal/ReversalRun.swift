@@ -24,7 +24,7 @@ struct ReversalRun: Sendable {
 
     /// Which commit is taken back, by whom it was and why: what makes sense of a plan.
     private func subject(of report: RevertReport, _ engine: StorageEngine) async throws -> StyledLine? {
-        guard let number = report.subject else { return nil }
+        guard let number = report.revertedCommit else { return nil }
         return try await engine.read { store in
             try store.index.commit(number).map { commit in
                 var line = StyledLine("t:\(number)", .heading)
@@ -38,10 +38,10 @@ struct ReversalRun: Sendable {
 
     private func run(_ engine: StorageEngine) async throws -> ExitStatus? {
         // What stands in the way is told as a whole, so it is looked for without refusing.
-        let plan = try await body(engine, policy == .refuse ? .skip : policy, change.metadata, true)
+        let plan = try await body(engine, policy == .abort ? .skip : policy, change.metadata, true)
         let subject = try await subject(of: plan, engine)
         let catalog = try await engine.read { $0.catalog }
-        let isRefused = policy == .refuse && !plan.outcome.conflicts.isEmpty
+        let isRefused = policy == .abort && !plan.outcome.conflicts.isEmpty
         if change.dryRun || isRefused {
             try write(plan, about: subject, catalog: catalog, isDone: false)
             guard isRefused else { return nil }
@@ -76,8 +76,8 @@ struct ReversalRun: Sendable {
                     try output.line(row.changeLine(indent: 0))
                     for line in row.columnLines(indent: 4) { try output.line(line) }
                 }
-                let untold = outcome.count - Self.rowLimit
-                if untold > 0 { try output.line("… and \(NumberText.grouped(untold)) more", .dim) }
+                let hiddenCount = outcome.count - Self.rowLimit
+                if hiddenCount > 0 { try output.line("… and \(NumberText.grouped(hiddenCount)) more", .dim) }
             }
             for conflict in outcome.conflicts { try output.line(Self.line(conflict, catalog)) }
             let summary = Self.summary(outcome)
@@ -93,7 +93,7 @@ struct ReversalRun: Sendable {
                 json.key("dry_run")
                 json.bool(!isDone)
                 json.key("reverts")
-                if let number = report.subject { json.integer(number) } else { json.null() }
+                if let number = report.revertedCommit { json.integer(number) } else { json.null() }
                 json.key("commit")
                 if let commit = report.receipt?.commit { json.integer(commit) } else { json.null() }
                 for (name, count) in [

@@ -50,17 +50,17 @@ enum RevertedCommits: Sendable {
             let number = try points.commit(of: point).info.number
             return number...number
         case .range(let range):
-            let stretch = try points.stretch(range, since: nil, until: nil)
-            guard !stretch.isEmpty else {
+            let logRange = try points.logRange(range, since: nil, until: nil)
+            guard !logRange.isEmpty else {
                 throw CommandError(
-                    .notFound, "There is no commit in \(stretch).",
+                    .notFound, "There is no commit in \(logRange).",
                     next: "Write the older point first, as in t:70..t:77.")
             }
-            let first = try points.commit(of: .position(stretch.after + 1))
-            let last = try points.commit(of: .position(stretch.through))
-            guard first.positions.lowerBound == stretch.after + 1, last.positions.upperBound == stretch.through else {
+            let first = try points.commit(of: .position(logRange.after + 1))
+            let last = try points.commit(of: .position(logRange.through))
+            guard first.positions.lowerBound == logRange.after + 1, last.positions.upperBound == logRange.through else {
                 throw CommandError(
-                    .usage, "\(stretch) begins or ends inside of a commit.",
+                    .usage, "\(logRange) begins or ends inside of a commit.",
                     why: "Commits are taken back as a whole.",
                     next: "Name commits: t:\(first.info.number - 1)..t:\(last.info.number)")
             }

@@ -51,12 +51,12 @@ struct SchemaLogCommand: AsyncParsableCommand {
 
     /// - Returns: `negative` if something was asked for and nothing is like that.
     private func run(_ store: StoreReader) throws -> ExitStatus? {
-        let stretch = try store.points.stretch(nil, since: since, until: until)
+        let logRange = try store.points.logRange(nil, since: since, until: until)
         let output = ResultOutput(format)
         let wanted = try entities(store)
         var count = 0
-        if !stretch.isEmpty {
-            try SchemaHistory(store.log).forEachCommit(in: stretch.positions, descending: !reverse) { info, changes in
+        if !logRange.isEmpty {
+            try SchemaHistory(store.log).forEachCommit(in: logRange.positions, descending: !reverse) { info, changes in
                 let changes = changes.filter { tables.isEmpty || wanted.contains($0.entity.id) }
                 guard !changes.isEmpty, let commit = try store.index.commit(info.number) else { return true }
                 try write(commit, changes, isFirst: count == 0, store, to: output)

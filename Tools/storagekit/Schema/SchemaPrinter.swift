@@ -28,11 +28,11 @@ struct SchemaPrinter {
         _ entities: [CatalogEntity], _ catalog: Catalog, _ indexes: [FullTextIndex], _ readers: [Reader]
     ) throws {
         let entities = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        for (place, entity) in entities.enumerated() {
+        for (offset, entity) in entities.enumerated() {
             let index = indexes.first { $0.entity == entity.id }
             let readers = readers.filter { $0.reads(entity) }
             if output.format == .human {
-                if place > 0 { try output.line() }
+                if offset > 0 { try output.line() }
                 try writeText(entity, catalog, index, readers)
             } else {
                 try output.record { Self.write(entity, catalog, index, readers, to: &$0) }
@@ -82,7 +82,7 @@ struct SchemaPrinter {
     /// What there is to say of a column beside its type.
     private static func notes(_ column: CatalogColumn, of entity: CatalogEntity) -> [String] {
         var notes: [String] = []
-        if column.keyPlace > 0 { notes.append(entity.key.count > 1 ? "key \(column.keyPlace)" : "key") }
+        if column.keyOrdinal > 0 { notes.append(entity.key.count > 1 ? "key \(column.keyOrdinal)" : "key") }
         if column.required { notes.append("not null") }
         if column.fallback != .null {
             let field = StorageEvent.Field(
@@ -140,7 +140,7 @@ struct SchemaPrinter {
         json.key("type")
         json.text(column.type)
         json.key("key")
-        json.integer(Int64(column.keyPlace))
+        json.integer(Int64(column.keyOrdinal))
         json.key("required")
         json.bool(column.required)
         json.key("default")

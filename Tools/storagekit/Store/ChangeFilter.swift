@@ -10,7 +10,7 @@ struct ChangeFilter {
     var rows: [RowTarget] = []
     /// Names of the tables of which every row passes, where rows were named too.
     var tables: Set<String> = []
-    var stretch: Stretch
+    var logRange: LogRange
     /// Whether the stretch is worth telling: it was asked for.
     var isBounded = false
     /// Whether anything is left out.
@@ -30,11 +30,11 @@ extension StoreReader {
     func filter(
         _ options: FilterOptions, range: PointRange? = nil, targets: [TargetArgument] = [], includesSchema: Bool = false
     ) throws -> ChangeFilter {
-        var filter = ChangeFilter(stretch: try points.stretch(range, since: options.since, until: options.until))
+        var filter = ChangeFilter(logRange: try points.logRange(range, since: options.since, until: options.until))
         filter.isBounded = range != nil || options.since != nil || options.until != nil
         filter.isNarrow = filter.isBounded || !options.isEmpty || !targets.isEmpty
         filter.reasons = options.reason
-        filter.query.positions = filter.stretch.positions
+        filter.query.positions = filter.logRange.positions
         filter.query.includesSchema = includesSchema
         filter.query.operations = options.operations
         if !options.actor.isEmpty { filter.query.actors = Set(options.actor) }

@@ -18,7 +18,7 @@ struct ChangeScan {
 
     /// Hands over the parts of commits, with those events that pass, until `body` answers false.
     func forEachPart(descending: Bool, _ body: (EventBatch, CommitPart) throws -> Bool) throws {
-        guard !filter.stretch.isEmpty else { return }
+        guard !filter.logRange.isEmpty else { return }
         if !filter.rows.isEmpty, filter.tables.isEmpty {
             return try forEachVersion(descending: descending, body)
         }
@@ -67,13 +67,13 @@ struct ChangeScan {
         for row in filter.rows where filter.query.tables?.contains(row.entity.name) ?? true {
             try store.log.forEachVersionOutline(of: row.key, in: row.entity) { outline, index in
                 if wants(outline, index, row) { positions.insert(outline.header.first + Int64(index)) }
-                return outline.header.first + Int64(index) > filter.stretch.after
+                return outline.header.first + Int64(index) > filter.logRange.after
             }
         }
         var sorted = positions.sorted(by: { descending ? $0 > $1 : $0 < $1 })[...]
         while let position = sorted.first, let batch = try store.log.batch(containing: position) {
-            let place = Int(position - batch.header.first)
-            guard let commit = batch.commits.first(where: { $0.events.contains(place) }) else { return }
+            let offset = Int(position - batch.header.first)
+            guard let commit = batch.commits.first(where: { $0.events.contains(offset) }) else { return }
             let matching = sorted.prefix { commit.events.contains(Int($0 - batch.header.first)) }
             sorted = sorted.dropFirst(matching.count)
             let part = CommitPart(
@@ -85,7 +85,7 @@ struct ChangeScan {
     /// What the log's reader does for a whole log, for one event of a row.
     func wants(_ outline: SegmentOutline, _ index: Int, _ row: RowTarget) -> Bool {
         let commit = outline.commit(ofEvent: index)
-        guard filter.stretch.positions.contains(outline.header.first + Int64(index)), !filter.stretch.isEmpty,
+        guard filter.logRange.positions.contains(outline.header.first + Int64(index)), !filter.logRange.isEmpty,
             filter.wants(commit), passes(commit.metadata.actor, filter.query.actors),
             passes(commit.metadata.app, filter.query.apps)
         else { return false }

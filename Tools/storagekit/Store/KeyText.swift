@@ -11,8 +11,8 @@ enum KeyText {
     static func text(of key: [StorageValue], in entity: CatalogEntity?) -> String {
         let columns = entity?.key ?? []
         return text(
-            key.enumerated().map { place, value in
-                ValueText.id(value, coding: columns.indices.contains(place) ? columns[place].coding : "")
+            key.enumerated().map { index, value in
+                ValueText.id(value, coding: columns.indices.contains(index) ? columns[index].coding : "")
             })
     }
 

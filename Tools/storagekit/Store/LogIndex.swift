@@ -83,8 +83,8 @@ final class LogIndex {
     /// The commit that an event belongs to.
     func commit(at position: Int64) throws -> Commit? {
         guard position >= 1, let batch = try reader.batch(containing: position) else { return nil }
-        let place = Int(position - batch.header.first)
-        guard let part = batch.commits.first(where: { $0.events.contains(place) }) else { return nil }
+        let offset = Int(position - batch.header.first)
+        guard let part = batch.commits.first(where: { $0.events.contains(offset) }) else { return nil }
         return Commit(info: part.info, positions: try positions(of: part, in: batch))
     }
 

@@ -57,11 +57,11 @@ struct PointResolver {
         while seen > max(number, 0) {
             let first = max(number, 0) + 1
             guard let start = try index.commit(first), let end = try index.commit(seen) else { break }
-            number -= try log.remarkCount(in: start.positions.upperBound...end.positions.upperBound)
+            number -= try log.annotationCount(in: start.positions.upperBound...end.positions.upperBound)
             seen = first - 1
         }
         while number > 0, let reached = try index.commit(number)?.positions.upperBound,
-            try log.remarkCount(in: reached...reached) > 0
+            try log.annotationCount(in: reached...reached) > 0
         {
             number -= 1
         }
@@ -100,8 +100,8 @@ struct PointResolver {
     }
 
     /// The stretch of history that a range and two bounds leave together.
-    func stretch(_ range: PointRange?, since: PointArgument?, until: PointArgument?) throws -> Stretch {
-        var stretch = Stretch(after: 0, through: index.head.position)
+    func logRange(_ range: PointRange?, since: PointArgument?, until: PointArgument?) throws -> LogRange {
+        var logRange = LogRange(after: 0, through: index.head.position)
         if let after = range?.after, let through = range?.through, try position(of: after) > position(of: through) {
             throw CommandError(
                 .usage, "The range ends before it begins.", next: "Write the older point first.")
@@ -110,12 +110,12 @@ struct PointResolver {
             throw CommandError(.usage, "--since is later than --until.", next: "Write the older point with --since.")
         }
         for point in [range?.after, since] {
-            if let point { stretch.after = max(stretch.after, try position(of: point)) }
+            if let point { logRange.after = max(logRange.after, try position(of: point)) }
         }
         for point in [range?.through, until] {
-            if let point { stretch.through = min(stretch.through, try position(of: point)) }
+            if let point { logRange.through = min(logRange.through, try position(of: point)) }
         }
-        return stretch
+        return logRange
     }
 
     func missing(position: Int64) -> CommandError {
@@ -151,7 +151,7 @@ struct PointResolver {
 }
 
 /// A resolved stretch of history: what came after one position, up to and including another.
-struct Stretch: Equatable, Sendable {
+struct LogRange: Equatable, Sendable {
     var after: Int64
     var through: Int64
 
@@ -160,7 +160,7 @@ struct Stretch: Equatable, Sendable {
     var positions: ClosedRange<Int64> { (after + 1)...max(through, after + 1) }
 }
 
-extension Stretch: CustomStringConvertible {
+extension LogRange: CustomStringConvertible {
     /// The stretch as it can be typed again.
     var description: String { "@\(after)..@\(through)" }
 }

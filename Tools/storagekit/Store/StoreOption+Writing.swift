@@ -21,7 +21,7 @@ extension StoreOption {
         do {
             return try await Self.run(at: path(), body)
         } catch let error as StorageError where error.code == .busy && isDryRun {
-            let rehearsal = try await StoreRehearsal(of: self)
+            let rehearsal = try await DryRunCopy(of: self)
             defer { rehearsal.discard() }
             return try await Self.run(at: rehearsal.path, body)
         }

@@ -3,7 +3,7 @@ import StorageLog
 import StorageProjections
 
 /// A copy of a store in a temporary folder, on which a command shows what it would do.
-struct StoreRehearsal {
+struct DryRunCopy {
     let path: String
     private let folder: URL
 

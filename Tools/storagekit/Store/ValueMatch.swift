@@ -11,7 +11,7 @@ struct ValueMatch {
     }
 
     /// Place among the event's columns; negative for the key, -1 being its first part.
-    let place: Int
+    let index: Int
     let change: Change
 }
 
@@ -30,10 +30,10 @@ struct ValueSearch {
             let values = view.columns(of: index)
             let operation = shape.kind
             var found: [ValueMatch] = []
-            func add(_ place: Int, old: Bool, new: Bool) {
+            func add(_ index: Int, old: Bool, new: Bool) {
                 guard old || new else { return }
                 let change: ValueMatch.Change = old && new ? .kept : new ? .appeared : .vanished
-                if isWanted(change) { found.append(ValueMatch(place: place, change: change)) }
+                if isWanted(change) { found.append(ValueMatch(index: index, change: change)) }
             }
             if operation != .update {
                 for part in 0..<Int(shape.key_count)
@@ -41,15 +41,15 @@ struct ValueSearch {
                     add(-part - 1, old: operation == .delete, new: operation == .insert)
                 }
             }
-            for place in 0..<count {
-                let column = shape.columns[place]
+            for index in 0..<count {
+                let column = shape.columns[index]
                 switch operation {
-                case .insert: add(place, old: false, new: isMatch(view, values[place], column))
-                case .delete: add(place, old: isMatch(view, values[place], column), new: false)
+                case .insert: add(index, old: false, new: isMatch(view, values[index], column))
+                case .delete: add(index, old: isMatch(view, values[index], column), new: false)
                 case .update:
                     add(
-                        place, old: isMatch(view, values[place], column),
-                        new: isMatch(view, values[count + place], column))
+                        index, old: isMatch(view, values[index], column),
+                        new: isMatch(view, values[count + index], column))
                 }
             }
             return found

@@ -46,10 +46,10 @@ final class ValuePattern {
     private func contains(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let first = bytes.first, var start = value.baseAddress else { return bytes.isEmpty }
         var count = value.count
-        while count >= bytes.count, let place = memchr(start, Int32(first), count - bytes.count + 1) {
-            if memcmp(place, bytes, bytes.count) == 0 { return true }
-            count -= UnsafeRawPointer(place) - start + 1
-            start = UnsafeRawPointer(place) + 1
+        while count >= bytes.count, let match = memchr(start, Int32(first), count - bytes.count + 1) {
+            if memcmp(match, bytes, bytes.count) == 0 { return true }
+            count -= UnsafeRawPointer(match) - start + 1
+            start = UnsafeRawPointer(match) + 1
         }
         return false
     }

@@ -1,5 +1,5 @@
 /// Looks when a command that follows a store has to stop.
-enum Watchman {
+enum FollowDeadline {
     /// Calls `end` when the time is over, nobody reads the output any more, or the file is gone.
     ///
     /// - Parameter seconds: Nil where the time is never over.

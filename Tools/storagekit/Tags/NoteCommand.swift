@@ -79,10 +79,10 @@ struct NoteCommand: AsyncParsableCommand {
                     ])
                 } else {
                     try output.record { json in
-                        PointedText.write(note.position, commit?.info, to: &json)
+                        TaggedPointOutput.write(note.position, commit?.info, to: &json)
                         json.key("note")
                         json.text(note.text)
-                        PointedText.write(set: note.commit, to: &json)
+                        TaggedPointOutput.write(set: note.commit, to: &json)
                     }
                     try output.flushIfDue()
                 }

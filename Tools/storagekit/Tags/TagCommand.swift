@@ -124,9 +124,9 @@ struct TagCommand: AsyncParsableCommand {
     private static func write(_ tag: StorageTag, _ commit: CommitInfo?, to json: inout JSONWriter) {
         json.key("tag")
         json.text(tag.name)
-        PointedText.write(tag.position, commit, to: &json)
+        TaggedPointOutput.write(tag.position, commit, to: &json)
         json.key("note")
         tag.note.map { json.text($0) } ?? json.null()
-        PointedText.write(set: tag.commit, to: &json)
+        TaggedPointOutput.write(set: tag.commit, to: &json)
     }
 }

@@ -104,13 +104,13 @@ struct WatchCommand: AsyncParsableCommand {
         for try await update in updates {
             try printer.show(update)
             // The time counts from the first page on, so that there is one however slow the machine is.
-            if watchman == nil { watchman = Watchman.start(for: seconds, on: file) { continuation.finish() } }
+            if watchman == nil { watchman = FollowDeadline.start(for: seconds, on: file) { continuation.finish() } }
         }
         try printer.finish()
         watchman?.cancel()
         film?.cancel()
         _ = handle
-        if StandardOutput.isReaderGone { throw OutputClosed() }
+        if StandardOutput.isReaderGone { throw BrokenPipe() }
         try file.check()
         try await engine.close()
     }

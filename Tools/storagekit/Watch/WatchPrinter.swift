@@ -30,7 +30,7 @@ final class WatchPrinter {
         case .human:
             update.difference.apply(to: &rows)
             try draw(update)
-        default: try tell(update)
+        default: try writeChanges(update)
         }
         try output.flush()
     }
@@ -39,30 +39,30 @@ final class WatchPrinter {
 
     // MARK: For programs
 
-    private func tell(_ update: ListUpdate<[StorageValue]>) throws {
+    private func writeChanges(_ update: ListUpdate<[StorageValue]>) throws {
         if let whole = update.whole {
             try record(update, "reset") { json in
                 json.key("count")
                 json.integer(Int64(whole.count))
             }
-            for (place, row) in whole.enumerated() { try change(update, "insert", place, row) }
+            for (index, row) in whole.enumerated() { try change(update, "insert", index, row) }
         }
         for step in update.changes {
             switch step {
-            case .insert(let row, let place): try change(update, "insert", place, row)
-            case .update(let row, let place): try change(update, "update", place, row)
-            case .remove(let place): try change(update, "remove", place, nil)
+            case .insert(let row, let index): try change(update, "insert", index, row)
+            case .update(let row, let index): try change(update, "update", index, row)
+            case .remove(let index): try change(update, "remove", index, nil)
             case .move(let row, let from, let to): try change(update, "move", to, row, from: from)
             }
         }
     }
 
     private func change(
-        _ update: ListUpdate<[StorageValue]>, _ kind: String, _ place: Int, _ row: [StorageValue]?, from: Int? = nil
+        _ update: ListUpdate<[StorageValue]>, _ kind: String, _ index: Int, _ row: [StorageValue]?, from: Int? = nil
     ) throws {
         try record(update, kind) { json in
             json.key("at")
-            json.integer(Int64(place))
+            json.integer(Int64(index))
             if let from {
                 json.key("from")
                 json.integer(Int64(from))

@@ -25,7 +25,7 @@ struct WatchedRows: Sendable {
     init(_ command: WatchCommand, _ store: StoreReader) throws {
         let entity = try Self.entity(command.table, store)
         name = entity.name
-        let table = TableShape(entity)
+        let table = QueryTable(entity)
         let all = entity.live.map { Column(name: $0.name, type: $0.type, coding: $0.coding) }
         guard !table.key.isEmpty else {
             throw CommandError(
@@ -33,8 +33,8 @@ struct WatchedRows: Sendable {
                 next: "storagekit tail -f --table \(entity.name)")
         }
         let group = try command.group.map { name in
-            guard let place = table.place(of: name) else { throw Self.noColumn(name, table) }
-            return place
+            guard let index = table.columnIndex(of: name) else { throw Self.noColumn(name, table) }
+            return index
         }
         var request = RowRequest(predicate: try Self.predicate(command, entity, table, store))
         if let aggregate = command.aggregate {
@@ -66,15 +66,15 @@ struct WatchedRows: Sendable {
         finish: @escaping @Sendable () -> Void
     ) throws -> LiveHandle {
         switch source {
-        case .list(let spec): try engine.add(ListNode(spec), Outlet(take, finish: finish))
+        case .list(let spec): try engine.add(ListNode(spec), UpdateSink(take, finish: finish))
         case .aggregate(let spec):
             try engine.add(
-                AggregateNode(spec), Outlet({ take($0.map { $0.key + $0.values }) }, finish: finish))
+                AggregateNode(spec), UpdateSink({ take($0.map { $0.key + $0.values }) }, finish: finish))
         }
     }
 
     private static func predicate(
-        _ command: WatchCommand, _ entity: CatalogEntity, _ table: TableShape, _ store: StoreReader
+        _ command: WatchCommand, _ entity: CatalogEntity, _ table: QueryTable, _ store: StoreReader
     ) throws -> RowPredicate? {
         var parts: [RowPredicate] = []
         if let condition = command.condition { parts.append(.sql("(\(condition))", [])) }
@@ -100,18 +100,18 @@ struct WatchedRows: Sendable {
         return entity
     }
 
-    private static func orderings(_ text: String?, _ table: TableShape) throws -> [RowOrdering] {
+    private static func orderings(_ text: String?, _ table: QueryTable) throws -> [RowOrdering] {
         try (text ?? "").split(separator: ",").map { term in
             let words = term.split(separator: " ").map(String.init)
             let isDescending = words.count > 1 && words.last?.lowercased() == "desc"
             let isAscending = words.count > 1 && words.last?.lowercased() == "asc"
             let name = (isDescending || isAscending ? words.dropLast() : words[...]).joined(separator: " ")
-            guard table.place(of: name) != nil else { throw noColumn(name, table) }
+            guard table.columnIndex(of: name) != nil else { throw noColumn(name, table) }
             return RowOrdering(name, isDescending ? .descending : .ascending)
         }
     }
 
-    private static func noColumn(_ name: String, _ table: TableShape) -> CommandError {
+    private static func noColumn(_ name: String, _ table: QueryTable) -> CommandError {
         CommandError(
             .usage, "\"\(table.name)\" has no column \"\(name)\".",
             next: "Use one of \(table.columns.map(\.name).joined(separator: ", ")).")

@@ -54,8 +54,8 @@ struct FullTextCheck {
 
     private func copy(_ sql: String, into table: String, count: Int) throws {
         let source = try PreparedStatement(database, sql)
-        let marks = (1...count).map { "?\($0)" }.joined(separator: ", ")
-        let target = try PreparedStatement(scratch, "INSERT INTO \(table) VALUES (\(marks))")
+        let placeholders = (1...count).map { "?\($0)" }.joined(separator: ", ")
+        let target = try PreparedStatement(scratch, "INSERT INTO \(table) VALUES (\(placeholders))")
         while try source.step() {
             for column in 0..<Int32(count) {
                 let code = sqlite3_bind_value(

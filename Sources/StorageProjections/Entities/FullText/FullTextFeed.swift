@@ -10,7 +10,7 @@ final class FullTextFeed {
     private let columnCount: Int
     private let columns: [UInt32]
     /// Places in the primary key of the columns that belong to it; events keep those apart.
-    private var keyPlaces: [UInt32: Int] = [:]
+    private var keyIndices: [UInt32: Int] = [:]
     private let insert: PreparedStatement
     private let remove: PreparedStatement
     private let select: PreparedStatement
@@ -23,14 +23,14 @@ final class FullTextFeed {
         let table = quoted(index.table)
         let names = try index.storedColumns(writer.catalog).map(quoted)
         let list = names.joined(separator: ", ")
-        let marks = names.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
+        let placeholders = names.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
         let database = writer.database
-        insert = try PreparedStatement(database, "INSERT INTO \(table)(rowid, \(list)) VALUES (?1, \(marks))")
+        insert = try PreparedStatement(database, "INSERT INTO \(table)(rowid, \(list)) VALUES (?1, \(placeholders))")
         remove = try PreparedStatement(
-            database, "INSERT INTO \(table)(\(table), rowid, \(list)) VALUES ('delete', ?1, \(marks))")
+            database, "INSERT INTO \(table)(\(table), rowid, \(list)) VALUES ('delete', ?1, \(placeholders))")
         all = try PreparedStatement(database, "INSERT INTO \(table)(\(table)) VALUES ('rebuild')")
         let entity = writer.catalog.entity(id: index.entity)
-        for (place, column) in (entity?.key ?? []).enumerated() { keyPlaces[column.id] = place }
+        for (offset, column) in (entity?.key ?? []).enumerated() { keyIndices[column.id] = offset }
         let rowid = entity?.rowidName ?? "rowid"
         select = try PreparedStatement(
             database, "SELECT \(list) FROM \(quoted(entity?.stored ?? "")) WHERE \(rowid) = ?1")
@@ -53,8 +53,8 @@ final class FullTextFeed {
         let old = wasThere ? oldValues(events, of: view) : []
         // A row that was only inserted is in the event; any other is read as the commit leaves it.
         if !wasThere, events.count == 1 {
-            for (place, column) in columns.enumerated() {
-                bind(value(of: column, events[0], view), view, to: insert, place)
+            for (offset, column) in columns.enumerated() {
+                bind(value(of: column, events[0], view), view, to: insert, offset)
             }
             return try run(insert, row)
         }
@@ -69,17 +69,17 @@ final class FullTextFeed {
         }
         if wasThere, isThere, (0..<columnCount).allSatisfy({ isSame(old[$0], view, $0) }) { return }
         if wasThere {
-            for place in 0..<columnCount {
-                if let value = old[place] {
-                    bind(value, view, to: remove, place)
+            for offset in 0..<columnCount {
+                if let value = old[offset] {
+                    bind(value, view, to: remove, offset)
                 } else {
-                    copy(place, to: remove)
+                    copy(offset, to: remove)
                 }
             }
             try run(remove, row)
         }
         if isThere {
-            for place in 0..<columnCount { copy(place, to: insert) }
+            for offset in 0..<columnCount { copy(offset, to: insert) }
             try run(insert, row)
         }
     }
@@ -101,10 +101,10 @@ final class FullTextFeed {
         for event in events {
             let shape = view.shape(of: event)
             let isDelete = Int(shape.operation) == STORAGE_DELETE
-            for (place, column) in columns.enumerated() where old[place] == nil {
-                old[place] = value(of: column, event, view)
+            for (offset, column) in columns.enumerated() where old[offset] == nil {
+                old[offset] = value(of: column, event, view)
                 // An event leaves out nothing but NULL of a row that is deleted.
-                if isDelete, old[place] == nil { old[place] = null }
+                if isDelete, old[offset] == nil { old[offset] = null }
             }
             if isDelete { break }
         }
@@ -113,26 +113,26 @@ final class FullTextFeed {
 
     /// What an event says of a column, of an update what it was before; nil where it says nothing.
     private func value(of column: UInt32, _ event: Int, _ view: EventView) -> storage_value? {
-        if let place = keyPlaces[column] { return view.key(of: event)[place] }
+        if let offset = keyIndices[column] { return view.key(of: event)[offset] }
         return position(of: column, in: view.shape(of: event)).map { view.columns(of: event)[$0] }
     }
 
-    private func isSame(_ value: storage_value?, _ view: EventView, _ place: Int) -> Bool {
+    private func isSame(_ value: storage_value?, _ view: EventView, _ offset: Int) -> Bool {
         guard let value else { return true }
-        return select.holds(value, bytes: view.bytes, in: Int32(place))
+        return select.holds(value, bytes: view.bytes, in: Int32(offset))
     }
 
-    private func bind(_ value: storage_value?, _ view: EventView, to statement: PreparedStatement, _ place: Int) {
+    private func bind(_ value: storage_value?, _ view: EventView, to statement: PreparedStatement, _ offset: Int) {
         if let value {
-            statement.bind(value, bytes: view.bytes, at: Int32(place + 2))
+            statement.bind(value, bytes: view.bytes, at: Int32(offset + 2))
         } else {
-            statement.bindNull(at: Int32(place + 2))
+            statement.bindNull(at: Int32(offset + 2))
         }
     }
 
     /// From the row as it is now.
-    private func copy(_ place: Int, to statement: PreparedStatement) {
-        sqlite3_bind_value(statement.pointer, Int32(place + 2), sqlite3_column_value(select.pointer, Int32(place)))
+    private func copy(_ offset: Int, to statement: PreparedStatement) {
+        sqlite3_bind_value(statement.pointer, Int32(offset + 2), sqlite3_column_value(select.pointer, Int32(offset)))
     }
 
     private func run(_ statement: PreparedStatement, _ row: Int64) throws {

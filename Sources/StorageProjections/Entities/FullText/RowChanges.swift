@@ -11,15 +11,15 @@ struct RowChanges {
     private(set) var changes: [(row: Row, events: [Int])] = []
 
     init(_ events: Range<Int>, of view: EventView, where isWanted: (UInt32) -> Bool) {
-        var places: [Row: Int] = [:]
+        var indices: [Row: Int] = [:]
         for event in events {
             let entity = view.shape(of: event).entity
             guard isWanted(entity) else { continue }
             let row = Row(entity: entity, rowid: view.events[event].rowid)
-            if let place = places[row] {
-                changes[place].events.append(event)
+            if let index = indices[row] {
+                changes[index].events.append(event)
             } else {
-                places[row] = changes.count
+                indices[row] = changes.count
                 changes.append((row, [event]))
             }
         }

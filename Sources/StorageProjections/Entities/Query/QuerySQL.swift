@@ -6,15 +6,15 @@ internal import StorageLog
 /// A request as SQL, ready to run on a connection.
 package struct QuerySQL {
     package let request: RowRequest
-    package let table: TableShape
+    package let table: QueryTable
 
-    /// - Throws: `misuse` for a negative limit or offset.
-    package init(_ request: RowRequest, of table: TableShape) throws {
+    /// - Throws: `invalid-argument` for a negative limit or offset.
+    package init(_ request: RowRequest, of table: QueryTable) throws {
         self.request = request
         self.table = table
         guard request.limit ?? 0 >= 0, request.offset >= 0 else {
             throw StorageError(
-                .misuse, "A query can't have limit \(request.limit ?? 0) and offset \(request.offset).",
+                .invalidArgument, "A query can't have limit \(request.limit ?? 0) and offset \(request.offset).",
                 remedy: "Use numbers from 0 on.")
         }
     }
@@ -145,7 +145,8 @@ extension QuerySQL.Text {
             let wanted = Int(sqlite3_bind_parameter_count(statement))
             guard wanted == values.count else {
                 throw StorageError(
-                    .misuse, "The condition has \(wanted) placeholders and \(values.count) values: \(sql.prefix(200))",
+                    .invalidArgument,
+                    "The condition has \(wanted) placeholders and \(values.count) values: \(sql.prefix(200))",
                     remedy: "Write a plain ? for each value in SQL of your own.")
             }
             let parameters = RowWriter(statement: statement)

@@ -21,7 +21,8 @@ package struct Search<E: RegisteredEntity>: Sendable {
     ) throws {
         guard limit >= 0, offset >= 0 else {
             throw StorageError(
-                .misuse, "A search can't have limit \(limit) and offset \(offset).", remedy: "Use numbers from 0 on.")
+                .invalidArgument, "A search can't have limit \(limit) and offset \(offset).",
+                remedy: "Use numbers from 0 on.")
         }
         self.indexes = indexes
         self.query = query
@@ -68,16 +69,16 @@ package struct Search<E: RegisteredEntity>: Sendable {
         let statement = try db.cachedStatement(sql: sql).sqliteStatement
         defer { sqlite3_reset(statement) }
         let parameters = RowWriter(statement: statement)
-        let place = Int32(first)
-        for (place, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(place + 1)) }
-        parameters.bind(expression, at: place)
-        parameters.bind(Int64(limit), at: place + 1)
-        parameters.bind(Int64(offset), at: place + 2)
-        if let ranking { parameters.bind(ranking, at: place + 3) }
+        let parameter = Int32(first)
+        for (offset, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(offset + 1)) }
+        parameters.bind(expression, at: parameter)
+        parameters.bind(Int64(limit), at: parameter + 1)
+        parameters.bind(Int64(offset), at: parameter + 2)
+        if let ranking { parameters.bind(ranking, at: parameter + 3) }
         if let excerpt {
-            parameters.bind(excerpt.start, at: place + 4)
-            parameters.bind(excerpt.end, at: place + 5)
-            if case .snippet(let ellipsis, _) = excerpt.form { parameters.bind(ellipsis, at: place + 6) }
+            parameters.bind(excerpt.start, at: parameter + 4)
+            parameters.bind(excerpt.end, at: parameter + 5)
+            if case .snippet(let ellipsis, _) = excerpt.form { parameters.bind(ellipsis, at: parameter + 6) }
         }
         let row = RowReader(statement: statement)
         let count = index.selectedCount
@@ -102,7 +103,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
         ).sqliteStatement
         defer { sqlite3_reset(statement) }
         let parameters = RowWriter(statement: statement)
-        for (place, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(place + 1)) }
+        for (offset, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(offset + 1)) }
         parameters.bind(expression, at: Int32(allowed.values.count + 1))
         return try step(statement, db) ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
@@ -125,16 +126,16 @@ package struct Search<E: RegisteredEntity>: Sendable {
     private func ranking(_ columns: [String]) throws -> String? {
         guard !weights.isEmpty else { return nil }
         for (name, weight) in weights {
-            _ = try place(of: name, in: columns)
+            _ = try columnIndex(of: name, in: columns)
             guard weight.isFinite else {
-                throw StorageError(.misuse, "\(weight) can't be a weight.", remedy: "Use a finite number.")
+                throw StorageError(.invalidArgument, "\(weight) can't be a weight.", remedy: "Use a finite number.")
             }
         }
         return "bm25(\(columns.map { "\(weights[$0] ?? 1)" }.joined(separator: ", ")))"
     }
 
-    private func place(of name: String, in columns: [String]) throws -> Int {
-        if let place = columns.firstIndex(of: name) { return place }
+    private func columnIndex(of name: String, in columns: [String]) throws -> Int {
+        if let columnIndex = columns.firstIndex(of: name) { return columnIndex }
         throw StorageError(
             .invalidName, "The full-text index of \"\(E.Record.databaseTableName)\" has no column \"\(name)\".",
             remedy: "It has \(columns.joined(separator: ", ")).")
@@ -142,25 +143,26 @@ package struct Search<E: RegisteredEntity>: Sendable {
 
     private func excerptSQL(_ table: String, _ columns: [String], _ first: Int) throws -> String {
         guard let excerpt else { return "NULL" }
-        let place =
+        let columnIndex =
             switch excerpt.source {
             case .best: -1
-            case .place(let place): place
-            case .name(let name): try place(of: name, in: columns)
+            case .index(let columnIndex): columnIndex
+            case .name(let name): try columnIndex(of: name, in: columns)
             }
-        guard place < columns.count, place >= -1 else {
+        guard columnIndex < columns.count, columnIndex >= -1 else {
             throw StorageError(
-                .misuse, "The full-text index has \(columns.count) columns; there is no column \(place).",
+                .invalidArgument,
+                "The full-text index has \(columns.count) columns; there is no column \(columnIndex).",
                 remedy: "Use a number from 0 to \(columns.count - 1), or the column's name.")
         }
         switch excerpt.form {
-        case .highlight: return "highlight(\(table), \(place), ?\(first + 4), ?\(first + 5))"
+        case .highlight: return "highlight(\(table), \(columnIndex), ?\(first + 4), ?\(first + 5))"
         case .snippet(_, let words):
             guard (1...64).contains(words) else {
                 throw StorageError(
-                    .misuse, "A snippet can't have \(words) words.", remedy: "Use a number from 1 to 64.")
+                    .invalidArgument, "A snippet can't have \(words) words.", remedy: "Use a number from 1 to 64.")
             }
-            return "snippet(\(table), \(place), ?\(first + 4), ?\(first + 5), ?\(first + 6), \(words))"
+            return "snippet(\(table), \(columnIndex), ?\(first + 4), ?\(first + 5), ?\(first + 6), \(words))"
         }
     }
 

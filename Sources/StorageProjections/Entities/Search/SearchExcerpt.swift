@@ -8,7 +8,7 @@ public struct SearchExcerpt: Sendable, Hashable {
     /// The column to take it from, by its place among the indexed columns; nil for the one that fits best.
     enum Source: Sendable, Hashable {
         case best
-        case place(Int)
+        case index(Int)
         case name(String)
     }
 
@@ -37,7 +37,8 @@ public struct SearchExcerpt: Sendable, Hashable {
         SearchExcerpt(form: .highlight, source: .name(column), start: start, end: end)
     }
 
-    package static func snippet(place: Int) -> SearchExcerpt {
-        SearchExcerpt(form: .snippet(ellipsis: "...", words: 32), source: .place(place), start: "<b>", end: "</b>")
+    package static func snippet(columnIndex: Int) -> SearchExcerpt {
+        SearchExcerpt(
+            form: .snippet(ellipsis: "...", words: 32), source: .index(columnIndex), start: "<b>", end: "</b>")
     }
 }

@@ -62,7 +62,7 @@ package final class Fold {
         let select: PreparedStatement?
         let keyCount: Int
         /// Places of the columns that the table still has, among the event's columns.
-        let places: [Int]
+        let columnIndices: [Int]
         /// What is done to the row, which is the opposite of the event's operation where events are undone.
         let operation: Int
         let entity: UInt32
@@ -70,14 +70,15 @@ package final class Fold {
         let tombstone: PreparedStatement?
 
         init(
-            statement: PreparedStatement, select: PreparedStatement?, keyCount: Int, places: [Int], operation: Int,
+            statement: PreparedStatement, select: PreparedStatement?, keyCount: Int, columnIndices: [Int],
+            operation: Int,
             entity: UInt32,
             tombstone: PreparedStatement?
         ) {
             self.statement = statement
             self.select = select
             self.keyCount = keyCount
-            self.places = places
+            self.columnIndices = columnIndices
             self.operation = operation
             self.entity = entity
             self.tombstone = tombstone
@@ -133,8 +134,8 @@ package final class Fold {
         if plan.operation != STORAGE_DELETE {
             let isNew = plan.operation == STORAGE_UPDATE && direction == .forward
             let fresh = isNew ? values + count : values
-            for place in plan.places {
-                statement.bind(fresh[place], bytes: view.bytes, at: parameter)
+            for columnIndex in plan.columnIndices {
+                statement.bind(fresh[columnIndex], bytes: view.bytes, at: parameter)
                 parameter += 1
             }
             statement.bind(direction == .forward ? position : view.events[index].previous, at: parameter)
@@ -194,8 +195,8 @@ package final class Fold {
                 "points back to @\(view.events[index].previous), but the row's last event is @\(select.integer(0))")
         }
         let old = view.columns(of: index)
-        for (column, place) in plan.places.enumerated() {
-            if !select.holds(old[place], bytes: view.bytes, in: Int32(column + 1)) {
+        for (column, columnIndex) in plan.columnIndices.enumerated() {
+            if !select.holds(old[columnIndex], bytes: view.bytes, in: Int32(column + 1)) {
                 report(position, "tells an old value that the row didn't have")
             }
         }
@@ -206,11 +207,11 @@ package final class Fold {
         let columns = (0..<Int(shape.column_count)).map { shape.columns[$0] }
         let key = PlanKey(entity: shape.entity, operation: shape.operation, columns: columns)
         if let known = plans[key] { return known }
-        var places: [Int] = []
+        var columnIndices: [Int] = []
         var names: [String] = []
-        for (place, id) in columns.enumerated() {
+        for (columnIndex, id) in columns.enumerated() {
             guard let column = target.entity.live.first(where: { $0.id == id }) else { continue }
-            places.append(place)
+            columnIndices.append(columnIndex)
             names.append(target.column(column))
         }
         let keyNames = target.entity.key.map(target.column)
@@ -226,8 +227,8 @@ package final class Fold {
         switch operation {
         case STORAGE_INSERT:
             let all = names + ["_position"] + keyNames
-            let marks = all.map { _ in "?" }.joined(separator: ", ")
-            sql = "INSERT OR ABORT INTO \(target.table)(\(all.joined(separator: ", "))) VALUES (\(marks))"
+            let placeholders = all.map { _ in "?" }.joined(separator: ", ")
+            sql = "INSERT OR ABORT INTO \(target.table)(\(all.joined(separator: ", "))) VALUES (\(placeholders))"
         case STORAGE_UPDATE:
             let assignments = (names + ["_position"]).map { "\($0) = ?" }.joined(separator: ", ")
             sql = "UPDATE OR ABORT \(target.table) SET \(assignments) WHERE \(condition)"
@@ -240,7 +241,7 @@ package final class Fold {
             statement: try PreparedStatement(database, sql),
             select: checked
                 ? try PreparedStatement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
-            keyCount: keyNames.count, places: places, operation: operation, entity: shape.entity,
+            keyCount: keyNames.count, columnIndices: columnIndices, operation: operation, entity: shape.entity,
             tombstone: try target.tombstones.flatMap { try tombstone(shape.operation, in: $0) })
         // Updates of wide tables have as many shapes as there are sets of changed columns.
         if plans.count >= 1_024 { plans.removeAll() }

@@ -22,10 +22,10 @@ struct KeyOrder {
         let start = commonLength(rows)
         var sorted: [(prefix: Prefix, row: Int32, values: Int)] = []
         sorted.reserveCapacity(rows.count)
-        for (place, row) in rows.enumerated() {
+        for (index, row) in rows.enumerated() {
             // Keys lie anywhere in memory, so each is fetched ahead.
-            if place + 16 < rows.count { storage_prefetch(values.baseAddress! + rows[place + 16].values) }
-            if place + 8 < rows.count { prefetchText(values[rows[place + 8].values], from: start) }
+            if index + 16 < rows.count { storage_prefetch(values.baseAddress! + rows[index + 16].values) }
+            if index + 8 < rows.count { prefetchText(values[rows[index + 8].values], from: start) }
             sorted.append((prefix(row.values, from: start), row.row, row.values))
         }
         sorted.sort { one, other in
@@ -59,8 +59,8 @@ struct KeyOrder {
     }
 
     /// A number that rises with the key's first part, as far as 16 bytes tell.
-    private func prefix(_ place: Int, from start: Int) -> Prefix {
-        let value = values[place]
+    private func prefix(_ index: Int, from start: Int) -> Prefix {
+        let value = values[index]
         guard NetWindow.hasBytes(value) else { return Prefix(high: value.bits ^ (1 << 63)) }
         var prefix = Prefix()
         for offset in 0..<min(16, max(Int(value.size) - start, 0)) {

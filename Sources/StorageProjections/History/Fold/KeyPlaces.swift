@@ -4,7 +4,7 @@ internal import Foundation
 /// Numbers keys in the order in which they are met first, and finds them again without making a value of them.
 ///
 /// Keys stand one after another in a run of bytes; a table of open addressing leads to them. Not `Sendable`: one owner.
-struct KeyPlaces {
+struct KeyInterner {
     private var bytes: [UInt8] = []
     /// Where each key begins; the end stands behind the last.
     private var starts: [Int] = [0]
@@ -15,14 +15,14 @@ struct KeyPlaces {
     var count: Int { hashes.count }
 
     /// The place of a key, and whether it wasn't known.
-    mutating func place(
+    mutating func index(
         of key: UnsafePointer<storage_value>, count parts: Int, in data: UnsafePointer<UInt8>
-    ) -> (place: Int, isNew: Bool) {
+    ) -> (index: Int, isNew: Bool) {
         let hash = Self.hash(key, parts, data)
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[slot] != 0 {
-            let place = Int(slots[slot]) - 1
-            if hashes[place] == hash, isSame(place, key, parts, data) { return (place, false) }
+            let index = Int(slots[slot]) - 1
+            if hashes[index] == hash, isSame(index, key, parts, data) { return (index, false) }
             slot = (slot + 1) & (slots.count - 1)
         }
         for part in 0..<parts { append(key[part], data) }
@@ -44,11 +44,11 @@ struct KeyPlaces {
     }
 
     private func isSame(
-        _ place: Int, _ key: UnsafePointer<storage_value>, _ parts: Int, _ data: UnsafePointer<UInt8>
+        _ index: Int, _ key: UnsafePointer<storage_value>, _ parts: Int, _ data: UnsafePointer<UInt8>
     ) -> Bool {
-        let end = starts[place + 1]
+        let end = starts[index + 1]
         return bytes.withUnsafeBytes { stored in
-            var offset = starts[place]
+            var offset = starts[index]
             for part in 0..<parts {
                 let value = key[part]
                 guard offset + 9 <= end, stored[offset] == UInt8(truncatingIfNeeded: value.type) else { return false }
@@ -69,10 +69,10 @@ struct KeyPlaces {
 
     private mutating func grow() {
         slots = [Int32](repeating: 0, count: slots.count * 2)
-        for (place, hash) in hashes.enumerated() {
+        for (index, hash) in hashes.enumerated() {
             var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
             while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-            slots[slot] = Int32(place + 1)
+            slots[slot] = Int32(index + 1)
         }
     }
 

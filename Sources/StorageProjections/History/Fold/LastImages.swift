@@ -7,7 +7,7 @@ internal import StorageLog
 ///
 /// Worth it where rows have many versions. Memory holds a key for each row, so there is a limit. Not `Sendable`: it
 /// belongs to its connection's thread.
-final class LastImages {
+final class LatestRowStates {
     /// There are more rows than memory is spent on; the tables must be made by replaying.
     struct TooManyRows: Error {}
 
@@ -30,10 +30,10 @@ final class LastImages {
     }
 
     /// What events of one shape tell.
-    private struct Telling {
+    private struct ShapePlan {
         let operation: Int
         /// Places of the table's columns among the event's, and among the entity's.
-        let places: [(event: Int, column: Int)]
+        let links: [(event: Int, column: Int)]
         let mask: UInt64
     }
 
@@ -41,10 +41,10 @@ final class LastImages {
     private let entity: CatalogEntity
     private let columns: [CatalogColumn]
     private let keyCount: Int
-    private var keys = KeyPlaces()
+    private var keys = KeyInterner()
     private var rows: [Row] = []
     private var lastNumber: Int64 = 0
-    private var tellings: [ShapeKey: Telling] = [:]
+    private var plans: [ShapeKey: ShapePlan] = [:]
     private var inserts: [[Int]: PreparedStatement] = [:]
     private var updates: [[Int]: PreparedStatement] = [:]
     private static let table = "temp.storage_images"
@@ -58,7 +58,7 @@ final class LastImages {
         self.database = database
         self.entity = entity
         keyCount = entity.key.count
-        columns = entity.live.filter { $0.keyPlace == 0 }
+        columns = entity.live.filter { $0.keyOrdinal == 0 }
         let definitions =
             entity.key.map { quoted($0.stored) }
             + columns.map { column in
@@ -76,55 +76,55 @@ final class LastImages {
     /// Takes in the events of a batch up to a position; batches come last first.
     func apply(_ batch: EventBatch, through position: Int64) throws {
         try batch.withView { view in
-            let tellings = (0..<view.shapeCount).map { telling(view.shapes[$0]) }
+            let plans = (0..<view.shapeCount).map { plan(view.shapes[$0]) }
             for index in (0..<view.count).reversed() {
                 guard batch.header.first + Int64(index) <= position,
-                    let telling = tellings[Int(view.events[index].shape)]
+                    let plan = plans[Int(view.events[index].shape)]
                 else { continue }
-                try apply(view, index, batch.header.first + Int64(index), telling)
+                try apply(view, index, batch.header.first + Int64(index), plan)
             }
         }
     }
 
-    private func apply(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws {
-        let (place, isNew) = keys.place(of: view.key(of: index), count: keyCount, in: view.bytes)
+    private func apply(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) throws {
+        let (rowIndex, isNew) = keys.index(of: view.key(of: index), count: keyCount, in: view.bytes)
         if isNew {
             guard rows.count < Self.limit else { throw TooManyRows() }
-            if telling.operation == STORAGE_DELETE {
+            if plan.operation == STORAGE_DELETE {
                 rows.append(Row(number: 0, known: 0, isDone: true))
             } else {
                 lastNumber += 1
-                try insert(view, index, position, telling)
+                try insert(view, index, position, plan)
                 rows.append(
-                    Row(number: lastNumber, known: telling.mask, isDone: telling.operation == STORAGE_INSERT))
+                    Row(number: lastNumber, known: plan.mask, isDone: plan.operation == STORAGE_INSERT))
             }
             return
         }
-        let found = rows[place]
+        let found = rows[rowIndex]
         if found.isDone { return }
-        let missing = telling.mask & ~found.known
-        if missing != 0 { try update(view, index, found.number, telling, missing) }
+        let missing = plan.mask & ~found.known
+        if missing != 0 { try update(view, index, found.number, plan, missing) }
         // A row that was there before tells nothing of the one that came after its deletion.
-        rows[place] = Row(
-            number: found.number, known: found.known | telling.mask, isDone: telling.operation != STORAGE_UPDATE)
+        rows[rowIndex] = Row(
+            number: found.number, known: found.known | plan.mask, isDone: plan.operation != STORAGE_UPDATE)
     }
 
-    private func telling(_ shape: storage_shape) -> Telling? {
+    private func plan(_ shape: storage_shape) -> ShapePlan? {
         guard shape.entity == entity.id else { return nil }
         let ids = (0..<Int(shape.column_count)).map { shape.columns[$0] }
         let key = ShapeKey(operation: shape.operation, columns: ids)
-        if let known = tellings[key] { return known }
-        var places: [(event: Int, column: Int)] = []
+        if let known = plans[key] { return known }
+        var links: [(event: Int, column: Int)] = []
         var mask: UInt64 = 0
-        for (place, id) in ids.enumerated() {
+        for (offset, id) in ids.enumerated() {
             guard let column = columns.firstIndex(where: { $0.id == id }) else { continue }
-            places.append((place, column))
+            links.append((offset, column))
             mask |= 1 << UInt64(column)
         }
-        let telling = Telling(operation: Int(shape.operation), places: places, mask: mask)
-        if tellings.count >= 1_024 { tellings.removeAll() }
-        tellings[key] = telling
-        return telling
+        let plan = ShapePlan(operation: Int(shape.operation), links: links, mask: mask)
+        if plans.count >= 1_024 { plans.removeAll() }
+        plans[key] = plan
+        return plan
     }
 
     /// The values that an event leaves.
@@ -133,18 +133,19 @@ final class LastImages {
         return operation == STORAGE_UPDATE ? values + Int(view.shape(of: index).column_count) : values
     }
 
-    private func insert(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws {
-        let places = telling.places.map(\.column)
+    private func insert(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) throws {
+        let columnIndices = plan.links.map(\.column)
         let statement: PreparedStatement
-        if let known = inserts[places] {
+        if let known = inserts[columnIndices] {
             statement = known
         } else {
-            let names = (entity.key + places.map { columns[$0] }).map { quoted($0.stored) } + ["_position", "rowid"]
-            let marks = names.map { _ in "?" }.joined(separator: ", ")
+            let names =
+                (entity.key + columnIndices.map { columns[$0] }).map { quoted($0.stored) } + ["_position", "rowid"]
+            let placeholders = names.map { _ in "?" }.joined(separator: ", ")
             statement = try PreparedStatement(
-                database, "INSERT INTO \(Self.table)(\(names.joined(separator: ", "))) VALUES (\(marks))")
+                database, "INSERT INTO \(Self.table)(\(names.joined(separator: ", "))) VALUES (\(placeholders))")
             if inserts.count >= 1_024 { inserts.removeAll() }
-            inserts[places] = statement
+            inserts[columnIndices] = statement
         }
         var parameter: Int32 = 1
         let key = view.key(of: index)
@@ -152,9 +153,9 @@ final class LastImages {
             statement.bind(key[part], bytes: view.bytes, at: parameter)
             parameter += 1
         }
-        let values = values(view, index, telling.operation)
-        for place in telling.places {
-            statement.bind(values[place.event], bytes: view.bytes, at: parameter)
+        let values = values(view, index, plan.operation)
+        for link in plan.links {
+            statement.bind(values[link.event], bytes: view.bytes, at: parameter)
             parameter += 1
         }
         statement.bind(position, at: parameter)
@@ -163,25 +164,25 @@ final class LastImages {
     }
 
     private func update(
-        _ view: EventView, _ index: Int, _ number: Int64, _ telling: Telling, _ missing: UInt64
+        _ view: EventView, _ index: Int, _ number: Int64, _ plan: ShapePlan, _ missing: UInt64
     ) throws {
         // The image before a deletion belongs to another life of the row.
-        if telling.operation == STORAGE_DELETE { return }
-        let places = telling.places.filter { missing & (1 << UInt64($0.column)) != 0 }
+        if plan.operation == STORAGE_DELETE { return }
+        let links = plan.links.filter { missing & (1 << UInt64($0.column)) != 0 }
         let statement: PreparedStatement
-        if let known = updates[places.map(\.column)] {
+        if let known = updates[links.map(\.column)] {
             statement = known
         } else {
-            let assignments = places.map { "\(quoted(columns[$0.column].stored)) = ?" }.joined(separator: ", ")
+            let assignments = links.map { "\(quoted(columns[$0.column].stored)) = ?" }.joined(separator: ", ")
             statement = try PreparedStatement(database, "UPDATE \(Self.table) SET \(assignments) WHERE rowid = ?")
             if updates.count >= 1_024 { updates.removeAll() }
-            updates[places.map(\.column)] = statement
+            updates[links.map(\.column)] = statement
         }
-        let values = values(view, index, telling.operation)
-        for (parameter, place) in places.enumerated() {
-            statement.bind(values[place.event], bytes: view.bytes, at: Int32(parameter + 1))
+        let values = values(view, index, plan.operation)
+        for (parameter, link) in links.enumerated() {
+            statement.bind(values[link.event], bytes: view.bytes, at: Int32(parameter + 1))
         }
-        statement.bind(number, at: Int32(places.count + 1))
+        statement.bind(number, at: Int32(links.count + 1))
         try statement.execute()
     }
 

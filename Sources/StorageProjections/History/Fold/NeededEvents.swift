@@ -21,20 +21,20 @@ struct NeededEvents: Sendable {
         self.entities = entities
         bits = [UInt64](repeating: 0, count: positions.count / 64 + 1)
         let tables = Dictionary(uniqueKeysWithValues: entities.map { ($0.id, NetWindow.Table($0)) })
-        var sets = SettledColumns()
+        var sets = DeterminedColumns()
         // For each event the set of columns that later ones of its row settle; known once the next one was met.
-        var settled = [UInt8](repeating: SettledColumns.noEvent, count: positions.count)
+        var determined = [UInt8](repeating: DeterminedColumns.noEvent, count: positions.count)
         try reader.forEachOutline(in: positions, where: { $0.entities.contains { tables[$0] != nil } }) { outline in
             try Task.checkCancellation()
-            var tellings = outline.shapes.map { shape in tables[shape.entity].map { Telling(shape, $0) } }
+            var plans = outline.shapes.map { shape in tables[shape.entity].map { ShapePlan(shape, $0) } }
             for index in (0..<outline.header.count).reversed() {
-                let place = Int(outline.header.first + Int64(index) - positions.lowerBound)
+                let offset = Int(outline.header.first + Int64(index) - positions.lowerBound)
                 let shape = outline.shapeIndex(ofEvent: index)
-                guard settled.indices.contains(place), tellings[shape] != nil else { continue }
-                let found = tellings[shape]!.meet(settled[place], &sets)
-                if found.isNeeded { bits[place / 64] |= 1 << UInt64(place % 64) }
+                guard determined.indices.contains(offset), plans[shape] != nil else { continue }
+                let found = plans[shape]!.meet(determined[offset], &sets)
+                if found.isNeeded { bits[offset / 64] |= 1 << UInt64(offset % 64) }
                 let previous = Int(outline.previous(ofEvent: index) - positions.lowerBound)
-                if previous >= 0, previous < place { settled[previous] = found.settled }
+                if previous >= 0, previous < offset { determined[previous] = found.determined }
             }
             return true
         }
@@ -57,17 +57,17 @@ struct NeededEvents: Sendable {
         let range = wanted.clamped(to: positions)
         guard range.overlaps(wanted) else { return false }
         let (first, last) = (offset(range.lowerBound), offset(range.upperBound))
-        return (first / 64...last / 64).contains { place in
-            var word = bits[place]
-            if place == first / 64 { word &= .max << UInt64(first % 64) }
-            if place == last / 64 { word &= .max >> UInt64(63 - last % 64) }
+        return (first / 64...last / 64).contains { offset in
+            var word = bits[offset]
+            if offset == first / 64 { word &= .max << UInt64(first % 64) }
+            if offset == last / 64 { word &= .max >> UInt64(63 - last % 64) }
             return word != 0
         }
     }
 }
 
 /// Sets of columns that were met on the way back, by numbers that fit in a byte.
-private struct SettledColumns {
+private struct DeterminedColumns {
     /// No later event of the row.
     static let noEvent: UInt8 = 0
     /// There are later events, and it doesn't matter what the row was before.
@@ -91,11 +91,11 @@ private struct SettledColumns {
 }
 
 /// What events of one shape tell of the ones before of their rows.
-private struct Telling {
+private struct ShapePlan {
     struct Found {
         let isNeeded: Bool
         /// The number of the set that is settled before the event.
-        let settled: UInt8
+        let determined: UInt8
     }
 
     private let operation: StorageEvent.Operation
@@ -106,27 +106,27 @@ private struct Telling {
     init(_ shape: SegmentOutline.Shape, _ table: NetWindow.Table) {
         operation = shape.operation
         columns = shape.columns.reduce(0) { set, column in
-            table.placeOfColumn[column].map { set | 1 << UInt64($0) } ?? set
+            table.indexOfColumn[column].map { set | 1 << UInt64($0) } ?? set
         }
     }
 
     @inline(__always)
-    mutating func meet(_ settled: UInt8, _ sets: inout SettledColumns) -> Found {
-        if let found = known[Int(settled)] { return found }
-        let found = find(settled, &sets)
-        known[Int(settled)] = found
+    mutating func meet(_ determined: UInt8, _ sets: inout DeterminedColumns) -> Found {
+        if let found = known[Int(determined)] { return found }
+        let found = find(determined, &sets)
+        known[Int(determined)] = found
         return found
     }
 
-    private func find(_ settled: UInt8, _ sets: inout SettledColumns) -> Found {
+    private func find(_ determined: UInt8, _ sets: inout DeterminedColumns) -> Found {
         switch operation {
         // What comes before an insert of the same key is a delete.
-        case .insert: Found(isNeeded: true, settled: SettledColumns.unknown)
-        case .delete: Found(isNeeded: true, settled: SettledColumns.all)
+        case .insert: Found(isNeeded: true, determined: DeterminedColumns.unknown)
+        case .delete: Found(isNeeded: true, determined: DeterminedColumns.all)
         case .update:
             Found(
-                isNeeded: settled == SettledColumns.noEvent || columns & ~sets[settled] != 0,
-                settled: sets.number(of: sets[settled] | columns))
+                isNeeded: determined == DeterminedColumns.noEvent || columns & ~sets[determined] != 0,
+                determined: sets.number(of: sets[determined] | columns))
         }
     }
 }

@@ -18,14 +18,18 @@ extension NetWindow {
         try withMemory { rows, values, bytes in
             let writer = try NetWriter(tables[table], name, tombstones, database, values, bytes)
             // What goes makes room for what comes.
-            for places in [tables[table].gone, tables[table].present] {
-                for (count, place) in places.enumerated() {
+            for rowIndices in [tables[table].gone, tables[table].present] {
+                for (count, index) in rowIndices.enumerated() {
                     if count % 64 == 0 { try check() }
                     // In memory rows lie in the order of the log, so each is fetched ahead.
-                    if count + 16 < places.count { storage_prefetch(rows + Int(places[count + 16])) }
-                    if count + 8 < places.count { storage_prefetch(values + rows[Int(places[count + 8])].values) }
-                    if count + 4 < places.count { prefetch(rows[Int(places[count + 4])], writer.width, values, bytes) }
-                    try writer.write(rows[Int(place)])
+                    if count + 16 < rowIndices.count { storage_prefetch(rows + Int(rowIndices[count + 16])) }
+                    if count + 8 < rowIndices.count {
+                        storage_prefetch(values + rows[Int(rowIndices[count + 8])].values)
+                    }
+                    if count + 4 < rowIndices.count {
+                        prefetch(rows[Int(rowIndices[count + 4])], writer.width, values, bytes)
+                    }
+                    try writer.write(rows[Int(index)])
                 }
             }
             try writer.finish()
@@ -50,8 +54,8 @@ extension NetWindow {
     private func prefetch(
         _ row: Row, _ width: Int, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>
     ) {
-        for place in row.values..<row.values + width where Self.hasBytes(values[place]) {
-            storage_prefetch(bytes + Int(values[place].bits))
+        for index in row.values..<row.values + width where Self.hasBytes(values[index]) {
+            storage_prefetch(bytes + Int(values[index].bits))
         }
     }
 }

@@ -30,7 +30,7 @@ struct NetWindow: Sendable {
         let key: [CatalogColumn]
         /// The columns besides the key.
         let columns: [CatalogColumn]
-        let placeOfColumn: [UInt32: Int]
+        let indexOfColumn: [UInt32: Int]
         /// The rows that are gone behind the stretch, and those that are there, both in the order of their keys; known once
         /// the stretch is whole.
         var gone: [Int32] = []
@@ -40,14 +40,14 @@ struct NetWindow: Sendable {
             self.entity = entity
             let key = entity.key
             self.key = key
-            columns = entity.live.filter { $0.keyPlace == 0 }
-            placeOfColumn = Dictionary(
+            columns = entity.live.filter { $0.keyOrdinal == 0 }
+            indexOfColumn = Dictionary(
                 uniqueKeysWithValues: columns.enumerated().map { ($1.id, $0 + key.count) })
         }
     }
 
     /// What events of one shape tell. Numbers only, because there is one for each event to look at.
-    private struct Telling {
+    private struct ShapePlan {
         let table: Int
         let operation: Int
         let keyCount: Int
@@ -126,7 +126,7 @@ struct NetWindow: Sendable {
         Self.reserve(&rows, most)
         Self.reserve(&rowOfEvent, most)
         tables = entities.map(Table.init)
-        for (place, entity) in entities.enumerated() { tableOfEntity[entity.id] = place }
+        for (tableIndex, entity) in entities.enumerated() { tableOfEntity[entity.id] = tableIndex }
         first = position + 1
         last = position
     }
@@ -175,19 +175,19 @@ struct NetWindow: Sendable {
         let end = min(limit, batch.header.last)
         try batch.withView { view in
             var links: [Link] = []
-            let tellings = try (0..<view.shapeCount).map { try telling(view.shapes[$0], &links) }
+            let plans = try (0..<view.shapeCount).map { try plan(view.shapes[$0], &links) }
             batches.append((start, rowOfEvent.count))
             for position in start...end {
                 let index = Int(position - batch.header.first)
-                guard let telling = tellings[Int(view.events[index].shape)] else {
+                guard let plan = plans[Int(view.events[index].shape)] else {
                     rowOfEvent.append(Self.foreign)
                     continue
                 }
                 guard needed?.contains(position) ?? true else {
-                    rowOfEvent.append(try skip(view, index, position, telling))
+                    rowOfEvent.append(try skip(view, index, position, plan))
                     continue
                 }
-                rowOfEvent.append(Int32(try add(view, index, position, telling, links)))
+                rowOfEvent.append(Int32(try add(view, index, position, plan, links)))
                 events += 1
             }
         }
@@ -203,60 +203,60 @@ struct NetWindow: Sendable {
         sort()
     }
 
-    private func telling(_ shape: storage_shape, _ links: inout [Link]) throws -> Telling? {
-        guard let place = tableOfEntity[shape.entity] else { return nil }
-        let table = tables[place]
+    private func plan(_ shape: storage_shape, _ links: inout [Link]) throws -> ShapePlan? {
+        guard let tableIndex = tableOfEntity[shape.entity] else { return nil }
+        let table = tables[tableIndex]
         guard table.key.count == Int(shape.key_count) else {
             throw StorageError.corruptLog(
                 "an event of \"\(table.entity.name)\" has a key of \(shape.key_count) columns")
         }
         let start = links.count
         for event in 0..<Int(shape.column_count) {
-            if let row = table.placeOfColumn[shape.columns[event]] { links.append(Link(event: event, row: row)) }
+            if let row = table.indexOfColumn[shape.columns[event]] { links.append(Link(event: event, row: row)) }
         }
-        return Telling(
-            table: place, operation: Int(shape.operation), keyCount: table.key.count,
+        return ShapePlan(
+            table: tableIndex, operation: Int(shape.operation), keyCount: table.key.count,
             width: table.key.count + table.columns.count, links: start..<links.count)
     }
 
     @inline(__always)
     private mutating func add(
-        _ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling, _ links: [Link]
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan, _ links: [Link]
     ) throws -> Int {
         let previous = view.events[index].previous
-        let isInsert = telling.operation == STORAGE_INSERT
-        let known = previous >= first ? try row(of: previous, view, index, telling, position) : Self.skipped
-        let place = known >= 0 ? Int(known) : begin(view, index, position, telling)
-        guard rows[place].isThere != isInsert else {
+        let isInsert = plan.operation == STORAGE_INSERT
+        let known = previous >= first ? try row(of: previous, view, index, plan, position) : Self.skipped
+        let rowIndex = known >= 0 ? Int(known) : begin(view, index, position, plan)
+        guard rows[rowIndex].isThere != isInsert else {
             throw StorageError.corruptLog(
                 "event @\(position) "
                     + (isInsert ? "inserts a row that is there already" : "changes a row that isn't there"))
         }
-        rows[place].position = position
-        let start = rows[place].values
-        guard telling.operation != STORAGE_DELETE else {
-            rows[place].isThere = false
-            rows[place].isWhole = true
-            forget(start + telling.keyCount..<start + telling.width)
-            return place
+        rows[rowIndex].position = position
+        let start = rows[rowIndex].values
+        guard plan.operation != STORAGE_DELETE else {
+            rows[rowIndex].isThere = false
+            rows[rowIndex].isWhole = true
+            forget(start + plan.keyCount..<start + plan.width)
+            return rowIndex
         }
-        rows[place].isThere = true
+        rows[rowIndex].isThere = true
         // An update tells the old values first.
-        let told = view.columns(of: index) + (isInsert ? 0 : Int(view.shape(of: index).column_count))
-        for link in telling.links { set(start + links[link].row, told[links[link].event], view.bytes) }
-        return place
+        let columnValues = view.columns(of: index) + (isInsert ? 0 : Int(view.shape(of: index).column_count))
+        for link in plan.links { set(start + links[link].row, columnValues[links[link].event], view.bytes) }
+        return rowIndex
     }
 
     /// Leaves an event out that isn't needed: later ones of its row find the row through it nevertheless.
-    private func skip(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) throws -> Int32 {
+    private func skip(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) throws -> Int32 {
         let previous = view.events[index].previous
-        return previous >= first ? try row(of: previous, view, index, telling, position) : Self.skipped
+        return previous >= first ? try row(of: previous, view, index, plan, position) : Self.skipped
     }
 
     /// The row to which an event points back; ``skipped`` where no event was taken in of it yet.
     @inline(__always)
     private func row(
-        of previous: Int64, _ view: EventView, _ index: Int, _ telling: Telling, _ position: Int64
+        of previous: Int64, _ view: EventView, _ index: Int, _ plan: ShapePlan, _ position: Int64
     ) throws -> Int32 {
         var batch = batches.count - 1
         let isNear = previous >= batches[batch].first
@@ -272,17 +272,17 @@ struct NetWindow: Sendable {
         let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
         let offset = batches[batch].start + Int(previous - batches[batch].first)
         let isRead = previous >= batches[batch].first && offset < end
-        let place = isRead ? rowOfEvent[offset] : needed?.contains(previous) == false ? Self.skipped : Self.foreign
+        let rowIndex = isRead ? rowOfEvent[offset] : needed?.contains(previous) == false ? Self.skipped : Self.foreign
         let fits =
-            place >= 0
+            rowIndex >= 0
             // Within a batch the decoder has the key from the very event that is pointed to.
-            ? rows[Int(place)].table == telling.table && (isNear || isKey(of: rows[Int(place)], view, index))
+            ? rows[Int(rowIndex)].table == plan.table && (isNear || isKey(of: rows[Int(rowIndex)], view, index))
             // What an insert points back to is a delete, and those are all taken in.
-            : place == Self.skipped && telling.operation != STORAGE_INSERT
+            : rowIndex == Self.skipped && plan.operation != STORAGE_INSERT
         guard previous < position, fits else {
             throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
         }
-        return place
+        return rowIndex
     }
 
     private func isKey(of row: Row, _ view: EventView, _ index: Int) -> Bool {
@@ -306,16 +306,16 @@ struct NetWindow: Sendable {
 
     /// A row that the stretch hasn't touched yet.
     @inline(__always)
-    private mutating func begin(_ view: EventView, _ index: Int, _ position: Int64, _ telling: Telling) -> Int {
-        let isInsert = telling.operation == STORAGE_INSERT
+    private mutating func begin(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) -> Int {
+        let isInsert = plan.operation == STORAGE_INSERT
         if !isInsert { foundRows += 1 }
         let start = values.count
         let key = view.key(of: index)
-        for _ in 0..<telling.width { values.append(Self.unknown) }
-        for part in 0..<telling.keyCount { set(start + part, key[part], view.bytes) }
+        for _ in 0..<plan.width { values.append(Self.unknown) }
+        for part in 0..<plan.keyCount { set(start + part, key[part], view.bytes) }
         rows.append(
             Row(
-                table: telling.table, values: start, position: position, wasThere: !isInsert,
+                table: plan.table, values: start, position: position, wasThere: !isInsert,
                 wasDeleted: isInsert && view.events[index].previous > 0, isThere: !isInsert, isWhole: isInsert))
         return rows.count - 1
     }
@@ -330,11 +330,11 @@ extension NetWindow {
     }
 
     @inline(__always)
-    private mutating func set(_ place: Int, _ value: storage_value, _ source: UnsafePointer<UInt8>) {
-        let known = values[place]
+    private mutating func set(_ index: Int, _ value: storage_value, _ source: UnsafePointer<UInt8>) {
+        let known = values[index]
         guard Self.hasBytes(value) else {
             leave(known)
-            values[place] = value
+            values[index] = value
             return
         }
         let size = Int(value.size)
@@ -347,7 +347,7 @@ extension NetWindow {
             offset = bytes.count
             append(new)
         }
-        values[place] = storage_value(type: value.type, size: value.size, bits: UInt64(offset))
+        values[index] = storage_value(type: value.type, size: value.size, bits: UInt64(offset))
     }
 
     // Short texts, most of which never change or to something of the same size, get no more room than they need.
@@ -397,10 +397,10 @@ extension NetWindow {
     }
 
     /// Whatever columns were told was of a row that is gone.
-    private mutating func forget(_ places: Range<Int>) {
-        for place in places {
-            leave(values[place])
-            values[place] = Self.unknown
+    private mutating func forget(_ range: Range<Int>) {
+        for index in range {
+            leave(values[index])
+            values[index] = Self.unknown
         }
     }
 
@@ -409,10 +409,10 @@ extension NetWindow {
         Self.reserve(&old, bytes.capacity)
         swap(&old, &bytes)
         old.withUnsafeBufferPointer { old in
-            for place in values.indices where Self.hasBytes(values[place]) {
+            for index in values.indices where Self.hasBytes(values[index]) {
                 let text = UnsafeBufferPointer(
-                    rebasing: old[Int(values[place].bits)...].prefix(Int(values[place].size)))
-                values[place].bits = UInt64(bytes.count)
+                    rebasing: old[Int(values[index].bits)...].prefix(Int(values[index].size)))
+                values[index].bits = UInt64(bytes.count)
                 append(text)
             }
         }
@@ -426,11 +426,11 @@ extension NetWindow {
 extension NetWindow {
     private mutating func sort() {
         for table in tables.indices {
-            let places = rows.indices.filter { rows[$0].table == table }
+            let rowIndices = rows.indices.filter { rows[$0].table == table }
             let order = values.withUnsafeBufferPointer { values in
                 bytes.withUnsafeBufferPointer { bytes in
                     KeyOrder(values: values, bytes: bytes, parts: tables[table].key.count)
-                        .sorted(places.map { (row: Int32($0), values: rows[$0].values) })
+                        .sorted(rowIndices.map { (row: Int32($0), values: rows[$0].values) })
                 }
             }
             tables[table].gone = order.filter { !rows[Int($0)].isThere }

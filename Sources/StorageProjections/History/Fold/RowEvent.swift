@@ -67,10 +67,10 @@ struct RowEvent: Sendable {
                     coding: column?.coding ?? "")
             }
         }
-        let key = self.key.enumerated().map { place, value in
-            let column = place < keys.count ? keys[place] : nil
+        let key = self.key.enumerated().map { offset, value in
+            let column = offset < keys.count ? keys[offset] : nil
             return StorageEvent.Field(
-                column: column?.name ?? "key \(place + 1)", value: value, type: column?.type ?? "",
+                column: column?.name ?? "key \(offset + 1)", value: value, type: column?.type ?? "",
                 coding: column?.coding ?? "")
         }
         return StorageEvent(

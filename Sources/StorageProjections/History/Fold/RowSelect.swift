@@ -20,8 +20,8 @@ struct RowSelect {
     ///
     /// - Parameter first: The number of the first parameter.
     static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {
-        entity.key.enumerated().map { place, column in
-            let (name, value) = (quoted(column.stored), "?\(first + place)")
+        entity.key.enumerated().map { index, column in
+            let (name, value) = (quoted(column.stored), "?\(first + index)")
             var terms = ["\(name) IS \(value)"]
             if column.collation != CatalogColumn.binary { terms.append("\(name) COLLATE BINARY IS \(value)") }
             // 1 and 1.0 are two values in a column that converts nothing.
@@ -31,11 +31,11 @@ struct RowSelect {
     }
 
     func row(_ key: [ExactValue]) throws -> [UInt32: ExactValue]? {
-        for (place, value) in key.enumerated() { value.bind(to: select, at: Int32(place + 1)) }
+        for (index, value) in key.enumerated() { value.bind(to: select, at: Int32(index + 1)) }
         defer { select.reset() }
         guard try select.step() else { return nil }
         var row: [UInt32: ExactValue] = [:]
-        for (place, column) in columns.enumerated() { row[column.id] = ExactValue(select, column: Int32(place)) }
+        for (index, column) in columns.enumerated() { row[column.id] = ExactValue(select, column: Int32(index)) }
         return row
     }
 }

@@ -3,7 +3,7 @@ public import StorageCore
 /// What happens where a change can't be taken back because the row has changed since.
 public enum ConflictPolicy: String, Sendable, CaseIterable {
     /// Nothing is taken back at all, and the conflicts are told.
-    case refuse
+    case abort
     /// What has changed since stays as it is; the rest is taken back.
     case skip
     /// The value from before is put back, over what came since.
@@ -44,7 +44,7 @@ public struct RevertOutcome: Sendable, Equatable {
 }
 
 extension StorageError {
-    /// The error of ``ConflictPolicy/refuse``.
+    /// The error of ``ConflictPolicy/abort``.
     package static func refused(_ conflicts: [RevertConflict]) -> StorageError {
         let first = conflicts.first.map { conflict in
             let key = conflict.key.map { "\($0)" }.joined(separator: ",")

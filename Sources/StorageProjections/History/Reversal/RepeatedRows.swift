@@ -1,19 +1,19 @@
 /// Which rows come up several times. Few do: only these are put together, so that much needs little memory.
-struct RepeatedRows {
+struct DuplicateRows {
     private var seen: Set<Int> = []
-    private var repeated: Set<Int> = []
+    private var duplicates: Set<Int> = []
 
     mutating func add(_ row: RowEvent.Row) {
-        if !seen.insert(row.hashValue).inserted { repeated.insert(row.hashValue) }
+        if !seen.insert(row.hashValue).inserted { duplicates.insert(row.hashValue) }
     }
 
     /// - Returns: About how many there are.
     @discardableResult
     mutating func finish() -> Int {
         seen = []
-        return repeated.count
+        return duplicates.count
     }
 
     /// Whether a row came up several times; once in a great while true of another one.
-    func contains(_ row: RowEvent.Row) -> Bool { repeated.contains(row.hashValue) }
+    func contains(_ row: RowEvent.Row) -> Bool { duplicates.contains(row.hashValue) }
 }

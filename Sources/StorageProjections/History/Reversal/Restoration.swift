@@ -6,7 +6,7 @@ package import StorageLog
 /// Makes tables hold again what they held at a point, by changes of their own, inside the commit under way.
 package final class Restoration {
     private let writer: LogWriter
-    private let past: PastState
+    private let snapshot: MaterializedSnapshot
     private let policy: ConflictPolicy
     private var outcome = RevertOutcome()
     /// Rows that couldn't be brought back, because others hold what is theirs alone.
@@ -19,9 +19,9 @@ package final class Restoration {
     }
 
     /// - Parameter past: A state in the shape of now, whose tables are filled already.
-    package init(_ writer: LogWriter, from past: PastState, policy: ConflictPolicy) {
+    package init(_ writer: LogWriter, from snapshot: MaterializedSnapshot, policy: ConflictPolicy) {
         self.writer = writer
-        self.past = past
+        self.snapshot = snapshot
         self.policy = policy
     }
 
@@ -30,20 +30,20 @@ package final class Restoration {
     ///   alone, and the policy refuses.
     package func run(_ entities: [CatalogEntity], key: [StorageValue]? = nil) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
-        try past.database.writeWithoutTransaction { db in
+        try snapshot.database.writeWithoutTransaction { db in
             guard let source = db.sqliteConnection else { throw StorageError.closed() }
             let key = key?.map { ExactValue($0) }
             for entity in entities { try bringBack(entity, key, from: source) }
             for entity in entities { try takeAway(entity, key, from: source) }
             try bringBackStuck(of: entities, key, from: source)
         }
-        if policy == .refuse, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
+        if policy == .abort, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
         return outcome
     }
 
     /// Rows of then that are gone or differ.
     private func bringBack(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: OpaquePointer) throws {
-        let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
+        let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
         let names = columns.map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
         let table = quoted(entity.stored)
@@ -59,9 +59,9 @@ package final class Restoration {
             Self.bind(key, to: find)
             let isThere = try find.step()
             var changes: [UInt32: ExactValue] = [:]
-            for (place, column) in columns.enumerated().dropFirst(keyCount) {
-                let isSame = isThere && ExactValue(find, column: Int32(place)) == values[place]
-                if !isSame { changes[column.id] = values[place] }
+            for (index, column) in columns.enumerated().dropFirst(keyCount) {
+                let isSame = isThere && ExactValue(find, column: Int32(index)) == values[index]
+                if !isSame { changes[column.id] = values[index] }
             }
             find.reset()
             if isThere && changes.isEmpty { continue }
@@ -167,6 +167,6 @@ package final class Restoration {
     }
 
     private static func bind(_ key: [ExactValue]?, to statement: PreparedStatement) {
-        for (place, value) in (key ?? []).enumerated() { value.bind(to: statement, at: Int32(place + 1)) }
+        for (index, value) in (key ?? []).enumerated() { value.bind(to: statement, at: Int32(index + 1)) }
     }
 }

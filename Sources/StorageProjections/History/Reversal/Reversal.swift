@@ -14,12 +14,12 @@ package final class Reversal {
     private var outcome = RevertOutcome()
     private var rows: [UInt32: RowAccess] = [:]
     /// Columns, and rows under column 0, in which a later event of the same run couldn't be taken back.
-    private var blocked: Set<BlockedPlace> = []
+    private var blocked: Set<BlockedCell> = []
     /// Places that somebody else has made what they were before an event of the run, with what that event had left: the
     /// events before it aren't what they hold now.
-    private var settled: [BlockedPlace: ExactValue] = [:]
+    private var settled: [BlockedCell: ExactValue] = [:]
     /// Places that the events as a whole leave as they found them, and others have changed since.
-    private var untouched: Set<BlockedPlace> = []
+    private var untouched: Set<BlockedCell> = []
     /// Events that rows of others stood in the way of, which may be gone when the rest is taken back; and those before them.
     private var waiting: [ExactEvent] = []
     private var waitingRows: Set<RowEvent.Row> = []
@@ -27,21 +27,21 @@ package final class Reversal {
     private var isLast = false
     /// How many events were looked at.
     private var events = 0
-    private let passesRemarks: Bool
+    private let skipsAnnotations: Bool
     private var first: Int64 = 1
     /// The entities as they were before the first event; loaded where a converted column makes it necessary.
     private var earlier: Catalog?
 
-    private struct BlockedPlace: Hashable {
+    private struct BlockedCell: Hashable {
         let row: RowEvent.Row
         let column: UInt32
     }
 
-    /// - Parameter passesRemarks: Whether tags, notes and records of operations stay.
-    package init(_ writer: LogWriter, policy: ConflictPolicy, passesRemarks: Bool = false) {
+    /// - Parameter skipsAnnotations: Whether tags, notes and records of operations stay.
+    package init(_ writer: LogWriter, policy: ConflictPolicy, skipsAnnotations: Bool = false) {
         self.writer = writer
         self.policy = policy
-        self.passesRemarks = passesRemarks
+        self.skipsAnnotations = skipsAnnotations
     }
 
     /// - Throws: `conflict` where the policy refuses and something stands in the way; `not-found` where the positions
@@ -51,9 +51,9 @@ package final class Reversal {
         first = positions.lowerBound
         try findUntouched(positions)
         try writer.statement("SAVEPOINT storage_reversal_whole").execute()
-        if try !takeBack(positions, goesOn: false), try !takeBackInOrder(positions) {
-            try startAgain()
-            _ = try takeBack(positions, goesOn: true)
+        if try !revert(positions, continues: false), try !revertInOrder(positions) {
+            try restart()
+            _ = try revert(positions, continues: true)
         }
         try writer.statement("RELEASE storage_reversal_whole").execute()
         if events == 0 {
@@ -61,11 +61,11 @@ package final class Reversal {
                 .notFound, "There is no change of a row to take back.",
                 remedy: "Changes of the schema stay; name a commit that inserts, updates or deletes rows.")
         }
-        if policy == .refuse, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
+        if policy == .abort, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
         return outcome
     }
 
-    private func startAgain() throws {
+    private func restart() throws {
         try writer.statement("ROLLBACK TO storage_reversal_whole").execute()
         (outcome, events, isLast) = (RevertOutcome(), 0, false)
         (blocked, settled, waiting, waitingRows) = ([], [:], [], [])
@@ -73,19 +73,19 @@ package final class Reversal {
 
     /// Takes the events back while foreign keys do what they do, and comes back to those that they keep from it.
     ///
-    /// - Parameter goesOn: Whether it goes on where events stand in each other's way.
+    /// - Parameter continues: Whether it goes on where events stand in each other's way.
     /// - Returns: Whether it came to its end.
-    private func takeBack(_ positions: ClosedRange<Int64>, goesOn: Bool) throws -> Bool {
+    private func revert(_ positions: ClosedRange<Int64>, continues: Bool) throws -> Bool {
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
-            try takeBack(ExactEvent(view, at: index))
+            try revert(ExactEvent(view, at: index))
         }
         while !waiting.isEmpty {
             let round = waiting
             (waiting, waitingRows) = ([], [])
-            for event in round { try takeBack(event) }
+            for event in round { try revert(event) }
             guard waiting.count == round.count else { continue }
-            if !goesOn { return false }
+            if !continues { return false }
             isLast = true
         }
         return true
@@ -95,14 +95,14 @@ package final class Reversal {
     /// go, or get another spelling, under the rows that refer to it.
     ///
     /// - Returns: Whether nobody was in the way, and every reference leads somewhere.
-    private func takeBackInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
-        try startAgain()
+    private func revertInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
+        try restart()
         isLast = true
         storage_set_foreign_keys_enabled(writer.database, 0)
         defer { storage_set_foreign_keys_enabled(writer.database, 1) }
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
-            try takeBack(ExactEvent(view, at: index))
+            try revert(ExactEvent(view, at: index))
         }
         return try outcome.conflicts.isEmpty && referencesAreSound()
     }
@@ -134,11 +134,11 @@ package final class Reversal {
     ) throws {
         try LogReader(writer.database).forEachBatch(in: positions, descending: descending) { batch in
             try batch.withView { view in
-                for place in 0..<view.count {
-                    let index = descending ? view.count - 1 - place : place
+                for offset in 0..<view.count {
+                    let index = descending ? view.count - 1 - offset : offset
                     guard positions.contains(batch.header.first + Int64(index)) else { continue }
                     let entity = view.shape(of: index).entity
-                    if entity == CatalogEntity.catalog.id || passesRemarks && CatalogEntity.isReserved(entity) {
+                    if entity == CatalogEntity.catalog.id || skipsAnnotations && CatalogEntity.isReserved(entity) {
                         continue
                     }
                     try body(view, index)
@@ -150,22 +150,22 @@ package final class Reversal {
 
     /// Only of rows with several events can anything be as it was before them.
     private func findUntouched(_ positions: ClosedRange<Int64>) throws {
-        var repeated = RepeatedRows()
+        var repeated = DuplicateRows()
         try forEachEvent(in: positions) { view, index in repeated.add(RowEvent.Row(view, at: index)) }
         guard repeated.finish() > 0 else { return }
         let entities = writer.catalog.entities.filter { !$0.isDropped }
-        let places = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
+        let tableIndices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.id, $0) })
         // Many go to a temporary database, so that a long range needs little more memory than a short one.
         let changes = try NetStore(
             entities.compactMap { DifferenceTable(from: $0, to: $0, matchesNames: false) })
         try forEachEvent(in: positions) { view, index in
             let row = RowEvent.Row(view, at: index)
-            guard repeated.contains(row), let place = places[row.entity] else { return }
-            try changes.add(NetRow(view, event: index), key: row.key, table: place)
+            guard repeated.contains(row), let tableIndex = tableIndices[row.entity] else { return }
+            try changes.add(NetRow(view, event: index), key: row.key, table: tableIndex)
         }
         try changes.flush()
-        for (place, entity) in entities.enumerated() {
-            guard let access = try access(to: entity.id), let rows = try changes.rows(of: place) else { continue }
+        for (tableIndex, entity) in entities.enumerated() {
+            guard let access = try access(to: entity.id), let rows = try changes.rows(of: tableIndex) else { continue }
             while try rows.step() {
                 let key = entity.key.indices.map { ExactValue(rows, column: Int32($0 + 1)) }
                 let row = RowEvent.Row(entity: entity.id, key: KeyCoding.encode(key))
@@ -179,7 +179,7 @@ package final class Reversal {
     ) throws {
         guard net.existed == net.exists else { return }
         guard net.exists else {
-            if current != nil { untouched.insert(BlockedPlace(row: row, column: 0)) }
+            if current != nil { untouched.insert(BlockedCell(row: row, column: 0)) }
             return
         }
         let old = Dictionary(uniqueKeysWithValues: net.old.map { ($0.column, $0.value) })
@@ -188,9 +188,9 @@ package final class Reversal {
         let same = columns.filter { old[$0.id] == new[$0.id] }
         let changed = same.filter { current?[$0.id] != new[$0.id] }
         if same.count == columns.count {
-            if !changed.isEmpty { untouched.insert(BlockedPlace(row: row, column: 0)) }
+            if !changed.isEmpty { untouched.insert(BlockedCell(row: row, column: 0)) }
         } else if !net.isWhole {
-            for column in changed { untouched.insert(BlockedPlace(row: row, column: column.id)) }
+            for column in changed { untouched.insert(BlockedCell(row: row, column: column.id)) }
         }
     }
 
@@ -203,34 +203,34 @@ package final class Reversal {
         return access
     }
 
-    private func takeBack(_ event: ExactEvent) throws {
+    private func revert(_ event: ExactEvent) throws {
         if waitingRows.contains(event.row) { return waiting.append(event) }
         guard let access = try access(to: event.row.entity) else { return block(event, nil, "its table is gone") }
-        let row = BlockedPlace(row: event.row, column: 0)
+        let row = BlockedCell(row: event.row, column: 0)
         if blocked.contains(row) || untouched.contains(row) { return }
         let current = try access.row(event.key)
         switch event.operation {
-        case .insert: try takeBackInsert(event, current, access)
-        case .delete: try takeBackDelete(event, current, access)
-        case .update: try takeBackUpdate(event, current, access)
+        case .insert: try revertInsert(event, current, access)
+        case .delete: try revertDelete(event, current, access)
+        case .update: try revertUpdate(event, current, access)
         }
     }
 
-    private func takeBackInsert(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
-        let row = BlockedPlace(row: event.row, column: 0)
+    private func revertInsert(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
+        let row = BlockedCell(row: event.row, column: 0)
         guard let current else { return settle(row) }
         if policy != .overwrite {
             if settled[row] != nil { return block(event, nil, "there is a row of this key again") }
             let new = event.after
-            for column in access.columns where column.keyPlace == 0 && !column.isStamp {
-                let place = BlockedPlace(row: event.row, column: column.id)
+            for column in access.columns where column.keyOrdinal == 0 && !column.isStamp {
+                let cell = BlockedCell(row: event.row, column: column.id)
                 // That the column is another one's is told already.
-                if blocked.contains(place) {
+                if blocked.contains(cell) {
                     blocked.insert(row)
                     return
                 }
                 let found = current[column.id] ?? .null
-                let left = settled[place]
+                let left = settled[cell]
                 let expected = left ?? new[column.id]
                 if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
                 return block(event, column, "it has changed since", expected: expected ?? .null, found: found)
@@ -241,8 +241,8 @@ package final class Reversal {
         blockOrWait(event, "rows that refer to it would go with it")
     }
 
-    private func takeBackDelete(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
-        let row = BlockedPlace(row: event.row, column: 0)
+    private func revertDelete(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
+        let row = BlockedCell(row: event.row, column: 0)
         let old = event.before.filter { value in access.columns.contains { $0.id == value.key } }
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
@@ -254,10 +254,10 @@ package final class Reversal {
         }
     }
 
-    private func takeBackUpdate(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
+    private func revertUpdate(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
         guard let current else { return block(event, nil, "it was deleted since") }
         let (before, after) = (event.before, event.after)
-        if policy != .overwrite, settled[BlockedPlace(row: event.row, column: 0)] != nil {
+        if policy != .overwrite, settled[BlockedCell(row: event.row, column: 0)] != nil {
             return block(event, nil, "there is a row of this key again")
         }
         var changes: [UInt32: ExactValue] = [:]
@@ -265,17 +265,17 @@ package final class Reversal {
             guard let old = before[column.id], let new = after[column.id], let found = current[column.id] else {
                 continue
             }
-            let place = BlockedPlace(row: event.row, column: column.id)
-            if blocked.contains(place) || untouched.contains(place) { continue }
+            let cell = BlockedCell(row: event.row, column: column.id)
+            if blocked.contains(cell) || untouched.contains(cell) { continue }
             if found == old {
-                settle(place, left: new)
+                settle(cell, left: new)
             } else if column.origin != 0, try !existed(column, of: event) {
                 // What a conversion filled in has no value of before.
                 block(event, column, "the column was converted, and its values of before are another column's")
-            } else if policy == .overwrite || settled[place] == nil && found == new {
+            } else if policy == .overwrite || settled[cell] == nil && found == new {
                 changes[column.id] = old
             } else if !column.isStamp {
-                block(event, column, "it has changed since", expected: settled[place] ?? new, found: found)
+                block(event, column, "it has changed since", expected: settled[cell] ?? new, found: found)
             }
         }
         guard !changes.isEmpty else { return }
@@ -300,8 +300,8 @@ package final class Reversal {
 
     /// Notes that a place is already what it is to become. This run hasn't made it so: what it puts back is what the event
     /// before has left.
-    private func settle(_ place: BlockedPlace, left: ExactValue = .null) {
-        if settled[place] == nil { settled[place] = left }
+    private func settle(_ cell: BlockedCell, left: ExactValue = .null) {
+        if settled[cell] == nil { settled[cell] = left }
     }
 
     /// Whether a column was there before the events that are taken back.
@@ -315,7 +315,7 @@ package final class Reversal {
         _ event: ExactEvent, _ column: CatalogColumn?, _ reason: String, expected: ExactValue? = nil,
         found: ExactValue? = nil
     ) {
-        blocked.insert(BlockedPlace(row: event.row, column: column?.id ?? 0))
+        blocked.insert(BlockedCell(row: event.row, column: column?.id ?? 0))
         outcome.add(
             RevertConflict(
                 table: writer.catalog.entity(id: event.row.entity)?.name ?? "?", key: event.key.map(\.value),

@@ -6,7 +6,7 @@ public import StorageLog
 public struct RevertReport: Sendable, Equatable {
     public let outcome: RevertOutcome
     /// The commit that was taken back, or brought back by a redo; nil where the state of a point was restored.
-    public let subject: Int64?
+    public let revertedCommit: Int64?
     /// The compensating commit; nil where nothing was to be done, and for a dry run.
     public let receipt: CommitReceipt?
     /// What a dry run would have done to rows, each told once: the first thousand of them.
@@ -27,10 +27,10 @@ struct PendingChanges {
     init(_ writer: LogWriter, from start: Int, limit: Int) {
         let view = writer.captured
         let events = start..<view.count
-        var repeated = RepeatedRows()
+        var repeated = DuplicateRows()
         for index in events { repeated.add(RowEvent.Row(view, at: index)) }
         repeated.finish()
-        var places: [RowEvent.Row: Int] = [:]
+        var rowIndices: [RowEvent.Row: Int] = [:]
         var rows: [(key: [ExactValue], change: NetRow)] = []
         for index in events {
             let row = RowEvent.Row(view, at: index)
@@ -44,10 +44,10 @@ struct PendingChanges {
                 continue
             }
             let change = NetRow(view, event: index)
-            if let place = places[row] {
-                rows[place].change = rows[place].change.followed(by: change)
+            if let rowIndex = rowIndices[row] {
+                rows[rowIndex].change = rows[rowIndex].change.followed(by: change)
             } else {
-                if isRepeated { places[row] = rows.count }
+                if isRepeated { rowIndices[row] = rows.count }
                 rows.append((ExactValue.key(of: view, at: index), change))
             }
         }

@@ -30,7 +30,7 @@ final class RowAccess {
         let find = try writer.statement(
             "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE \(condition(binding: keys.map(\.stored)))")
         defer { find.reset() }
-        for (place, value) in key.enumerated() { value.bind(to: find, at: Int32(place + 1)) }
+        for (index, value) in key.enumerated() { value.bind(to: find, at: Int32(index + 1)) }
         guard try find.step() else { return nil }
         let found = keys.indices.map { ExactValue(find, column: Int32($0)) }
         return found == key ? nil : found
@@ -51,14 +51,14 @@ final class RowAccess {
     }
 
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
-        let changed = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
+        let changed = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
         guard !changed.isEmpty else { return }
         try update(changed, to: changed.map { values[$0.id] ?? .null }, at: writer.nextPosition, of: key)
     }
 
     /// Gives a row another key, and other values. Rows that refer to it stay.
     func update(_ key: [ExactValue], _ values: [UInt32: ExactValue], key new: [ExactValue]) throws {
-        let others = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
+        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
         // The log has it as a deletion and an insertion, of which the second is the row's last event.
         try update(
             keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key)
@@ -76,17 +76,17 @@ final class RowAccess {
     }
 
     func insert(_ key: [ExactValue], _ values: [UInt32: ExactValue]) throws {
-        let others = columns.filter { $0.keyPlace == 0 && values[$0.id] != nil }
+        let others = columns.filter { $0.keyOrdinal == 0 && values[$0.id] != nil }
         let names = (keys + others).map { quoted($0.stored) } + ["_position"]
-        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let placeholders = names.map { _ in "?" }.joined(separator: ", ")
         try run(
-            "INSERT OR ABORT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(marks))",
+            "INSERT OR ABORT INTO \(table)(\(names.joined(separator: ", "))) VALUES (\(placeholders))",
             key + others.map { values[$0.id] ?? .null } + [.integer(writer.nextPosition)])
     }
 
     private func run(_ sql: String, _ values: [ExactValue]) throws {
         let statement = try writer.statement(sql)
-        for (place, value) in values.enumerated() { value.bind(to: statement, at: Int32(place + 1)) }
+        for (index, value) in values.enumerated() { value.bind(to: statement, at: Int32(index + 1)) }
         try statement.execute()
     }
 }

@@ -38,7 +38,7 @@ extension StorageEngine {
         var metadata = metadata
         metadata.attributes[UndoStack.reverts] = "\(commits.lowerBound)..\(commits.upperBound)"
         return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in
-            try Reversal(writer, policy: policy, passesRemarks: true).run(positions)
+            try Reversal(writer, policy: policy, skipsAnnotations: true).run(positions)
         }
     }
 
@@ -50,7 +50,7 @@ extension StorageEngine {
     ) async throws -> RevertReport {
         // What a commit changed may be gone by now, and then the one before it is next.
         var passed: Set<Int64> = []
-        while let number = try await undoStack({ [passed] in try $0.nextUndo(by: actor, passing: passed) }) {
+        while let number = try await undoStack({ [passed] in try $0.nextUndo(by: actor, skipping: passed) }) {
             let report = try await revert(
                 number, as: UndoStack.undoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
             if report.outcome.count > 0 || !report.outcome.conflicts.isEmpty { return report }
@@ -94,11 +94,11 @@ extension StorageEngine {
         let (past, names) = try await read { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
             let position = try LogReader(connection).position(of: point)
-            let past = try PastState(at: position, of: db, schema: .now, upcasts: upcasts)
+            let past = try MaterializedSnapshot(at: position, of: db, schema: .current, upcasts: upcasts)
             let names = tables.isEmpty ? past.catalog.live.map(\.name) : tables
             for name in names where past.catalog.entity(named: name)?.isReserved == true {
                 throw StorageError(
-                    .misuse, "\"\(name)\" is the store's own and can't be restored.",
+                    .invalidArgument, "\"\(name)\" is the store's own and can't be restored.",
                     remedy: "Name entities; a tag is moved by tag.")
             }
             try past.read(names, from: db) { _ in }
@@ -116,7 +116,7 @@ extension StorageEngine {
 
     /// Runs a commit and hands out what its body says of it.
     private func reporting(
-        _ metadata: CommitMetadata, of subject: Int64? = nil, isDryRun: Bool,
+        _ metadata: CommitMetadata, of revertedCommit: Int64? = nil, isDryRun: Bool,
         _ body: @escaping @Sendable (LogWriter, GRDB.Database) throws -> RevertOutcome
     ) async throws -> RevertReport {
         let limit = RevertOutcome.conflictLimit
@@ -135,7 +135,7 @@ extension StorageEngine {
             return (outcome, changes.first)
         }
         return RevertReport(
-            outcome: found?.0 ?? RevertOutcome(), subject: subject,
+            outcome: found?.0 ?? RevertOutcome(), revertedCommit: revertedCommit,
             receipt: receipt.flatMap { $0.commit == nil ? nil : $0 }, plan: found?.1 ?? [])
     }
 }

@@ -19,8 +19,8 @@ package struct UndoStack {
     ///
     /// - Parameters:
     ///   - actor: Whose commits; anybody's where nil.
-    ///   - passed: Commits that have nothing left to take back.
-    package func nextUndo(by actor: String?, passing passed: Set<Int64> = []) throws -> Int64? {
+    ///   - skipped: Commits that have nothing left to take back.
+    package func nextUndo(by actor: String?, skipping skipped: Set<Int64> = []) throws -> Int64? {
         var settled: Set<Int64> = []
         return try find { commit in
             if settled.contains(commit.number) { return nil }
@@ -30,7 +30,7 @@ package struct UndoStack {
             }
             // What a redo brought back is undone by undoing the redo.
             if let redone = Self.number(commit, Self.redoes) { settled.insert(redone) }
-            if passed.contains(commit.number) { return nil }
+            if skipped.contains(commit.number) { return nil }
             return try isOf(actor, commit) ? commit.number : nil
         }
     }

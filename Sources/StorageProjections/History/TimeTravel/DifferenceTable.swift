@@ -31,8 +31,8 @@ package struct DifferenceTable: Sendable {
 
     /// The columns of the second state in their order, then those that are gone.
     private static func columns(from: CatalogEntity?, to: CatalogEntity?, matchesNames: Bool) -> [Column] {
-        let earlier = (from?.live ?? []).filter { $0.keyPlace == 0 }
-        let later = (to?.live ?? []).filter { $0.keyPlace == 0 }
+        let earlier = (from?.live ?? []).filter { $0.keyOrdinal == 0 }
+        let later = (to?.live ?? []).filter { $0.keyOrdinal == 0 }
         var taken: Set<UInt32> = []
         var columns = later.map { column -> Column in
             // A column that was dropped and made again, with another type perhaps, is known by its name.

@@ -52,7 +52,7 @@ package struct HistoryTables {
         for entity in catalog.live {
             let names = entity.live.map(\.stored)
             let keys = entity.key.map(\.stored)
-            let others = entity.live.filter { $0.keyPlace == 0 }.map(\.stored)
+            let others = entity.live.filter { $0.keyOrdinal == 0 }.map(\.stored)
             tables.append(
                 Table(
                     name: free("history_\(entity.stored)"), kind: .history, entity: entity,
@@ -97,7 +97,7 @@ package struct HistoryTables {
 
     /// The query, ready to run, beside the tables of history that it names.
     ///
-    /// - Throws: What SQLite says of it; `misuse` where it isn't one query that only reads.
+    /// - Throws: What SQLite says of it; `invalid-argument` where it isn't one query that only reads.
     package func statement(for sql: String) throws -> PreparedStatement {
         var missing = tables
         while true {
@@ -105,10 +105,10 @@ package struct HistoryTables {
                 return try PreparedStatement(query: sql, on: source)
             } catch let error as StorageError {
                 // SQLite knows best what a query names, so it is asked until it misses nothing that can be made.
-                guard let place = missing.firstIndex(where: { error.missingTable?.folded == $0.name.folded }) else {
+                guard let offset = missing.firstIndex(where: { error.missingTable?.folded == $0.name.folded }) else {
                     throw error
                 }
-                try make(missing.remove(at: place))
+                try make(missing.remove(at: offset))
             }
         }
     }
@@ -117,8 +117,8 @@ package struct HistoryTables {
         // The first is the number of a commit, or the position of an event.
         let columns = table.columns.enumerated().map { $0 == 0 ? "\(quoted($1)) INTEGER PRIMARY KEY" : quoted($1) }
         try PreparedStatement(source, "CREATE TABLE \(table.path)(\(columns.joined(separator: ", ")))").execute()
-        let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
-        let insert = try PreparedStatement(source, "INSERT INTO \(table.path) VALUES (\(marks))")
+        let placeholders = table.columns.map { _ in "?" }.joined(separator: ", ")
+        let insert = try PreparedStatement(source, "INSERT INTO \(table.path) VALUES (\(placeholders))")
         try table.entity.map { try fill(table, of: $0, with: insert) } ?? fillCommits(table, with: insert)
     }
 
@@ -187,7 +187,7 @@ extension HistoryTables {
     }
 
     fileprivate static func run(_ statement: PreparedStatement, _ values: [StorageValue]) throws {
-        for (place, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
+        for (offset, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(offset + 1)) }
         try statement.execute()
     }
 
@@ -208,7 +208,7 @@ extension RowEvent {
     /// The event as a row of `changes_TABLE`.
     fileprivate func row(of entity: CatalogEntity) -> [StorageValue] {
         let (before, after) = (before, after)
-        let others = entity.live.filter { $0.keyPlace == 0 }
+        let others = entity.live.filter { $0.keyOrdinal == 0 }
         let changed = others.filter { before[$0.id] != nil || after[$0.id] != nil }.map(\.name)
         return [
             .integer(position), .integer(commit.number), time, actor,
@@ -249,7 +249,7 @@ private final class Versions {
             let keys = Dictionary(uniqueKeysWithValues: entity.key.map { ($0.id, key.popFirst() ?? .null) })
             values = entity.live.map { keys[$0.id] ?? old[$0.id] ?? .null }
         } else {
-            for (place, value) in event.key.enumerated() { try select.writer.bind(value, at: Int32(place + 1)) }
+            for (offset, value) in event.key.enumerated() { try select.writer.bind(value, at: Int32(offset + 1)) }
             defer { select.reset() }
             guard try select.step() else { throw StorageError.corruptLog("event @\(event.position) leaves no row") }
             values = entity.live.indices.map { select.row.value(at: Int32($0)) }

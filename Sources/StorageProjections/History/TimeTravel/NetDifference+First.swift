@@ -4,7 +4,7 @@ internal import StorageLog
 
 extension NetDifference {
     /// A place in the order of the changes: all tables before `table` were told, and of it the rows up to `key`.
-    package struct Mark: Sendable {
+    package struct ResumePoint: Sendable {
         let table: Int
         let key: [ExactValue]?
     }
@@ -22,31 +22,31 @@ extension NetDifference {
     /// - Returns: Where it ended; ``read(_:after:progress:)`` and ``forEachChange(_:after:_:)`` go on from there.
     package func forEachFirstChange(
         _ database: OpaquePointer, while goesOn: () -> Bool, _ body: (NetChange) throws -> Void
-    ) throws -> Mark {
-        for place in tables.indices {
-            guard selection.rows.isEmpty, scanned.contains(place), let entity = settled(place),
+    ) throws -> ResumePoint {
+        for tableIndex in tables.indices {
+            guard selection.rows.isEmpty, scanned.contains(tableIndex), let entity = stableEntity(tableIndex),
                 var rows = try FirstRows(database, entity, after: lower)
-            else { return Mark(table: place, key: nil) }
+            else { return ResumePoint(table: tableIndex, key: nil) }
             let reader = LogReader(database)
             var last: [ExactValue]?
             var patience = Self.fewRows
             while true {
                 switch try rows.next(skipping: &patience, while: goesOn) {
                 case .end: break
-                case .unsure: return Mark(table: place, key: last)
+                case .unsure: return ResumePoint(table: tableIndex, key: last)
                 case .far:
                     patience = .max
                     guard let first = try firstKey(of: entity, database) else { continue }
                     guard let later = try FirstRows(database, entity, after: lower, from: first) else {
-                        return Mark(table: place, key: nil)
+                        return ResumePoint(table: tableIndex, key: nil)
                     }
                     rows = later
                     continue
                 case .row(let key):
                     let net = try net(key.map(\.value), of: entity, reader, while: goesOn)
-                    guard goesOn() else { return Mark(table: place, key: last) }
+                    guard goesOn() else { return ResumePoint(table: tableIndex, key: last) }
                     let change = net.flatMap {
-                        NetChange($0, key: key, table: tables[place], isBackward: isBackward)
+                        NetChange($0, key: key, table: tables[tableIndex], isBackward: isBackward)
                     }
                     if let change {
                         try body(change)
@@ -60,7 +60,7 @@ extension NetDifference {
                 break
             }
         }
-        return Mark(table: tables.count, key: nil)
+        return ResumePoint(table: tables.count, key: nil)
     }
 
     /// So many unchanged rows are passed over before it is worth finding out where the first changed one is.
@@ -79,11 +79,11 @@ extension NetDifference {
     }
 
     /// The entity of a table that was the same one all the time and lost nothing.
-    private func settled(_ place: Int) -> CatalogEntity? {
-        let table = tables[place]
+    private func stableEntity(_ tableIndex: Int) -> CatalogEntity? {
+        let table = tables[tableIndex]
         let ids = Set([table.from?.id, table.to?.id].compactMap { $0 })
         guard ids.count == 1, let id = ids.first, let entity = present.entity(id: id), !entity.isDropped,
-            entity.key.map(\.id) == table.key.map(\.id), lostColumns(of: place) == nil
+            entity.key.map(\.id) == table.key.map(\.id), lostColumns(of: tableIndex) == nil
         else { return nil }
         return entity
     }

@@ -90,8 +90,8 @@ package final class NetDifference {
                 || selection.rows.contains { [table.from?.id, table.to?.id].contains($0.entity.id) }
         }
         store = try NetStore(tables, memoryLimit: memoryLimit)
-        for (place, table) in tables.enumerated() {
-            for entity in [table.from, table.to] { if let entity { tableOfEntity[entity.id] = place } }
+        for (tableIndex, table) in tables.enumerated() {
+            for entity in [table.from, table.to] { if let entity { tableOfEntity[entity.id] = tableIndex } }
         }
         scanned = Set(tables.indices.filter { isWhole || isNamed(tables[$0]) })
     }
@@ -102,19 +102,19 @@ package final class NetDifference {
     ///   - mark: Where the first changes ended that were told already; what lies before isn't read again.
     ///   - progress: Called with the position that has been reached.
     package func read(
-        _ database: OpaquePointer, after mark: Mark? = nil, progress: (Int64) -> Void = { _ in }
+        _ database: OpaquePointer, after resumePoint: ResumePoint? = nil, progress: (Int64) -> Void = { _ in }
     ) throws {
         guard lower < upper else { return }
-        try fold(database, scanned.filter { $0 >= mark?.table ?? 0 }, progress)
+        try fold(database, scanned.filter { $0 >= resumePoint?.table ?? 0 }, progress)
         for row in selection.rows {
-            guard let place = tableOfEntity[row.entity.id], !scanned.contains(place) else { continue }
-            let table = tables[place]
+            guard let tableIndex = tableOfEntity[row.entity.id], !scanned.contains(tableIndex) else { continue }
+            let table = tables[tableIndex]
             let before = isBackward ? table.to : table.from
             let after = isBackward ? table.from : table.to
             // Where another table took the name, the row has a life in each.
-            if let before { try fold(row.key, of: present.entity(id: before.id) ?? before, place, database) }
+            if let before { try fold(row.key, of: present.entity(id: before.id) ?? before, tableIndex, database) }
             if let after, after.id != before?.id {
-                try fold(row.key, of: present.entity(id: after.id) ?? after, place, database)
+                try fold(row.key, of: present.entity(id: after.id) ?? after, tableIndex, database)
             }
         }
         try store.flush()
@@ -126,10 +126,11 @@ package final class NetDifference {
     ///   - operations: Only these.
     ///   - mark: Only those that come after this.
     package func forEachChange(
-        _ operations: Set<StorageEvent.Operation> = Set(StorageEvent.Operation.allCases), after mark: Mark? = nil,
+        _ operations: Set<StorageEvent.Operation> = Set(StorageEvent.Operation.allCases),
+        after resumePoint: ResumePoint? = nil,
         _ body: (NetChange) throws -> Bool
     ) throws {
-        let cursor = Cursor(self, after: mark)
+        let cursor = Cursor(self, after: resumePoint)
         while let change = try cursor.next() {
             if operations.contains(change.operation), try !body(change) { return }
         }
@@ -141,20 +142,20 @@ package final class NetDifference {
     package final class Cursor {
         private let difference: NetDifference
         private var table: Int
-        private var mark: Mark?
+        private var resumePoint: ResumePoint?
         private var rows: PreparedStatement?
 
-        init(_ difference: NetDifference, after mark: Mark? = nil) {
+        init(_ difference: NetDifference, after resumePoint: ResumePoint? = nil) {
             self.difference = difference
-            self.mark = mark
-            table = (mark?.table ?? 0) - 1
+            self.resumePoint = resumePoint
+            table = (resumePoint?.table ?? 0) - 1
         }
 
         package func next() throws -> NetChange? {
             while table < difference.tables.count {
                 guard let rows, try rows.step() else {
                     table += 1
-                    let key = mark?.table == table ? mark?.key : nil
+                    let key = resumePoint?.table == table ? resumePoint?.key : nil
                     rows = table < difference.tables.count ? try difference.store.rows(of: table, after: key) : nil
                     continue
                 }
@@ -172,23 +173,23 @@ package final class NetDifference {
 // MARK: Folding
 
 extension NetDifference {
-    private func fold(_ database: OpaquePointer, _ places: Set<Int>, _ progress: (Int64) -> Void) throws {
-        let wanted = tableOfEntity.filter { places.contains($0.value) }
+    private func fold(_ database: OpaquePointer, _ tableIndices: Set<Int>, _ progress: (Int64) -> Void) throws {
+        let wanted = tableOfEntity.filter { tableIndices.contains($0.value) }
         guard !wanted.isEmpty else { return }
-        for place in places.sorted() { try addLost(of: place, database) }
+        for tableIndex in tableIndices.sorted() { try addLost(of: tableIndex, database) }
         let positions = lower + 1...upper
         try LogReader(database).forEachBatch(
             in: positions, where: { $0.entities.contains { wanted[$0] != nil } }
         ) { batch in
             try batch.withView { view in
-                let placeOfShape = (0..<view.shapeCount).map { wanted[view.shapes[$0].entity] }
+                let tableIndexOfShape = (0..<view.shapeCount).map { wanted[view.shapes[$0].entity] }
                 for index in 0..<view.count {
-                    guard let place = placeOfShape[Int(view.events[index].shape)],
+                    guard let tableIndex = tableIndexOfShape[Int(view.events[index].shape)],
                         positions.contains(batch.header.first + Int64(index))
                     else { continue }
                     let key = KeyCoding.encode(
                         view.key(of: index), count: Int(view.shape(of: index).key_count), bytes: view.bytes)
-                    try store.add(NetRow(view, event: index), key: key, table: place)
+                    try store.add(NetRow(view, event: index), key: key, table: tableIndex)
                 }
             }
             progress(batch.header.last)
@@ -197,19 +198,19 @@ extension NetDifference {
     }
 
     /// The columns of the earlier state that went with their column or table; no event tells what they held.
-    func lostColumns(of place: Int) -> (entity: CatalogEntity, columns: [CatalogColumn])? {
-        let table = tables[place]
+    func lostColumns(of tableIndex: Int) -> (entity: CatalogEntity, columns: [CatalogColumn])? {
+        let table = tables[tableIndex]
         let (before, after) = isBackward ? (table.to, table.from) : (table.from, table.to)
         guard let before else { return nil }
-        let rest = before.live.filter { $0.keyPlace == 0 }
+        let rest = before.live.filter { $0.keyOrdinal == 0 }
         guard let after, after.id == before.id else { return (before, rest) }
         let lost = rest.filter { column in !after.live.contains { $0.id == column.id } }
         return lost.isEmpty ? nil : (before, lost)
     }
 
     /// Begins with the rows of the earlier state where something of them was lost.
-    private func addLost(of place: Int, _ database: OpaquePointer) throws {
-        guard lower > 0, let (entity, columns) = lostColumns(of: place) else { return }
+    private func addLost(of tableIndex: Int, _ database: OpaquePointer) throws {
+        guard lower > 0, let (entity, columns) = lostColumns(of: tableIndex) else { return }
         let scratch = try ScratchTables()
         let fold = Fold(scratch.database, targets: [try scratch.target(for: entity)], checks: false)
         try PreparedStatement(scratch.database, "BEGIN").execute()
@@ -225,24 +226,24 @@ extension NetDifference {
                 NetRow.Cell(column: column.id, value: ExactValue(select, column: Int32(index + entity.key.count)))
             }
             try store.add(
-                NetRow(untouched: cells, of: entity.id), key: KeyCoding.encode(key), table: place)
+                NetRow(untouched: cells, of: entity.id), key: KeyCoding.encode(key), table: tableIndex)
         }
     }
 
     /// One row, along its own events.
     private func fold(
-        _ key: [StorageValue], of entity: CatalogEntity, _ place: Int, _ database: OpaquePointer
+        _ key: [StorageValue], of entity: CatalogEntity, _ tableIndex: Int, _ database: OpaquePointer
     ) throws {
         let reader = LogReader(database)
         var net = try net(key, of: entity, reader) { true }
-        if let (loser, columns) = lostColumns(of: place), loser.id == entity.id,
+        if let (loser, columns) = lostColumns(of: tableIndex), loser.id == entity.id,
             let image = try reader.image(of: key, in: entity, at: lower, columns: Set(columns.map(\.id)))
         {
             let cells = columns.map { NetRow.Cell(column: $0.id, value: image.value(of: $0)) }
             let untouched = NetRow(untouched: cells, of: entity.id)
             net = net.map { untouched.followed(by: $0) } ?? untouched
         }
-        if let net { try store.add(net, key: KeyCoding.encode(key), table: place) }
+        if let net { try store.add(net, key: KeyCoding.encode(key), table: tableIndex) }
     }
 
     /// What the events of one row in between make of it; nil where it has none.

@@ -64,11 +64,11 @@ final class NetStore {
             ).execute()
         }
         let select = try PreparedStatement(scratch.database, "SELECT change FROM net\(table) WHERE code = ?1")
-        let marks = keys.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
+        let placeholders = keys.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
         let insert = try PreparedStatement(
             scratch.database,
             """
-            INSERT INTO net\(table)(code, change, \(keys.joined(separator: ", "))) VALUES (?1, ?2, \(marks))
+            INSERT INTO net\(table)(code, change, \(keys.joined(separator: ", "))) VALUES (?1, ?2, \(placeholders))
             ON CONFLICT(code) DO UPDATE SET change = excluded.change
             """)
         for (address, change) in rows.sorted(by: { $0.key.key.lexicographicallyPrecedes($1.key.key) }) {
@@ -92,8 +92,8 @@ final class NetStore {
     func rows(of table: Int, after key: [ExactValue]? = nil) throws -> PreparedStatement? {
         guard stored.contains(table) else { return nil }
         let names = tables[table].key.indices.map { "k\($0)" }.joined(separator: ", ")
-        let marks = (key ?? []).indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let condition = key == nil ? "" : " WHERE (\(names)) > (\(marks))"
+        let placeholders = (key ?? []).indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let condition = key == nil ? "" : " WHERE (\(names)) > (\(placeholders))"
         let select = try PreparedStatement(
             scratch.database, "SELECT change, \(names) FROM net\(table)\(condition) ORDER BY \(names), code")
         for (index, value) in (key ?? []).enumerated() { value.bind(to: select, at: Int32(index + 1)) }

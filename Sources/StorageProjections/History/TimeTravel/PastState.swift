@@ -8,14 +8,14 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`; its database serialises what is done with it. Who moves it to another position must be the only
 /// one who has it.
-package final class PastState: Sendable {
-    private let place: Mutex<Int64>
-    package var position: Int64 { place.withLock { $0 } }
-    package let schema: PastSchema
+package final class MaterializedSnapshot: Sendable {
+    private let currentPosition: Mutex<Int64>
+    package var position: Int64 { currentPosition.withLock { $0 } }
+    package let schema: SnapshotSchema
     /// The entities as a reader sees them: of now or of then.
     package let catalog: Catalog
     /// The entities as they were.
-    private let then: Catalog
+    private let recordedCatalog: Catalog
     private let upcasts: [String: Upcast]
     /// Temporary: SQLite keeps it in memory while it is small, and takes it away when it is closed.
     package let database: DatabaseQueue
@@ -26,9 +26,9 @@ package final class PastState: Sendable {
 
     /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
     package init(
-        at position: Int64, of live: GRDB.Database, schema: PastSchema, upcasts: [String: Upcast] = [:]
+        at position: Int64, of live: GRDB.Database, schema: SnapshotSchema, upcasts: [String: Upcast] = [:]
     ) throws {
-        place = Mutex(position)
+        currentPosition = Mutex(position)
         self.schema = schema
         self.upcasts = upcasts
         var configuration = GRDB.Configuration()
@@ -38,7 +38,7 @@ package final class PastState: Sendable {
         let database = try DatabaseQueue(path: "", configuration: configuration)
         self.database = database
         let source = try Self.connection(live)
-        (then, catalog) = try database.writeWithoutTransaction { db in
+        (recordedCatalog, catalog) = try database.writeWithoutTransaction { db in
             let target = try Self.connection(db)
             for name in ["storage_catalog", "storage_projection"] {
                 guard let text = StoreLayout.objects.first(where: { $0.name == name })?.sql else {
@@ -49,8 +49,8 @@ package final class PastState: Sendable {
             try TableCopy(from: source, to: target).run("storage_projection")
             // What reads the temporary database finds the names of its tables there.
             switch schema {
-            case .now: try TableCopy(from: source, to: target).run("storage_catalog")
-            case .then:
+            case .current: try TableCopy(from: source, to: target).run("storage_catalog")
+            case .asRecorded:
                 // A commit's changes of the schema hold for all of it.
                 let last = try LogReader(source).lastPosition(ofCommitAt: position)
                 let catalog = CatalogEntity.catalog
@@ -117,11 +117,11 @@ package final class PastState: Sendable {
         if let entity = catalog.entity(named: name) { return entity }
         let names = catalog.live.map(\.name).joined(separator: ", ")
         switch schema {
-        case .now:
+        case .current:
             throw StorageError(
                 .notFound, "There is no entity \"\(name)\".",
                 remedy: "There is \(names); what is gone by now is read with schema .then.")
-        case .then:
+        case .asRecorded:
             throw StorageError(
                 .notFound, "There was no entity \"\(name)\" at position \(position).", remedy: "There was \(names).")
         }
@@ -135,7 +135,7 @@ package final class PastState: Sendable {
 
 // MARK: Filling
 
-extension PastState {
+extension MaterializedSnapshot {
     private func fill(_ entity: CatalogEntity, _ db: GRDB.Database, from live: GRDB.Database) throws {
         if filled.withLock({ $0.contains(entity.id) }) { return }
         let source = try Self.connection(live)
@@ -168,7 +168,7 @@ extension PastState {
     /// A column that came with a table made anew brought no default to the rows from before: their new values are events. What its
     /// declaration says stands for them before that.
     private func withDeclaredDefaults(_ entity: CatalogEntity, _ source: OpaquePointer) throws -> CatalogEntity {
-        guard schema == .now, let past = then.entity(id: entity.id) else { return entity }
+        guard schema == .current, let past = recordedCatalog.entity(id: entity.id) else { return entity }
         var entity = entity
         let defaults = DefaultValues()
         let select = try PreparedStatement(
@@ -176,11 +176,11 @@ extension PastState {
         select.bind(text: entity.stored, at: 1)
         while try select.step() {
             let name = try select.row.text(at: 0)
-            guard let place = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored == name }),
-                entity.columns[place].fallback == .null, entity.columns[place].origin == 0,
-                !past.columns.contains(where: { $0.id == entity.columns[place].id })
+            guard let columnIndex = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored == name }),
+                entity.columns[columnIndex].fallback == .null, entity.columns[columnIndex].origin == 0,
+                !past.columns.contains(where: { $0.id == entity.columns[columnIndex].id })
             else { continue }
-            entity.columns[place].fallback = try defaults.value(
+            entity.columns[columnIndex].fallback = try defaults.value(
                 of: select.string(1), type: select.string(2), isStrict: entity.isStrict)
         }
         return entity
@@ -191,7 +191,7 @@ extension PastState {
         let select = try PreparedStatement(
             source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
-        guard schema == .now, try select.step() else { return try makeLoose(entity, in: target) }
+        guard schema == .current, try select.step() else { return try makeLoose(entity, in: target) }
         try PreparedStatement(target, select.string(0)).execute()
     }
 
@@ -222,7 +222,7 @@ extension PastState {
         case .integer:
             // INTEGER makes a key the row number, which other values than integers can't be.
             let isRowNumber = entity.key.count == 1 && column.type.lowercasedASCII == "integer"
-            return isRowNumber || column.keyPlace == 0 ? " INTEGER" : " INT"
+            return isRowNumber || column.keyOrdinal == 0 ? " INTEGER" : " INT"
         case .text, .numeric, .real: return " \(column.affinity.rawValue)"
         }
     }
@@ -245,7 +245,7 @@ extension PastState {
 
     /// Undoes what happened since, or replays what happened until then: whichever touches less.
     private func fill(_ entity: CatalogEntity, in target: OpaquePointer, from source: OpaquePointer) throws {
-        guard let past = then.entity(id: entity.id), !past.isDropped, position > 0 else { return }
+        guard let past = recordedCatalog.entity(id: entity.id), !past.isDropped, position > 0 else { return }
         let now = try Catalog.load(source).entity(id: entity.id)
         let head = try LogReader(source).head().position
         let isThere = now?.stored == entity.stored && now?.isDropped == false
@@ -270,7 +270,7 @@ extension PastState {
         var reading = entity
         reading.columns += olds
         let isCollected =
-            LastImages.pays(reading, events: position, rows: rows)
+            LatestRowStates.pays(reading, events: position, rows: rows)
             ? try Self.collect(reading, into: target, from: source, through: position) : false
         if !isCollected {
             try Self.replay(self.target(reading), into: target, from: source, through: position)
@@ -289,13 +289,13 @@ extension PastState {
     private static func collect(
         _ entity: CatalogEntity, into database: OpaquePointer, from source: OpaquePointer, through position: Int64
     ) throws -> Bool {
-        let images = try LastImages(database, entity)
+        let images = try LatestRowStates(database, entity)
         do {
             try LogReader(source).forEachBatch(in: 1...position, descending: true, where: images.wants) { batch in
                 try images.apply(batch, through: position)
                 return true
             }
-        } catch is LastImages.TooManyRows {
+        } catch is LatestRowStates.TooManyRows {
             try images.discard()
             return false
         }
@@ -329,7 +329,7 @@ extension PastState {
 
 // MARK: Moving
 
-extension PastState {
+extension MaterializedSnapshot {
     /// Takes the tables that were made already to another position, by doing or undoing the events in between.
     ///
     /// - Returns: Whether it could: not where the schema is another one there, or where making the tables anew is less work.
@@ -338,14 +338,14 @@ extension PastState {
         guard target != current else { return true }
         guard (target - current).magnitude <= UInt64(max(target, 1_024)) else { return false }
         let source = try Self.connection(live)
-        guard try Catalog.load(source, at: target) == then else { return false }
+        guard try Catalog.load(source, at: target) == recordedCatalog else { return false }
         // Who asked for the shape of now asked for that of a now which may be over.
-        if schema == .now, try Catalog.load(source) != catalog { return false }
+        if schema == .current, try Catalog.load(source) != catalog { return false }
         let entities = try filled.withLock { ids in catalog.live.filter { ids.contains($0.id) } }
             .map { try withDeclaredDefaults($0, source) }
         // Columns whose values are converted hold what no event says.
         let isConverted = try entities.contains { entity in
-            try then.entity(id: entity.id).map { try !conversions(of: entity, past: $0).isEmpty } ?? false
+            try recordedCatalog.entity(id: entity.id).map { try !conversions(of: entity, past: $0).isEmpty } ?? false
         }
         if isConverted { return false }
         let isMoved = try database.writeWithoutTransaction { db in
@@ -379,7 +379,7 @@ extension PastState {
             return true
         }
         guard isMoved else { return false }
-        place.withLock { $0 = target }
+        currentPosition.withLock { $0 = target }
         searchable.withLock { $0.removeAll() }
         return true
     }
@@ -387,7 +387,7 @@ extension PastState {
 
 // MARK: Converting
 
-extension PastState {
+extension MaterializedSnapshot {
     /// A column of now whose values were those of another column then.
     private struct Conversion {
         let column: CatalogColumn
@@ -400,14 +400,14 @@ extension PastState {
     }
 
     private func conversions(of entity: CatalogEntity, past: CatalogEntity) throws -> [Conversion] {
-        guard schema == .now else { return [] }
+        guard schema == .current else { return [] }
         var conversions: [Conversion] = []
         for column in entity.live where !past.live.contains(where: { $0.id == column.id }) {
             var steps: [Upcast] = []
-            var place = column
-            while let origin = entity.origin(of: place) {
-                steps.insert(try upcasts.step(into: place, of: entity), at: 0)
-                place = origin
+            var ancestor = column
+            while let origin = entity.origin(of: ancestor) {
+                steps.insert(try upcasts.step(into: ancestor, of: entity), at: 0)
+                ancestor = origin
                 guard past.live.contains(where: { $0.id == origin.id }) else { continue }
                 var old = origin
                 old.isDropped = false
@@ -417,7 +417,7 @@ extension PastState {
                 break
             }
             guard !steps.isEmpty else { continue }
-            conversions.append(Conversion(column: column, old: nil, fallback: place.fallback, steps: steps))
+            conversions.append(Conversion(column: column, old: nil, fallback: ancestor.fallback, steps: steps))
         }
         return conversions
     }

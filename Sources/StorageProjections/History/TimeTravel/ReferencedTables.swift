@@ -24,7 +24,7 @@ package struct ReferencedTables {
         searched = catalog.live.filter(isSearched).map(\.name)
     }
 
-    /// - Throws: What SQLite says of the query; `misuse` where it isn't one query that only reads.
+    /// - Throws: What SQLite says of the query; `invalid-argument` where it isn't one query that only reads.
     package init(of sql: String, in tables: [(name: String, columns: [String])]) throws {
         let seen = try Self.tables(of: sql, in: tables)
         names = tables.map(\.name).filter { seen.contains($0.folded) }

@@ -6,7 +6,7 @@ package import StorageLog
 extension PreparedStatement {
     /// A query of somebody else's.
     ///
-    /// - Throws: What SQLite says of it; `misuse` where it isn't one query that only reads.
+    /// - Throws: What SQLite says of it; `invalid-argument` where it isn't one query that only reads.
     package convenience init(query sql: String, on database: OpaquePointer) throws {
         var rest = ""
         let code = sql.withCString { start -> Int32 in
@@ -30,7 +30,8 @@ extension PreparedStatement {
 extension StorageError {
     fileprivate static func notAQuery(_ sql: String) -> StorageError {
         StorageError(
-            .misuse, "\"\(sql.prefix(200))\" isn't a query.", remedy: "Write one SELECT; the past can't be changed.")
+            .invalidArgument, "\"\(sql.prefix(200))\" isn't a query.",
+            remedy: "Write one SELECT; the past can't be changed.")
     }
 
     /// The table that SQLite has looked for in vain.

@@ -30,8 +30,8 @@ struct TableCopy {
     static func insert(
         _ select: PreparedStatement, into table: String, list: String, _ target: OpaquePointer
     ) throws -> PreparedStatement {
-        let marks = (0..<sqlite3_column_count(select.pointer)).map { _ in "?" }.joined(separator: ", ")
-        return try PreparedStatement(target, "INSERT OR ABORT INTO \(table)(\(list)) VALUES (\(marks))")
+        let placeholders = (0..<sqlite3_column_count(select.pointer)).map { _ in "?" }.joined(separator: ", ")
+        return try PreparedStatement(target, "INSERT OR ABORT INTO \(table)(\(list)) VALUES (\(placeholders))")
     }
 
     static func copy(_ row: PreparedStatement, with insert: PreparedStatement) throws {

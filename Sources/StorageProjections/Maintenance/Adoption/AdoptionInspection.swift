@@ -115,7 +115,7 @@ extension AdoptionInspection {
         table.obstacle = Self.kindObstacle(found)
         guard table.obstacle == nil else { return table }
         let columns = try columns(of: found.name)
-        table.key = columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }.map(\.name)
+        table.key = columns.filter { $0.keyOrdinal > 0 }.sorted { $0.keyOrdinal < $1.keyOrdinal }.map(\.name)
         table.obstacle = Self.columnObstacle(found.name, columns)
         guard table.obstacle == nil else { return table }
         (table.rows, table.obstacle) = try inspectRows(found.name, columns, key: table.key, read: &read)
@@ -146,7 +146,7 @@ extension AdoptionInspection {
 
     private struct Column {
         let name: String
-        let keyPlace: Int
+        let keyOrdinal: Int
         let isGenerated: Bool
     }
 
@@ -157,18 +157,18 @@ extension AdoptionInspection {
         while try select.step() {
             columns.append(
                 Column(
-                    name: select.string(0), keyPlace: Int(select.integer(1)), isGenerated: select.integer(2) != 0))
+                    name: select.string(0), keyOrdinal: Int(select.integer(1)), isGenerated: select.integer(2) != 0))
         }
         return columns
     }
 
     private static func columnObstacle(_ table: String, _ columns: [Column]) -> AdoptionPlan.Obstacle? {
-        if !columns.contains(where: { $0.keyPlace > 0 }) {
+        if !columns.contains(where: { $0.keyOrdinal > 0 }) {
             return .init(
                 reason: "it has no primary key, and row numbers aren't one: SQLite may change them",
                 remedy: "Make it anew with a column id INTEGER PRIMARY KEY, copy the rows, and adopt it then.")
         }
-        if columns.count(where: { $0.keyPlace > 0 }) > Limits.keyColumns {
+        if columns.count(where: { $0.keyOrdinal > 0 }) > Limits.keyColumns {
             return .init(
                 reason: "its key has more than \(Limits.keyColumns) columns",
                 remedy: "Give it a column of its own as the key.")
@@ -211,7 +211,7 @@ extension AdoptionInspection {
             if read % 4_096 == 0 { try progress(read) }
             guard obstacle == nil else { continue }
             for (index, column) in columns.enumerated() {
-                guard let reason = Self.problem(select, Int32(index), isKey: column.keyPlace > 0) else { continue }
+                guard let reason = Self.problem(select, Int32(index), isKey: column.keyOrdinal > 0) else { continue }
                 obstacle = .init(
                     reason: "its row number \(rows) \(reason.0) in \"\(column.name)\"", remedy: reason.1)
                 break

@@ -20,7 +20,7 @@ final class FoldedProjection: Sendable {
     ///   - head: The last position that is taken in.
     ///   - file: Where it is folded; what lies there is gone on with.
     ///   - progress: Called with the position that has been reached, and first with that from which it goes on.
-    /// - Throws: `misuse` where rows can't be copied and have to be.
+    /// - Throws: `invalid-argument` where rows can't be copied and have to be.
     init(
         _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast], needsCopy: Bool,
         through head: Int64, in file: FoldFile?, progress: (Int64) throws -> Void
@@ -31,7 +31,7 @@ final class FoldedProjection: Sendable {
         isCopyable = try !scratch.tables.contains(where: \.isVirtual) && !scratch.connected(Self.numbersRows)
         guard isCopyable || !needsCopy else {
             throw StorageError(
-                .misuse, "The tables of \(projection.name) can't be copied.",
+                .invalidArgument, "The tables of \(projection.name) can't be copied.",
                 remedy: "They are made again in the store itself.")
         }
         resumedAt = scratch.position

@@ -2,7 +2,7 @@ internal import StorageCore
 internal import StorageLog
 
 /// Copies of old tables that rebuilds have kept: plain tables that nobody else knows.
-enum KeptTable {
+enum RetainedTable {
     private static let prefix = "storage_kept_"
     /// Tables of programs' projections are known by their names, those of entities by numbers.
     private static let infix = "of_"

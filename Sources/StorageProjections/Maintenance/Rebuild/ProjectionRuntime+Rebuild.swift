@@ -63,8 +63,8 @@ extension ProjectionRuntime {
                 defer { select.reset() }
                 select.bind(text: table, at: 1)
                 return try select.step()
-            }.map { ($0, KeptTable.name(ofProjected: $0)) }
-            for (table, name) in kept { try KeptTable.checkFree(name, of: table, connection) }
+            }.map { ($0, RetainedTable.name(ofProjected: $0)) }
+            for (table, name) in kept { try RetainedTable.checkFree(name, of: table, connection) }
             return Dictionary(uniqueKeysWithValues: kept)
         }
     }
@@ -102,7 +102,7 @@ extension ProjectionRuntime {
                 }
                 return (made, report)
             } catch let error as StorageError
-                where [.projectionFailed, .misuse, .notFound].contains(error.code) && !compares
+                where [.projectionFailed, .invalidArgument, .notFound].contains(error.code) && !compares
             {
                 return (nil, RebuildReport())
             }

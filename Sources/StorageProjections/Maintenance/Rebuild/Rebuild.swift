@@ -91,12 +91,12 @@ package struct Rebuild: Sendable {
     private func begin() async throws -> [UInt32: Int64] {
         let (names, keepsOld) = (names, options.keepsOld)
         return try await engine.withWriter { writer, db in
-            let remarks = CatalogEntity.reserved.filter { CatalogEntity.isRemark($0.id) }
+            let annotations = CatalogEntity.reserved.filter { CatalogEntity.isAnnotation($0.id) }
             let entities =
                 try names.isEmpty
-                ? writer.catalog.live + remarks : names.map { try Self.entity($0, writer.catalog) }
+                ? writer.catalog.live + annotations : names.map { try Self.entity($0, writer.catalog) }
             for entity in entities where keepsOld {
-                try KeptTable.checkFree(KeptTable.name(of: entity), of: entity.name, writer.database)
+                try RetainedTable.checkFree(RetainedTable.name(of: entity), of: entity.name, writer.database)
             }
             return try ShadowTables(writer: writer, db: db).begin(entities)
         }
@@ -315,7 +315,7 @@ extension Rebuild {
             guard let entity = catalog.entity(id: shadow.entity), shadow.fits(catalog) else {
                 throw ShadowTables.Outdated()
             }
-            let columns = entity.key + entity.live.filter { $0.keyPlace == 0 }
+            let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
             let names = columns.map { quoted($0.stored) }
             let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
             let rows = try comparison.run(
@@ -340,7 +340,7 @@ extension Rebuild {
         let (rows, position, kept) = try await engine.withWriter { writer, db in
             let rows = try ShadowTables(writer: writer, db: db).install(entities, keepsOld: keepsOld)
             let kept = writer.catalog.live.filter { keepsOld && entities.contains($0.id) }.map {
-                ($0.name, KeptTable.name(of: $0))
+                ($0.name, RetainedTable.name(of: $0))
             }
             return (rows, writer.head.position, Dictionary(uniqueKeysWithValues: kept))
         }

@@ -16,7 +16,7 @@ package struct RebuildLeftovers: Sendable, Equatable {
         let entities = try Catalog.load(database).entities
         let shadows = Set(try Shadow.load(database).map(\.entity))
         unfinished = entities.filter { shadows.contains($0.id) && !$0.isReserved }.map(\.name).sorted()
-        kept = try KeptTable.originals(database)
+        kept = try RetainedTable.originals(database)
         let path = sqlite3_db_filename(database, "main").map { String(cString: $0) } ?? ""
         projections = path.isEmpty ? [] : FoldFile.projections(besides: path)
         isEmpty = shadows.isEmpty && kept.isEmpty && projections.isEmpty

@@ -20,9 +20,9 @@ final class RebuildMeter: Sendable {
 
     private let state = Mutex(State())
     private let started = ContinuousClock.now
-    private let tell: @Sendable (RebuildProgress) -> Void
+    private let report: @Sendable (RebuildProgress) -> Void
 
-    init(_ tell: @escaping @Sendable (RebuildProgress) -> Void) { self.tell = tell }
+    init(_ report: @escaping @Sendable (RebuildProgress) -> Void) { self.report = report }
 
     /// - Parameter positions: How far each table has come already.
     func start(_ positions: [UInt32: Int64], head: Int64) {
@@ -48,7 +48,7 @@ final class RebuildMeter: Sendable {
         let now = ContinuousClock.now
         let reading = (now - state.began) / .seconds(1)
         let done = state.completed - state.begun
-        tell(
+        report(
             RebuildProgress(
                 phase: state.phase, completed: state.completed, total: state.head, elapsed: now - started,
                 eventsPerSecond: done > 0 && reading > 0 ? Double(done) / reading : nil))

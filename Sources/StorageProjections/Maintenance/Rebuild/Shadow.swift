@@ -39,7 +39,7 @@ struct Shadow {
 
     /// The tables that an unfinished rebuild, and one that kept the old tables, have left.
     static func tables(_ database: OpaquePointer) throws -> [String] {
-        try load(database).map { name($0.entity) } + KeptTable.all(database)
+        try load(database).map { name($0.entity) } + RetainedTable.all(database)
     }
 
     func save(_ writer: LogWriter) throws {

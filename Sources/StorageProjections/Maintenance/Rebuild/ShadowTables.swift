@@ -82,7 +82,7 @@ struct ShadowTables {
     func abandonAll() throws {
         try writer.maintenance(db) {
             for shadow in try Shadow.load(writer.database) { try drop(shadow.entity) }
-            for table in try KeptTable.all(writer.database) {
+            for table in try RetainedTable.all(writer.database) {
                 try PreparedStatement(writer.database, "DROP TABLE \(quoted(table))").execute()
             }
         }
@@ -174,13 +174,13 @@ struct ShadowTables {
         try passing {
             try writer.maintenance(db, changesSchema: false) {
                 var shadows = try shadows(Set(window.tables.map(\.entity.id)))
-                for (place, table) in window.tables.enumerated() {
+                for (index, table) in window.tables.enumerated() {
                     guard let known = shadows.firstIndex(where: { $0.entity == table.entity.id }),
                         shadows[known].position == window.first - 1,
                         writer.catalog.entity(id: table.entity.id) == table.entity
                     else { throw Outdated() }
                     try window.apply(
-                        place, to: shadows[known].table, tombstones: "storage_shadow_tombstone", writer.database,
+                        index, to: shadows[known].table, tombstones: "storage_shadow_tombstone", writer.database,
                         check: check)
                     shadows[known].position = window.last
                 }
@@ -276,7 +276,7 @@ struct ShadowTables {
         let count = try PreparedStatement(writer.database, "SELECT count(*) FROM \(fresh)")
         let rows = try count.step() ? Int(count.integer(0)) : 0
         count.reset()
-        if keepsOld { try KeptTable.keep(entity.stored, as: KeptTable.name(of: entity), writer.database) }
+        if keepsOld { try RetainedTable.keep(entity.stored, as: RetainedTable.name(of: entity), writer.database) }
         // Its indexes and triggers go with it; those that the log knows come with the new one.
         try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(table)").execute()
         try PreparedStatement(writer.database, "ALTER TABLE \(fresh) RENAME TO \(table)").execute()

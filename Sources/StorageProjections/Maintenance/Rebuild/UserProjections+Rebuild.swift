@@ -11,8 +11,8 @@ extension UserProjections {
         _ slot: Slot, _ writer: LogWriter, from made: FoldedProjection?, keeping kept: [String: String]
     ) throws {
         for (table, name) in kept {
-            try KeptTable.checkFree(name, of: table, writer.database)
-            try KeptTable.keep(table, as: name, writer.database)
+            try RetainedTable.checkFree(name, of: table, writer.database)
+            try RetainedTable.keep(table, as: name, writer.database)
         }
         try rebuild(
             slot, writer,

@@ -126,8 +126,8 @@ extension StorageError {
     /// What SQLite's own check says where it couldn't read a page for want of memory or because of the disk; nil where it speaks of
     /// what it has read.
     package static func unreadPage(_ message: String) -> StorageError? {
-        guard let place = message.range(of: "error code="),
-            let code = Int32(message[place.upperBound...].prefix { $0.isNumber })
+        guard let match = message.range(of: "error code="),
+            let code = Int32(message[match.upperBound...].prefix { $0.isNumber })
         else { return nil }
         let error = StorageError.sqlite(code: code, message: message, sql: nil)
         return error.isOfTheMachine ? error : nil

@@ -24,7 +24,7 @@ package struct Verifier {
         self.progress = progress
     }
 
-    /// - Throws: `input-output` or `out-of-memory` where the machine kept the check from coming to an end and no damage was found
+    /// - Throws: `io-error` or `out-of-memory` where the machine kept the check from coming to an end and no damage was found
     ///   before: nothing can be said of the store then. Damage is a finding.
     package mutating func run() throws -> VerifyReport {
         do {
@@ -153,7 +153,7 @@ extension Verifier {
         _ entity: CatalogEntity, _ scratch: ScratchTables, definition: CatalogEntity?
     ) throws {
         if let definition, !definition.isReserved { try checkDefinition(definition) }
-        let rest = entity.live.filter { $0.keyPlace == 0 }
+        let rest = entity.live.filter { $0.keyOrdinal == 0 }
         let columns = entity.key + rest
         let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
         let expected = try PreparedStatement(

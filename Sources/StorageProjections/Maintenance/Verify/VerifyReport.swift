@@ -11,8 +11,8 @@ public struct VerifyReport: Sendable {
         public let message: String
 
         public var description: String {
-            let place = [position.map { "@\($0)" }, table].compactMap { $0 }.joined(separator: " ")
-            return "\(kind)\(place.isEmpty ? "" : " \(place)"): \(message)"
+            let location = [position.map { "@\($0)" }, table].compactMap { $0 }.joined(separator: " ")
+            return "\(kind)\(location.isEmpty ? "" : " \(location)"): \(message)"
         }
     }
 

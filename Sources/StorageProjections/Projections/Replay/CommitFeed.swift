@@ -36,7 +36,7 @@ struct CommitFeed {
         }
         try reader.forEachBatch(in: positions, where: { $0.entities.contains(where: wants) }) { batch in
             let commits = batch.commits
-            for (place, part) in commits.enumerated() {
+            for (offset, part) in commits.enumerated() {
                 for index in part.events {
                     let position = batch.header.first + Int64(index)
                     guard positions.contains(position) else { continue }
@@ -52,7 +52,7 @@ struct CommitFeed {
                     }
                     events.append(event)
                 }
-                let goesOn = place == commits.count - 1 && batch.endsInsideCommit
+                let goesOn = offset == commits.count - 1 && batch.endsInsideCommit
                 guard endsWithCommits, !goesOn, !events.isEmpty else { continue }
                 let last = min(batch.header.first + Int64(part.events.upperBound) - 1, positions.upperBound)
                 try flush(through: last, part.info)

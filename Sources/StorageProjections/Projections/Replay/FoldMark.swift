@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 
 /// What a fold that was interrupted must have in common with the one that goes on with it.
-struct FoldMark: Equatable {
+struct FoldCheckpoint: Equatable {
     private static let table = "storage_fold"
 
     /// What the projection calls itself, what it reads, and by what it was folded.
@@ -43,13 +43,13 @@ struct FoldMark: Equatable {
 
     static func isOwn(_ table: String) -> Bool { table == self.table }
 
-    static func load(_ database: OpaquePointer) throws -> FoldMark? {
+    static func load(_ database: OpaquePointer) throws -> FoldCheckpoint? {
         guard try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = '\(table)'").step() else {
             return nil
         }
         let select = try PreparedStatement(database, "SELECT rules, position, number, time FROM \(table)")
         guard try select.step() else { return nil }
-        return FoldMark(
+        return FoldCheckpoint(
             rules: select.string(0), position: select.integer(1), commit: select.integer(2), time: select.integer(3))
     }
 
@@ -60,7 +60,7 @@ struct FoldMark: Equatable {
         ).execute()
         let insert = try PreparedStatement(database, "INSERT OR REPLACE INTO \(Self.table) VALUES (1, ?1, ?2, ?3, ?4)")
         insert.bind(text: rules, at: 1)
-        for (place, number) in [position, commit, time].enumerated() { insert.bind(number, at: Int32(place + 2)) }
+        for (index, number) in [position, commit, time].enumerated() { insert.bind(number, at: Int32(index + 2)) }
         try insert.execute()
     }
 }

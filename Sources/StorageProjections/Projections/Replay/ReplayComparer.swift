@@ -17,7 +17,7 @@ package final class ReplayComparer {
     private let onlyNew: [String]
 
     /// - Parameter source: A connection of the store, inside a read.
-    /// - Throws: `misuse` where the two have no table in common.
+    /// - Throws: `invalid-argument` where the two have no table in common.
     package init(
         old: any Projection, new: any Projection, of source: OpaquePointer, upcasts: [String: Upcast] = [:]
     ) throws {
@@ -42,7 +42,7 @@ package final class ReplayComparer {
         onlyNew += right.map(\.name).filter { name in !left.contains { $0.name == name } }
         guard shared.contains(where: { !$0.columns.isEmpty }) else {
             throw StorageError(
-                .misuse, "The two versions of the projection have no table in common to compare.",
+                .invalidArgument, "The two versions of the projection have no table in common to compare.",
                 remedy: "Let both make tables of the same names.")
         }
         self.shared = shared.filter { !$0.columns.isEmpty }
@@ -83,7 +83,7 @@ package final class ReplayComparer {
             try CommitFeed(reader, wants: wants).run(from + 1...to) { slice in
                 events += slice.events.count
                 if divergence == nil, !isMarked {
-                    try sides.forEach { try $0.mark() }
+                    try sides.forEach { try $0.beginSavepoint() }
                     sums = digests.map(\.sum)
                     first = slice.events[0].position
                     isMarked = true
@@ -92,7 +92,7 @@ package final class ReplayComparer {
                 progress(slice.positions.upperBound)
                 guard divergence == nil, let commit = slice.commit else { return }
                 isMarked = false
-                if try areEqual(digests) { return try sides.forEach { try $0.keep() } }
+                if try areEqual(digests) { return try sides.forEach { try $0.releaseSavepoint() } }
                 let position = try locate(first...slice.positions.upperBound, sums, digests, reader, wants)
                 divergence = ReplayComparison.Divergence(position: position, commit: commit, isBeforeRange: false)
             }
@@ -174,8 +174,8 @@ extension RowComparison {
     fileprivate func difference(_ order: Int, _ old: PreparedStatement, _ new: PreparedStatement, _ table: String)
         -> RowDifference?
     {
-        func fields(_ statement: PreparedStatement, _ places: some Sequence<Int>) -> [StorageEvent.Field] {
-            places.map { StorageEvent.Field(column: names[$0], value: statement.row.value(at: Int32($0))) }
+        func fields(_ statement: PreparedStatement, _ indices: some Sequence<Int>) -> [StorageEvent.Field] {
+            indices.map { StorageEvent.Field(column: names[$0], value: statement.row.value(at: Int32($0))) }
         }
         let others = keyCount..<names.count
         switch order {

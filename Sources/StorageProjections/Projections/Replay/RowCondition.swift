@@ -46,7 +46,7 @@ package final class RowCondition {
             let (old, new) = (step.old(column), step.new(column))
             values += [old ?? .null, new ?? .null, new ?? old ?? .null]
         }
-        for (place, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(place + 1)) }
+        for (index, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(index + 1)) }
         defer { statement.reset() }
         guard try statement.step() else { return false }
         return sqlite3_column_int(statement.pointer, 0) != 0
@@ -79,7 +79,7 @@ package final class RowCondition {
         } catch is StorageError {
             // What stands around the condition is of no use to whom wrote it.
             throw StorageError(
-                .misuse, "SQLite says: \(String(cString: sqlite3_errmsg(scratch.database))).",
+                .invalidArgument, "SQLite says: \(String(cString: sqlite3_errmsg(scratch.database))).",
                 remedy: "Write a condition in SQL over old_x, new_x and x, for columns x.")
         }
     }

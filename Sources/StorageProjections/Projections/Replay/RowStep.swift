@@ -8,16 +8,16 @@ package struct RowStep: Sendable {
     package let operation: StorageEvent.Operation
     package let entity: CatalogEntity
     package let key: [StorageValue]
-    let before: RowImages.Image?
-    let after: RowImages.Image?
+    let before: RowResolver.Image?
+    let after: RowResolver.Image?
 
     /// What a column held before the event; nil where there was no row.
     package func old(_ column: CatalogColumn) -> StorageValue? { before.map { value(of: column, in: $0) } }
     /// What it holds since; nil where there is no row any more.
     package func new(_ column: CatalogColumn) -> StorageValue? { after.map { value(of: column, in: $0) } }
 
-    private func value(of column: CatalogColumn, in image: RowImages.Image) -> StorageValue {
-        if column.keyPlace > 0 { return column.keyPlace <= key.count ? key[column.keyPlace - 1] : .null }
+    private func value(of column: CatalogColumn, in image: RowResolver.Image) -> StorageValue {
+        if column.keyOrdinal > 0 { return column.keyOrdinal <= key.count ? key[column.keyOrdinal - 1] : .null }
         // What a conversion would have made of older values only the program knows.
         return image[column.id] ?? (column.origin == 0 ? column.fallback : .null)
     }
@@ -28,14 +28,14 @@ package struct RowStep: Sendable {
 /// Rows that were seen are kept aside in a temporary file, so each event costs one look-up there. Not `Sendable`: it
 /// belongs to its connection's thread.
 package final class RowSteps {
-    private let images: RowImages
+    private let images: RowResolver
     private let catalog: Catalog
 
     /// - Parameter database: A connection inside a read.
     package init(_ database: OpaquePointer, catalog: Catalog) throws {
         self.catalog = catalog
-        images = RowImages(
-            ReadSource(database, catalog: catalog), upcasts: [:], isBehind: true, kept: try KeptImages())
+        images = RowResolver(
+            ReadSource(database, catalog: catalog), upcasts: [:], isBehind: true, cache: try RowStateCache())
     }
 
     /// - Returns: nil for an event of an entity that the catalog doesn't know.

@@ -16,7 +16,7 @@ package final class ScratchProjection {
     /// The position up to which it has taken in everything.
     package private(set) var position: Int64 = 0
     private let source: OpaquePointer
-    private let images: RowImages
+    private let images: RowResolver
     private let catalog: Catalog
     private let entities: Set<UInt32>
     /// What whoever goes on with it must have in common with it; nil where it can't be gone on with.
@@ -64,11 +64,11 @@ package final class ScratchProjection {
                 remedy: names.isEmpty ? "There are none." : "There is \(names).")
         }
         entities = catalog.entities(named: projection.entities)
-        images = RowImages(
-            ReadSource(source, catalog: catalog), upcasts: upcasts, isBehind: true, kept: try KeptImages())
+        images = RowResolver(
+            ReadSource(source, catalog: catalog), upcasts: upcasts, isBehind: true, cache: try RowStateCache())
         var begun: (DatabaseQueue, Int64)?
         if let file {
-            let rules = FoldMark.rules(of: projection, catalog)
+            let rules = FoldCheckpoint.rules(of: projection, catalog)
             // What can't be read is of no use either.
             begun = try? Self.resume(file, rules, through: last, of: source)
             if begun == nil { file.create() }
@@ -88,7 +88,7 @@ package final class ScratchProjection {
             }
         } catch {
             throw StorageError(
-                .misuse, "The projection \(projection.name) can't make its tables: \(Self.text(error))",
+                .invalidArgument, "The projection \(projection.name) can't make its tables: \(Self.text(error))",
                 remedy: "Correct its prepare.", cause: error)
         }
         tables = try connected { try Self.tables($0) }
@@ -113,9 +113,9 @@ package final class ScratchProjection {
     ) throws -> (DatabaseQueue, Int64)? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         let database = try open(file.path)
-        let mark = try database.writeWithoutTransaction { db in try db.sqliteConnection.flatMap(FoldMark.load) }
+        let mark = try database.writeWithoutTransaction { db in try db.sqliteConnection.flatMap(FoldCheckpoint.load) }
         guard let mark, mark.position <= last,
-            try mark == FoldMark(rules: rules, at: mark.position, of: source)
+            try mark == FoldCheckpoint(rules: rules, at: mark.position, of: source)
         else { return nil }
         return (database, mark.position)
     }
@@ -123,7 +123,7 @@ package final class ScratchProjection {
     /// Makes sure that what it has come to is found again, where it is folded in a file.
     func save() throws {
         guard let rules else { return }
-        let mark = try FoldMark(rules: rules, at: position, of: source)
+        let mark = try FoldCheckpoint(rules: rules, at: position, of: source)
         try connected { try mark.save($0) }
         try run("COMMIT")
         try run("BEGIN")
@@ -185,13 +185,13 @@ package final class ScratchProjection {
     ///
     /// - Returns: What became of the rows of its tables, each told once.
     /// - Throws: `projection-failed`; nothing of the events since the last call is there then.
-    package func takeIn(through position: Int64) throws -> [RowDifference] {
+    package func apply(through position: Int64) throws -> [RowDifference] {
         try applyQueue(through: position)
         self.position = position
         guard let changes else { return [] }
         self.changes = nil
         changes.stop()
-        try keep()
+        try releaseSavepoint()
         return changes.differences
     }
 
@@ -200,7 +200,7 @@ package final class ScratchProjection {
         let events = queue
         queue = []
         if changes == nil {
-            try mark()
+            try beginSavepoint()
             changes = try connected { TableChanges($0, tables.filter { !$0.isVirtual }) }
         }
         let before = self.position
@@ -217,10 +217,10 @@ package final class ScratchProjection {
     // MARK: Taking back
 
     /// Begins what ``undo()`` takes back.
-    func mark() throws { try run("SAVEPOINT storage_mark") }
+    func beginSavepoint() throws { try run("SAVEPOINT storage_mark") }
 
     /// Keeps what came since the mark.
-    func keep() throws { try run("RELEASE storage_mark") }
+    func releaseSavepoint() throws { try run("RELEASE storage_mark") }
 
     /// Takes back what came since the mark, which is gone too.
     func undo(to position: Int64) throws {
@@ -244,18 +244,18 @@ package final class ScratchProjection {
         var tables: [Table] = []
         while try select.step() {
             let name = select.string(0)
-            if FoldMark.isOwn(name) { continue }
+            if FoldCheckpoint.isOwn(name) { continue }
             let info = try PreparedStatement(database, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")
             info.bind(text: name, at: 1)
             var columns: [String] = []
-            var keys: [(place: Int64, name: String)] = []
+            var keys: [(ordinal: Int64, name: String)] = []
             while try info.step() {
                 columns.append(info.string(0))
                 if info.integer(1) > 0 { keys.append((info.integer(1), info.string(0))) }
             }
             let taken = Set(columns.map(\.folded))
             let rowid = ["rowid", "_rowid_", "oid"].first { !taken.contains($0.folded) }
-            let key = keys.sorted { $0.place < $1.place }.map(\.name)
+            let key = keys.sorted { $0.ordinal < $1.ordinal }.map(\.name)
             tables.append(
                 Table(
                     name: name, columns: columns, rowid: select.integer(2) == 0 ? rowid : nil,

@@ -23,7 +23,7 @@ final class TableChanges {
     private var tables: [String: Watched] = [:]
     private var changes: [Change] = []
     /// Places of the changes by table and key.
-    private var places: [[StorageValue]: Int] = [:]
+    private var indices: [[StorageValue]: Int] = [:]
 
     init(_ database: OpaquePointer, _ tables: [ScratchProjection.Table]) {
         self.database = database
@@ -51,10 +51,10 @@ final class TableChanges {
         let address = { (row: [StorageValue]) in [.text(table)] + watched.key.map { row[$0] } }
         // A row that takes the place of another one, as by OR REPLACE, is a change of it. Where there is no key, equal rows
         // are as good as each other, and one that comes is another one.
-        let known = (old ?? (watched.table.hasKey ? new : nil)).flatMap { places.removeValue(forKey: address($0)) }
-        let place = known ?? changes.count
-        if known == nil { changes.append(Change(table: table, old: old, new: new)) } else { changes[place].new = new }
-        if let row = new ?? (watched.table.hasKey ? old : nil) { places[address(row)] = place }
+        let known = (old ?? (watched.table.hasKey ? new : nil)).flatMap { indices.removeValue(forKey: address($0)) }
+        let index = known ?? changes.count
+        if known == nil { changes.append(Change(table: table, old: old, new: new)) } else { changes[index].new = new }
+        if let row = new ?? (watched.table.hasKey ? old : nil) { indices[address(row)] = index }
     }
 
     private func row(
@@ -90,11 +90,11 @@ final class TableChanges {
                     StorageEvent.Field(column: $0.element.0, value: $0.element.1)
                 }
             }
-            let isKey = { (place: Int) in watched.key.contains(place) }
+            let isKey = { (index: Int) in watched.key.contains(index) }
             let key = fields(change.new ?? change.old ?? [], where: isKey)
             switch (change.old, change.new) {
             case (let old?, let new?):
-                let differs = { (place: Int) in old[place] != new[place] }
+                let differs = { (index: Int) in old[index] != new[index] }
                 return RowDifference(
                     operation: .update, table: table.name, key: key, old: fields(old, where: differs),
                     new: fields(new, where: differs))

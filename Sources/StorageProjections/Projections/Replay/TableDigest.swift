@@ -20,7 +20,7 @@ final class TableDigest {
         let table: Table
         let seed: UInt64
         /// Places of the columns in the table, and whether each keeps reals only.
-        let places: [(index: Int32, isReal: Bool)]
+        let columns: [(index: Int32, isReal: Bool)]
     }
 
     private let database: OpaquePointer
@@ -55,9 +55,9 @@ final class TableDigest {
             let select = try PreparedStatement(database, "SELECT \(names) FROM \(quoted(watched.table.name))")
             while try select.step() {
                 var hash = RowHash(seed: watched.seed)
-                for place in watched.places.indices {
+                for column in watched.columns.indices {
                     hash.add(
-                        sqlite3_column_value(select.pointer, Int32(place)), isReal: watched.places[place].isReal)
+                        sqlite3_column_value(select.pointer, Int32(column)), isReal: watched.columns[column].isReal)
                 }
                 sum &+= hash.value
             }
@@ -74,13 +74,13 @@ final class TableDigest {
             let isReal = ["REAL", "FLOA", "DOUB"].contains { type.contains($0) }
             found.append((select.string(0), isReal && !isInteger))
         }
-        let places = try table.columns.map { name in
+        let columns = try table.columns.map { name in
             guard let index = found.firstIndex(where: { $0.name == name }) else {
                 throw StorageError.corruptLog("\"\(table.name)\" has no column \"\(name)\"")
             }
             return (Int32(index), found[index].isReal)
         }
-        return Watched(table: table, seed: UInt64(number + 1) &* 0x2545_f491_4f6c_dd1d, places: places)
+        return Watched(table: table, seed: UInt64(number + 1) &* 0x2545_f491_4f6c_dd1d, columns: columns)
     }
 
     private func note(_ database: OpaquePointer, _ operation: Int32, _ table: String) {
@@ -94,10 +94,10 @@ final class TableDigest {
         _ value: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
     ) -> UInt64 {
         var hash = RowHash(seed: watched.seed)
-        for place in watched.places {
+        for column in watched.columns {
             var pointer: OpaquePointer?
-            if value(database, place.index, &pointer) == SQLITE_OK, let pointer {
-                hash.add(pointer, isReal: place.isReal)
+            if value(database, column.index, &pointer) == SQLITE_OK, let pointer {
+                hash.add(pointer, isReal: column.isReal)
             } else {
                 hash.addNull()
             }

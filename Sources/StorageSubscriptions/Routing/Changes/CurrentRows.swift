@@ -27,13 +27,13 @@ package final class CurrentRows {
             sqlite3_clear_bindings(select)
         }
         reads += 1
-        for (index, place) in layout.keyPlaces.enumerated() {
-            image[place].bindAddressed(to: select, at: Int32(index + 1))
+        for (index, columnIndex) in layout.keyIndices.enumerated() {
+            image[columnIndex].bindAddressed(to: select, at: Int32(index + 1))
         }
         guard storage_step(select) == SQLITE_ROW,
             sqlite3_column_int64(select, Int32(layout.columns.count)) == change.position
         else { return false }
-        for place in layout.columns.indices { column(select, place) }
+        for columnIndex in layout.columns.indices { column(select, columnIndex) }
         return true
     }
 }

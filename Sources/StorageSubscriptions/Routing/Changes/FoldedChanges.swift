@@ -16,7 +16,7 @@ package final class FoldedChanges {
     package private(set) var changes: [FoldedChange] = []
     /// Only entities of these layouts are looked at.
     private var layouts: [RowLayout] = []
-    private var placeOfEntity: [UInt32: Int32] = [:]
+    private var layoutOfEntity: [UInt32: Int32] = [:]
     private var values: UnsafeMutablePointer<storage_value>
     private var valueCount = 0
     private var capacity = 256
@@ -34,8 +34,8 @@ package final class FoldedChanges {
     package func use(_ layouts: [RowLayout]) {
         if layouts.elementsEqual(self.layouts, by: ===) { return }
         self.layouts = layouts
-        placeOfEntity = [:]
-        for (place, layout) in layouts.enumerated() { placeOfEntity[layout.entity] = Int32(place) }
+        layoutOfEntity = [:]
+        for (layoutIndex, layout) in layouts.enumerated() { layoutOfEntity[layout.entity] = Int32(layoutIndex) }
     }
 
     package func removeAll() {
@@ -67,14 +67,14 @@ extension FoldedChanges {
     ///   - first: The position of the view's first event.
     ///   - attached: What is known beside the events.
     package func add(
-        _ view: EventView, _ events: Range<Int>, first: Int64, attached: AttachedValues = .none
+        _ view: EventView, _ events: Range<Int>, first: Int64, attached: AuxiliaryValues = .none
     ) {
         var beside = attached.values[...]
         for event in events {
             let shape = view.shape(of: event)
-            guard let layout = placeOfEntity[shape.entity] else { continue }
+            guard let layout = layoutOfEntity[shape.entity] else { continue }
             let start = reserve(2 * layouts[Int(layout)].columns.count)
-            place(event, view, shape, layout, at: start)
+            resetImages(event, view, shape, layout, at: start)
             let position = first + Int64(event)
             guard !changes.isEmpty, let known = find(start, layout, view.events[event].rowid) else {
                 begin(event, view, shape, layout, at: start, position)
@@ -91,20 +91,22 @@ extension FoldedChanges {
     /// Takes in what is known of an event's row beside the event, which left it alone.
     private func learn(
         _ event: Int, _ index: Int, _ beside: inout Slice<UnsafeBufferPointer<storage_attachment>>,
-        _ attached: AttachedValues
+        _ attached: AuxiliaryValues
     ) {
         while let next = beside.first, Int(next.event) <= event {
             beside = beside.dropFirst()
             let change = changes[index]
-            guard next.event == event, let place = layouts[Int(change.layout)].place(of: next.column) else { continue }
+            guard next.event == event, let columnIndex = layouts[Int(change.layout)].index(of: next.column) else {
+                continue
+            }
             var value = next.value
             if value.hasBytes, let bytes = attached.bytes {
                 value.bits = UInt64(UInt(bitPattern: bytes + Int(value.bits)))
             }
             let (old, new) = (old(change), new(change))
-            if new[place].isUnknown { new[place] = value }
+            if new[columnIndex].isUnknown { new[columnIndex] = value }
             // No earlier event has changed it either, or its old value were known.
-            if change.existed, !change.isWhole, old[place].isUnknown { old[place] = value }
+            if change.existed, !change.isWhole, old[columnIndex].isUnknown { old[columnIndex] = value }
         }
     }
 
@@ -129,8 +131,9 @@ extension FoldedChanges {
     private func difference(_ change: FoldedChange) -> ColumnMask {
         let (old, new) = (old(change), new(change))
         var mask = ColumnMask.none
-        for place in 0..<layouts[Int(change.layout)].columns.count where !old[place].isSame(as: new[place]) {
-            mask.insert(place)
+        for columnIndex in 0..<layouts[Int(change.layout)].columns.count
+        where !old[columnIndex].isSame(as: new[columnIndex]) {
+            mask.insert(columnIndex)
         }
         return mask
     }
@@ -157,17 +160,17 @@ extension FoldedChanges {
     }
 
     /// Empties both images at a place but for the key of an event.
-    private func place(
+    private func resetImages(
         _ event: Int, _ view: EventView, _ shape: storage_shape, _ layout: Int32, at start: Int
     ) {
         let layout = layouts[Int(layout)]
         let count = layout.columns.count
         (values + start).update(repeating: .unknown, count: 2 * count)
         let key = view.key(of: event)
-        for (index, place) in layout.keyPlaces.enumerated() where index < Int(shape.key_count) {
+        for (index, columnIndex) in layout.keyIndices.enumerated() where index < Int(shape.key_count) {
             let value = addressed(key[index], view)
-            values[start + place] = value
-            values[start + count + place] = value
+            values[start + columnIndex] = value
+            values[start + count + columnIndex] = value
         }
     }
 
@@ -184,9 +187,9 @@ extension FoldedChanges {
         case STORAGE_INSERT: fill(new, event, view, shape, &change)
         case STORAGE_DELETE: fill(old, event, view, shape, &change)
         default:
-            forEachColumn(event, view, shape, &change) { place, before, after in
-                old[place] = before
-                new[place] = after
+            forEachColumn(event, view, shape, &change) { columnIndex, before, after in
+                old[columnIndex] = before
+                new[columnIndex] = after
             }
         }
         changes.append(change)
@@ -202,9 +205,9 @@ extension FoldedChanges {
         case STORAGE_INSERT:
             change.isWhole = true
             change.exists = true
-            for place in layouts[Int(change.layout)].columns.indices
-            where !layouts[Int(change.layout)].keyPlaces.contains(place) {
-                new[place] = .unknown
+            for columnIndex in layouts[Int(change.layout)].columns.indices
+            where !layouts[Int(change.layout)].keyIndices.contains(columnIndex) {
+                new[columnIndex] = .unknown
             }
             fill(new, event, view, shape, &change)
         case STORAGE_DELETE:
@@ -214,9 +217,9 @@ extension FoldedChanges {
             change.exists = false
         default:
             let learnsOld = change.existed && !change.isWhole
-            forEachColumn(event, view, shape, &change) { place, before, after in
-                if learnsOld, old[place].isUnknown { old[place] = before }
-                new[place] = after
+            forEachColumn(event, view, shape, &change) { columnIndex, before, after in
+                if learnsOld, old[columnIndex].isUnknown { old[columnIndex] = before }
+                new[columnIndex] = after
             }
         }
         changes[index] = change
@@ -229,17 +232,19 @@ extension FoldedChanges {
     ) {
         let layout = layouts[Int(change.layout)]
         let columns = view.columns(of: event)
-        var named = layout.keyPlaces.count
+        var named = layout.keyIndices.count
         for index in 0..<Int(shape.column_count) {
-            guard let place = layout.place(of: shape.columns[index]) else {
+            guard let columnIndex = layout.index(of: shape.columns[index]) else {
                 change.isForeign = true
                 continue
             }
             named += 1
-            if image[place].isUnknown { image[place] = addressed(columns[index], view) }
+            if image[columnIndex].isUnknown { image[columnIndex] = addressed(columns[index], view) }
         }
         guard named < layout.columns.count else { return }
-        for place in layout.columns.indices where image[place].isUnknown { image[place] = layout.fallbacks[place] }
+        for columnIndex in layout.columns.indices where image[columnIndex].isUnknown {
+            image[columnIndex] = layout.fallbacks[columnIndex]
+        }
     }
 
     /// The columns that an update changed.
@@ -252,12 +257,12 @@ extension FoldedChanges {
         let columns = view.columns(of: event)
         let count = Int(shape.column_count)
         for index in 0..<count {
-            guard let place = layout.place(of: shape.columns[index]) else {
+            guard let columnIndex = layout.index(of: shape.columns[index]) else {
                 change.isForeign = true
                 continue
             }
-            change.changed.insert(place)
-            body(place, addressed(columns[index], view), addressed(columns[count + index], view))
+            change.changed.insert(columnIndex)
+            body(columnIndex, addressed(columns[index], view), addressed(columns[count + index], view))
         }
     }
 }
@@ -291,17 +296,17 @@ extension FoldedChanges {
 
     private func isSameRow(_ change: FoldedChange, _ start: Int, _ layout: Int32, _ rowid: Int64) -> Bool {
         guard change.layout == layout else { return false }
-        let places = layouts[Int(layout)].keyPlaces
-        guard !places.isEmpty else { return change.rowid == rowid }
-        return places.allSatisfy { values[change.first + $0].isSame(as: values[start + $0]) }
+        let keyIndices = layouts[Int(layout)].keyIndices
+        guard !keyIndices.isEmpty else { return change.rowid == rowid }
+        return keyIndices.allSatisfy { values[change.first + $0].isSame(as: values[start + $0]) }
     }
 
     private func hash(_ start: Int, _ layout: Int32, _ rowid: Int64) -> Int {
-        let places = layouts[Int(layout)].keyPlaces
+        let keyIndices = layouts[Int(layout)].keyIndices
         var hash = PrefixHash(seed: UInt64(UInt32(bitPattern: layout)))
-        if places.isEmpty { hash.combine(UInt64(bitPattern: rowid)) }
-        for place in places {
-            let value = values[start + place]
+        if keyIndices.isEmpty { hash.combine(UInt64(bitPattern: rowid)) }
+        for columnIndex in keyIndices {
+            let value = values[start + columnIndex]
             if value.hasBytes { hash.combine(value.addressed) } else { hash.combine(value.bits) }
         }
         return Int(truncatingIfNeeded: hash.finished >> 1)
@@ -318,11 +323,11 @@ extension FoldedChanges {
         guard change.isUpdate, !change.isWhole else { return true }
         guard let rows else { return false }
         let (old, new) = (old(change), new(change))
-        return rows.read(change, new, layouts[Int(change.layout)]) { statement, place in
-            guard new[place].isUnknown else { return }
-            let value = memory.keep(statement, Int32(place))
-            new[place] = value
-            if old[place].isUnknown { old[place] = value }
+        return rows.read(change, new, layouts[Int(change.layout)]) { statement, columnIndex in
+            guard new[columnIndex].isUnknown else { return }
+            let value = memory.keep(statement, Int32(columnIndex))
+            new[columnIndex] = value
+            if old[columnIndex].isUnknown { old[columnIndex] = value }
         }
     }
 }

@@ -20,7 +20,7 @@ package final class RowLayout {
     package let name: String
     package let columns: [Column]
     /// The places of the primary key's columns, in the key's order.
-    package let keyPlaces: [Int]
+    package let keyIndices: [Int]
     /// The table's name in SQLite.
     let table: String
     /// Reads the row with a key, and behind its columns the position of its last event.
@@ -29,7 +29,7 @@ package final class RowLayout {
     let fallbacks: [storage_value]
     private let fallbackBytes: ValueMemory
     /// Places by column ids, counted from the lowest one; -1 for ids of others.
-    private let places: [Int32]
+    private let indices: [Int32]
     private let firstId: UInt32
     /// What is in the entity's full-text index; nil where it has none.
     let texts: RowTexts?
@@ -58,18 +58,18 @@ package final class RowLayout {
         name = entity.name
         table = entity.stored
         let ids = columns.map(\.id)
-        let keyPlaces = entity.key.compactMap { key in ids.firstIndex(of: key.id) }
-        self.keyPlaces = keyPlaces
+        let keyIndices = entity.key.compactMap { key in ids.firstIndex(of: key.id) }
+        self.keyIndices = keyIndices
         let names = (columns.map(\.stored) + ["_position"]).map(quoted).joined(separator: ", ")
-        let key = condition(binding: keyPlaces.map { columns[$0].stored })
+        let key = condition(binding: keyIndices.map { columns[$0].stored })
         selectByKey = "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(key)"
         let first = ids.min() ?? 0
-        var places = [Int32](repeating: -1, count: Int((ids.max() ?? 0) - first) + 1)
-        for (place, id) in ids.enumerated() { places[Int(id - first)] = Int32(place) }
-        self.places = places
+        var indices = [Int32](repeating: -1, count: Int((ids.max() ?? 0) - first) + 1)
+        for (index, id) in ids.enumerated() { indices[Int(id - first)] = Int32(index) }
+        self.indices = indices
         firstId = first
         texts = index.flatMap { index in
-            RowTexts(index, places: index.columns.map { column in ids.firstIndex(of: column) })
+            RowTexts(index, columnIndices: index.columns.map { column in ids.firstIndex(of: column) })
         }
         let memory = ValueMemory()
         fallbacks = columns.map { column in
@@ -80,15 +80,15 @@ package final class RowLayout {
 
     /// The place of a column by its id; nil for one that the layout doesn't know.
     @inline(__always)
-    func place(of id: UInt32) -> Int? {
-        guard id >= firstId, id - firstId < UInt32(places.count) else { return nil }
-        let place = places[Int(id - firstId)]
-        return place < 0 ? nil : Int(place)
+    func index(of id: UInt32) -> Int? {
+        guard id >= firstId, id - firstId < UInt32(indices.count) else { return nil }
+        let index = indices[Int(id - firstId)]
+        return index < 0 ? nil : Int(index)
     }
 
     /// The place of a column by its name.
-    package func place(named name: String) throws -> Int {
-        if let place = columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return place }
+    package func index(named name: String) throws -> Int {
+        if let index = columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return index }
         throw StorageError(
             .invalidName, "There is no column \"\(name)\".",
             remedy: "There is \(columns.map(\.name).joined(separator: ", ")).")
@@ -97,7 +97,7 @@ package final class RowLayout {
     /// The columns of these names as a set.
     package func mask(of names: some Sequence<String>) throws -> ColumnMask {
         var mask = ColumnMask.none
-        for name in names { mask.insert(try place(named: name)) }
+        for name in names { mask.insert(try index(named: name)) }
         return mask
     }
 }

@@ -82,8 +82,8 @@ extension Condition {
     }
 
     private static func holds(_ keys: [[UInt8]], _ key: UnsafeRawBufferPointer) -> Bool {
-        let place = keys.firstPlace { order(key, $0) > 0 }
-        return place < keys.count && order(key, keys[place]) == 0
+        let index = keys.partitioningIndex { order(key, $0) <= 0 }
+        return index < keys.count && order(key, keys[index]) == 0
     }
 
     /// A blob is like nothing, as SQLite is built on all our systems.

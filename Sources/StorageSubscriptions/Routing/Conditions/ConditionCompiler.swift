@@ -24,8 +24,8 @@ struct ConditionCompiler {
             ]
             return negated ? .joined(any: parts) : .joined(all: parts)
         case .like(let column, let pattern, let escape):
-            let place = try layout.place(named: column)
-            let reading = row.add(ColumnReading(place: place, conversion: .toText, collation: .noCase))
+            let columnIndex = try layout.index(named: column)
+            let reading = row.add(ColumnReading(columnIndex: columnIndex, conversion: .toText, collation: .noCase))
             let like = LikePattern(pattern, escape: escape)
             return negated ? .notLike(reading, like) : .like(reading, like)
         case .all(let parts):
@@ -49,18 +49,18 @@ struct ConditionCompiler {
 
     /// How a column is compared with a constant; nil where its collation isn't one of SQLite's own.
     private func reading(_ column: String, _ collation: RowPredicate.Collation?) throws -> Int? {
-        let place = try layout.place(named: column)
-        guard let collation = collation ?? layout.columns[place].collation else { return nil }
-        let affinity = layout.columns[place].affinity
+        let columnIndex = try layout.index(named: column)
+        guard let collation = collation ?? layout.columns[columnIndex].collation else { return nil }
+        let affinity = layout.columns[columnIndex].affinity
         let conversion: ColumnReading.Conversion =
             affinity.isNumeric ? .toNumber : affinity == .text ? .toText : .none
-        return row.add(ColumnReading(place: place, conversion: conversion, collation: collation))
+        return row.add(ColumnReading(columnIndex: columnIndex, conversion: conversion, collation: collation))
     }
 
     private func nullReading(_ column: String) throws -> Int {
-        let place = try layout.place(named: column)
-        return try reading(column, layout.columns[place].collation ?? .binary)
-            ?? row.add(ColumnReading(place: place, conversion: .none, collation: .binary))
+        let columnIndex = try layout.index(named: column)
+        return try reading(column, layout.columns[columnIndex].collation ?? .binary)
+            ?? row.add(ColumnReading(columnIndex: columnIndex, conversion: .none, collation: .binary))
     }
 
     private func compare(
@@ -90,13 +90,13 @@ struct ConditionCompiler {
         _ column: String, _ comparison: RowPredicate.Comparison, with other: String,
         _ collation: RowPredicate.Collation?
     ) throws -> Condition {
-        let (left, right) = try (layout.place(named: column), layout.place(named: other))
+        let (left, right) = try (layout.index(named: column), layout.index(named: other))
         guard let collation = collation ?? layout.columns[left].collation else { return .opaque }
         let isNumeric = layout.columns[left].affinity.isNumeric || layout.columns[right].affinity.isNumeric
         let conversion: ColumnReading.Conversion = isNumeric ? .toNumber : .none
         return .columns(
-            row.add(ColumnReading(place: left, conversion: conversion, collation: collation)), comparison,
-            row.add(ColumnReading(place: right, conversion: conversion, collation: collation)))
+            row.add(ColumnReading(columnIndex: left, conversion: conversion, collation: collation)), comparison,
+            row.add(ColumnReading(columnIndex: right, conversion: conversion, collation: collation)))
     }
 
     private func among(_ column: String, _ values: [StorageValue], _ negated: Bool) throws -> Condition {

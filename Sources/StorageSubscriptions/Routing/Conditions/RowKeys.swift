@@ -22,7 +22,7 @@ final class RowKeys {
 
     private(set) var readings: [ColumnReading] = []
     private let texts: RowTexts?
-    private var places: [ColumnReading: Int] = [:]
+    private var indices: [ColumnReading: Int] = [:]
     /// Two for each reading: of the row before and after.
     private var entries: [Entry] = []
     private let buffer = KeyBuffer()
@@ -45,8 +45,8 @@ final class RowKeys {
 
     /// The number of a reading.
     func add(_ reading: ColumnReading) -> Int {
-        if let place = places[reading] { return place }
-        places[reading] = readings.count
+        if let index = indices[reading] { return index }
+        indices[reading] = readings.count
         readings.append(reading)
         entries.append(Entry())
         entries.append(Entry())
@@ -76,15 +76,15 @@ final class RowKeys {
     /// The key; nil for NULL. Valid until the next one is asked for.
     @inline(__always)
     func key(_ reading: Int, _ image: Image) -> UnsafeRawBufferPointer? {
-        let place = 2 * reading + image.rawValue
-        if entries[place].stamp != stamp { make(reading, image, place) }
-        let entry = entries[place]
+        let index = 2 * reading + image.rawValue
+        if entries[index].stamp != stamp { make(reading, image, index) }
+        let entry = entries[index]
         return entry.count < 0 ? nil : buffer.bytes(entry.start, entry.count)
     }
 
     /// The columns that a reading looks at.
     func columns(of reading: Int) -> ColumnMask {
-        reading == Self.words ? texts?.columns ?? .none : ColumnMask(place: readings[reading].place)
+        reading == Self.words ? texts?.columns ?? .none : ColumnMask(index: readings[reading].columnIndex)
     }
 
     /// The row's words.
@@ -97,8 +97,8 @@ final class RowKeys {
         guard wordStamps[image.rawValue] != stamp else { return words }
         wordStamps[image.rawValue] = stamp
         words.removeAll()
-        for place in texts?.places ?? [] {
-            if let value = value(place, image) { texts?.cut(value, into: words) }
+        for columnIndex in texts?.columnIndices ?? [] {
+            if let value = value(columnIndex, image) { texts?.cut(value, into: words) }
         }
         return words
     }
@@ -109,26 +109,26 @@ final class RowKeys {
         return (first, second)
     }
 
-    private func make(_ number: Int, _ image: Image, _ place: Int) {
+    private func make(_ number: Int, _ image: Image, _ index: Int) {
         let reading = readings[number]
         var entry = Entry(stamp: stamp, start: buffer.count, count: -1)
-        if let value = value(reading.place, image), ComparisonKey.append(value, reading, to: buffer) {
+        if let value = value(reading.columnIndex, image), ComparisonKey.append(value, reading, to: buffer) {
             entry.count = buffer.count - entry.start
         }
-        entries[place] = entry
+        entries[index] = entry
     }
 
-    private func value(_ place: Int, _ image: Image) -> storage_value? {
+    private func value(_ columnIndex: Int, _ image: Image) -> storage_value? {
         guard let changes, let change else { return nil }
         let row = image == .old ? changes.old(change) : changes.new(change)
-        if row[place].isUnknown, !isCompleted {
+        if row[columnIndex].isUnknown, !isCompleted {
             isCompleted = true
             if !changes.complete(change, from: rows) { failed = true }
         }
-        guard !row[place].isUnknown, !isQuick || row[place].size <= Self.quickSize else {
+        guard !row[columnIndex].isUnknown, !isQuick || row[columnIndex].size <= Self.quickSize else {
             failed = true
             return nil
         }
-        return row[place]
+        return row[columnIndex]
     }
 }

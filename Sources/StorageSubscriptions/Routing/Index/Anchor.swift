@@ -108,12 +108,12 @@ extension Condition {
 struct AnchorContext {
     let row: RowKeys
     /// The column that alone is the primary key.
-    let keyPlace: Int?
+    let keyIndex: Int?
 
     init(_ layout: RowLayout, _ row: RowKeys) {
         self.row = row
-        keyPlace = layout.keyPlaces.count == 1 ? layout.keyPlaces[0] : nil
+        keyIndex = layout.keyIndices.count == 1 ? layout.keyIndices[0] : nil
     }
 
-    func isKey(_ reading: Int) -> Bool { row.readings[reading].place == keyPlace }
+    func isKey(_ reading: Int) -> Bool { row.readings[reading].columnIndex == keyIndex }
 }

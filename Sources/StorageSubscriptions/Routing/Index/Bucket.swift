@@ -51,8 +51,8 @@ struct Bucket {
             if split.isEmpty { self.split = nil }
         } else if first?.node == node {
             first = more.popLast()
-        } else if let place = more.firstIndex(where: { $0.node == node }) {
-            more.swapAt(place, more.count - 1)
+        } else if let index = more.firstIndex(where: { $0.node == node }) {
+            more.swapAt(index, more.count - 1)
             more.removeLast()
         }
     }

@@ -23,9 +23,9 @@ struct IntervalTree {
 
     /// Lets `body` change the bucket of an interval; it is there from now on unless it is left empty.
     mutating func change(_ interval: KeyInterval, _ body: (inout Bucket) -> Void) {
-        if let place = find(interval) {
-            body(&nodes[place].bucket)
-            if nodes[place].bucket.isEmpty { root = removing(interval, from: root) }
+        if let index = find(interval) {
+            body(&nodes[index].bucket)
+            if nodes[index].bucket.isEmpty { root = removing(interval, from: root) }
             return
         }
         var bucket = Bucket()
@@ -33,29 +33,29 @@ struct IntervalTree {
         guard !bucket.isEmpty else { return }
         let node = Node(
             interval: interval, highest: interval.upper, priority: .random(in: 0 ... .max), bucket: bucket)
-        let place: Int32
+        let index: Int32
         if let reused = free.popLast() {
-            place = reused
-            nodes[Int(place)] = node
+            index = reused
+            nodes[Int(index)] = node
         } else {
-            place = Int32(nodes.count)
+            index = Int32(nodes.count)
             nodes.append(node)
         }
-        root = inserting(place, into: root)
+        root = inserting(index, into: root)
     }
 
     /// Tells the probe what lies under all intervals around a key.
     func visit(_ key: KeyHead, _ probe: Probe, _ images: Probe.Images) { visit(root, key, probe, images) }
 
-    private func visit(_ place: Int32, _ key: KeyHead, _ probe: Probe, _ images: Probe.Images) {
-        var place = place
-        while place >= 0 {
-            let interval = nodes[Int(place)].interval
-            guard nodes[Int(place)].highest >= key, !probe.isFull else { return }
-            visit(nodes[Int(place)].left, key, probe, images)
+    private func visit(_ index: Int32, _ key: KeyHead, _ probe: Probe, _ images: Probe.Images) {
+        var index = index
+        while index >= 0 {
+            let interval = nodes[Int(index)].interval
+            guard nodes[Int(index)].highest >= key, !probe.isFull else { return }
+            visit(nodes[Int(index)].left, key, probe, images)
             guard interval.lower <= key else { return }
-            if key <= interval.upper { nodes[Int(place)].bucket.visit(probe, images) }
-            place = nodes[Int(place)].right
+            if key <= interval.upper { nodes[Int(index)].bucket.visit(probe, images) }
+            index = nodes[Int(index)].right
         }
     }
 }
@@ -68,66 +68,66 @@ extension IntervalTree {
     }
 
     private func find(_ interval: KeyInterval) -> Int? {
-        var place = root
-        while place >= 0 {
-            let other = nodes[Int(place)].interval
-            if other == interval { return Int(place) }
-            place = precedes(interval, other) ? nodes[Int(place)].left : nodes[Int(place)].right
+        var index = root
+        while index >= 0 {
+            let other = nodes[Int(index)].interval
+            if other == interval { return Int(index) }
+            index = precedes(interval, other) ? nodes[Int(index)].left : nodes[Int(index)].right
         }
         return nil
     }
 
-    private mutating func update(_ place: Int32) {
-        let (left, right) = (nodes[Int(place)].left, nodes[Int(place)].right)
-        var highest = nodes[Int(place)].interval.upper
+    private mutating func update(_ index: Int32) {
+        let (left, right) = (nodes[Int(index)].left, nodes[Int(index)].right)
+        var highest = nodes[Int(index)].interval.upper
         if left >= 0 { highest = max(highest, nodes[Int(left)].highest) }
         if right >= 0 { highest = max(highest, nodes[Int(right)].highest) }
-        nodes[Int(place)].highest = highest
+        nodes[Int(index)].highest = highest
     }
 
-    private mutating func inserting(_ new: Int32, into place: Int32) -> Int32 {
-        guard place >= 0 else { return new }
-        if precedes(nodes[Int(new)].interval, nodes[Int(place)].interval) {
-            let left = inserting(new, into: nodes[Int(place)].left)
-            nodes[Int(place)].left = left
-            if nodes[Int(left)].priority > nodes[Int(place)].priority {
-                nodes[Int(place)].left = nodes[Int(left)].right
-                nodes[Int(left)].right = place
-                update(place)
+    private mutating func inserting(_ new: Int32, into index: Int32) -> Int32 {
+        guard index >= 0 else { return new }
+        if precedes(nodes[Int(new)].interval, nodes[Int(index)].interval) {
+            let left = inserting(new, into: nodes[Int(index)].left)
+            nodes[Int(index)].left = left
+            if nodes[Int(left)].priority > nodes[Int(index)].priority {
+                nodes[Int(index)].left = nodes[Int(left)].right
+                nodes[Int(left)].right = index
+                update(index)
                 update(left)
                 return left
             }
         } else {
-            let right = inserting(new, into: nodes[Int(place)].right)
-            nodes[Int(place)].right = right
-            if nodes[Int(right)].priority > nodes[Int(place)].priority {
-                nodes[Int(place)].right = nodes[Int(right)].left
-                nodes[Int(right)].left = place
-                update(place)
+            let right = inserting(new, into: nodes[Int(index)].right)
+            nodes[Int(index)].right = right
+            if nodes[Int(right)].priority > nodes[Int(index)].priority {
+                nodes[Int(index)].right = nodes[Int(right)].left
+                nodes[Int(right)].left = index
+                update(index)
                 update(right)
                 return right
             }
         }
-        update(place)
-        return place
+        update(index)
+        return index
     }
 
-    private mutating func removing(_ interval: KeyInterval, from place: Int32) -> Int32 {
-        guard place >= 0 else { return -1 }
-        let other = nodes[Int(place)].interval
+    private mutating func removing(_ interval: KeyInterval, from index: Int32) -> Int32 {
+        guard index >= 0 else { return -1 }
+        let other = nodes[Int(index)].interval
         if other == interval {
-            let joined = merged(nodes[Int(place)].left, nodes[Int(place)].right)
-            nodes[Int(place)].bucket = Bucket()
-            free.append(place)
+            let joined = merged(nodes[Int(index)].left, nodes[Int(index)].right)
+            nodes[Int(index)].bucket = Bucket()
+            free.append(index)
             return joined
         }
         if precedes(interval, other) {
-            nodes[Int(place)].left = removing(interval, from: nodes[Int(place)].left)
+            nodes[Int(index)].left = removing(interval, from: nodes[Int(index)].left)
         } else {
-            nodes[Int(place)].right = removing(interval, from: nodes[Int(place)].right)
+            nodes[Int(index)].right = removing(interval, from: nodes[Int(index)].right)
         }
-        update(place)
-        return place
+        update(index)
+        return index
     }
 
     private mutating func merged(_ left: Int32, _ right: Int32) -> Int32 {

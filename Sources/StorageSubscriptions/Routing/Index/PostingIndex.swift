@@ -62,8 +62,8 @@ extension PostingIndex {
 
     func remove(_ node: Int32, _ conditions: [Condition], _ context: AnchorContext) {
         guard let branches = Condition.joined(all: conditions).branches(context) else {
-            if let place = others.firstIndex(where: { $0.node == node }) {
-                others.swapAt(place, others.count - 1)
+            if let index = others.firstIndex(where: { $0.node == node }) {
+                others.swapAt(index, others.count - 1)
                 others.removeLast()
             }
             return
@@ -93,15 +93,15 @@ extension PostingIndex {
     }
 
     private func use(_ reading: Int) -> Int {
-        if let place = uses.firstIndex(where: { $0.reading == reading }) { return place }
+        if let index = uses.firstIndex(where: { $0.reading == reading }) { return index }
         uses.append(Use(reading: reading))
         return uses.count - 1
     }
 
     private func count(_ length: Int, by step: Int, _ use: Int) {
-        if let place = uses[use].prefixes.firstIndex(where: { $0.length == length }) {
-            uses[use].prefixes[place].count += step
-            if uses[use].prefixes[place].count == 0 { uses[use].prefixes.remove(at: place) }
+        if let index = uses[use].prefixes.firstIndex(where: { $0.length == length }) {
+            uses[use].prefixes[index].count += step
+            if uses[use].prefixes[index].count == 0 { uses[use].prefixes.remove(at: index) }
         } else {
             uses[use].prefixes.append((length, step))
             uses[use].prefixes.sort { $0.length < $1.length }
@@ -123,46 +123,46 @@ extension PostingIndex {
     func visit(_ probe: Probe, _ images: Probe.Images) {
         guard probe.takes(others.count) else { return }
         for posting in others { probe.found(posting.node) }
-        for place in uses.indices {
-            let columns = probe.row.columns(of: uses[place].reading)
+        for index in uses.indices {
+            let columns = probe.row.columns(of: uses[index].reading)
             if images != .both {
-                visit(place, probe, images == .old ? .old : .new, images)
+                visit(index, probe, images == .old ? .old : .new, images)
             } else {
                 // Only whole changes have both images from the beginning on.
-                if depth == 0, !probe.changed.intersects(uses[place].interest) { continue }
+                if depth == 0, !probe.changed.intersects(uses[index].interest) { continue }
                 if probe.changed.intersects(columns) {
-                    visit(place, probe, .old, .old)
-                    visit(place, probe, .new, .new)
+                    visit(index, probe, .old, .old)
+                    visit(index, probe, .new, .new)
                 } else {
-                    visit(place, probe, .new, .both)
+                    visit(index, probe, .new, .both)
                 }
             }
         }
     }
 
-    private func visit(_ place: Int, _ probe: Probe, _ image: RowKeys.Image, _ images: Probe.Images) {
-        let reading = uses[place].reading
+    private func visit(_ index: Int, _ probe: Probe, _ image: RowKeys.Image, _ images: Probe.Images) {
+        let reading = uses[index].reading
         if reading == RowKeys.words {
             let words = probe.row.words(image)
-            for word in 0..<words.count { visit(place, words[word], probe, images) }
+            for word in 0..<words.count { visit(index, words[word], probe, images) }
             return
         }
         guard let key = probe.row.key(reading, image) else {
-            if uses[place].nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images) }
+            if uses[index].nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images) }
             return
         }
-        visit(place, key, probe, images)
+        visit(index, key, probe, images)
     }
 
-    private func visit(_ place: Int, _ key: UnsafeRawBufferPointer, _ probe: Probe, _ images: Probe.Images) {
-        let reading = uses[place].reading
+    private func visit(_ index: Int, _ key: UnsafeRawBufferPointer, _ probe: Probe, _ images: Probe.Images) {
+        let reading = uses[index].reading
         // All is taken from the key before a bucket asks for others, which may move it.
-        let hash = uses[place].equals > 0 ? Anchor.hash(equal: key, reading) : 0
-        let head = uses[place].intervals.isEmpty ? .lowest : KeyHead(key)
-        let prefixes = uses[place].prefixes.isEmpty ? [] : hashes(of: key, reading, uses[place].prefixes)
-        if uses[place].equals > 0 { buckets[hash]?.visit(probe, images) }
+        let hash = uses[index].equals > 0 ? Anchor.hash(equal: key, reading) : 0
+        let head = uses[index].intervals.isEmpty ? .lowest : KeyHead(key)
+        let prefixes = uses[index].prefixes.isEmpty ? [] : hashes(of: key, reading, uses[index].prefixes)
+        if uses[index].equals > 0 { buckets[hash]?.visit(probe, images) }
         for prefix in prefixes { buckets[prefix]?.visit(probe, images) }
-        if !uses[place].intervals.isEmpty { uses[place].intervals.visit(head, probe, images) }
+        if !uses[index].intervals.isEmpty { uses[index].intervals.visit(head, probe, images) }
     }
 
     /// A text's prefixes of the lengths that there are, in one walk.

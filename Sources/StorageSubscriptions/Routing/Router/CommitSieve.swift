@@ -29,14 +29,14 @@ internal import Synchronization
 /// Sound as `@unchecked Sendable`: the router and the changes are touched only while ``lock`` is held, by the engine through
 /// ``withRouter(_:)`` and by the writer, which never waits for it. It isn't held across suspensions or while nodes are at
 /// work; routing reads rows while it is held.
-final class CommitSieve: @unchecked Sendable {
+final class CommitFilter: @unchecked Sendable {
     private struct State {
         var isOpen = false
         /// The transactions that were told without a gap.
-        var told: ClosedRange<Int64>?
+        var seen: ClosedRange<Int64>?
         /// The end of the last transaction that touched the catalog.
         var catalogChange: Int64 = 0
-        var dismissed = 0
+        var skipped = 0
     }
 
     private let state = Mutex(State())
@@ -47,7 +47,7 @@ final class CommitSieve: @unchecked Sendable {
     private static let eventLimit = 64
 
     /// How many transactions concerned nobody, as could be told at once.
-    var dismissed: Int { state.withLock { $0.dismissed } }
+    var skipped: Int { state.withLock { $0.skipped } }
 
     /// Runs `body` while the writer lets everything through.
     func withRouter<Result>(_ body: (Router) throws -> Result) rethrows -> Result {
@@ -59,7 +59,7 @@ final class CommitSieve: @unchecked Sendable {
 
 // MARK: Opening and closing
 
-extension CommitSieve {
+extension CommitFilter {
     /// Lets everything through from here on.
     func close() { state.withLock { $0.isOpen = false } }
 
@@ -68,9 +68,9 @@ extension CommitSieve {
     /// - Parameter position: That of a state to which the router and all nodes have been brought.
     func open(at position: Int64) {
         state.withLock { state in
-            let isWithoutGap = state.told.map { $0.lowerBound <= position + 1 } ?? true
+            let isWithoutGap = state.seen.map { $0.lowerBound <= position + 1 } ?? true
             guard isWithoutGap, state.catalogChange <= position else { return }
-            state.told = min(position, state.told?.lowerBound ?? position)...max(position, state.told?.upperBound ?? 0)
+            state.seen = min(position, state.seen?.lowerBound ?? position)...max(position, state.seen?.upperBound ?? 0)
             state.isOpen = true
         }
     }
@@ -79,10 +79,10 @@ extension CommitSieve {
     func note(_ events: CommittedEvents) {
         let isOfCatalog = events.concerns { $0 == CatalogEntity.catalog.id }
         state.withLock { state in
-            if let told = state.told, events.first <= told.upperBound + 1 {
-                state.told = told.lowerBound...max(told.upperBound, events.last)
+            if let seen = state.seen, events.first <= seen.upperBound + 1 {
+                state.seen = seen.lowerBound...max(seen.upperBound, events.last)
             } else {
-                state.told = events.first...events.last
+                state.seen = events.first...events.last
                 state.isOpen = false
             }
             guard isOfCatalog else { return }
@@ -94,7 +94,7 @@ extension CommitSieve {
 
 // MARK: Holding back
 
-extension CommitSieve {
+extension CommitFilter {
     /// Whether a transaction may concern somebody; to be called on the writer's queue once it was noted.
     ///
     /// - Parameter wanted: The entities whose events are looked at.
@@ -107,7 +107,7 @@ extension CommitSieve {
             $0.add(events.view, 0..<events.view.count, first: events.first, attached: events.attached)
         }
         if router.mayConcern(changes) { return true }
-        state.withLock { $0.dismissed += 1 }
+        state.withLock { $0.skipped += 1 }
         return false
     }
 

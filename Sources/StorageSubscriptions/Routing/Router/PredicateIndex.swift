@@ -16,7 +16,7 @@ final class PredicateIndex {
         var first: Int32 = -1
         var subscriptions: Int32 = 0
         var isOpaque: Bool
-        var candidacies: UInt32 = 0
+        var candidateCount: UInt32 = 0
         var evaluations: UInt32 = 0
     }
 
@@ -27,7 +27,7 @@ final class PredicateIndex {
         var previous: Int32 = -1
         var generation: UInt32
         var affecting: ColumnMask
-        var wakes: UInt32 = 0
+        var wakeups: UInt32 = 0
         var lastEffect: RoutedChange.Effect?
         var lastPosition: Int64 = 0
     }
@@ -69,38 +69,38 @@ extension PredicateIndex {
         let texts = expression.map { compiler.compile($0) } ?? .always
         let condition = Condition.joined(all: [try compiler.compile(predicate), texts])
         let node = nodeOfCondition[condition] ?? add(condition)
-        let place: Int32
+        let index: Int32
         var subscription = Subscription(node: node, generation: generation, affecting: affecting)
         subscription.next = nodes[Int(node)].first
         if let reused = freeSubscriptions.popLast() {
-            place = reused
+            index = reused
             subscriptions[Int(reused)] = subscription
         } else {
-            place = Int32(subscriptions.count)
+            index = Int32(subscriptions.count)
             subscriptions.append(subscription)
         }
-        if subscription.next >= 0 { subscriptions[Int(subscription.next)].previous = place }
-        nodes[Int(node)].first = place
+        if subscription.next >= 0 { subscriptions[Int(subscription.next)].previous = index }
+        nodes[Int(node)].first = index
         nodes[Int(node)].subscriptions += 1
         widen(node, by: affecting)
-        return SubscriptionToken(entity: layout.entity, place: place, generation: subscription.generation)
+        return SubscriptionToken(entity: layout.entity, index: index, generation: subscription.generation)
     }
 
     private func add(_ condition: Condition) -> Int32 {
         let node = Node(condition: condition, columns: condition.columns(row), isOpaque: condition.isOpaque)
-        let place: Int32
+        let index: Int32
         if let reused = freeNodes.popLast() {
-            place = reused
-            nodes[Int(place)] = node
+            index = reused
+            nodes[Int(index)] = node
         } else {
-            place = Int32(nodes.count)
+            index = Int32(nodes.count)
             nodes.append(node)
             probe.grow(to: nodes.count)
         }
-        nodeOfCondition[condition] = place
-        root.insert(place, [condition], context)
+        nodeOfCondition[condition] = index
+        root.insert(index, [condition], context)
         root.widen([condition], to: node.columns, context)
-        return place
+        return index
     }
 
     private func widen(_ node: Int32, by columns: ColumnMask) {
@@ -113,8 +113,8 @@ extension PredicateIndex {
     /// Does nothing for a subscription that is gone.
     func remove(_ token: SubscriptionToken) {
         guard isLive(token) else { return }
-        let place = Int(token.place)
-        let subscription = subscriptions[place]
+        let index = Int(token.index)
+        let subscription = subscriptions[index]
         let node = Int(subscription.node)
         if subscription.next >= 0 { subscriptions[Int(subscription.next)].previous = subscription.previous }
         if subscription.previous >= 0 {
@@ -122,8 +122,8 @@ extension PredicateIndex {
         } else {
             nodes[node].first = subscription.next
         }
-        subscriptions[place] = Subscription(node: -1, generation: subscription.generation, affecting: .none)
-        freeSubscriptions.append(token.place)
+        subscriptions[index] = Subscription(node: -1, generation: subscription.generation, affecting: .none)
+        freeSubscriptions.append(token.index)
         nodes[node].subscriptions -= 1
         guard nodes[node].subscriptions == 0 else { return }
         root.remove(subscription.node, [nodes[node].condition], context)
@@ -133,8 +133,8 @@ extension PredicateIndex {
     }
 
     private func isLive(_ token: SubscriptionToken) -> Bool {
-        Int(token.place) < subscriptions.count && subscriptions[Int(token.place)].generation == token.generation
-            && subscriptions[Int(token.place)].node >= 0
+        Int(token.index) < subscriptions.count && subscriptions[Int(token.index)].generation == token.generation
+            && subscriptions[Int(token.index)].node >= 0
     }
 }
 
@@ -143,12 +143,12 @@ extension PredicateIndex {
 extension PredicateIndex {
     /// Adds what the change at a place is to whom.
     func route(
-        _ place: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
+        _ index: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
         into output: inout [RoutedChange]
     ) {
-        let change = changes.changes[place]
+        let change = changes.changes[index]
         counters.changes += 1
-        guard !change.isForeign else { return wakeAll(place, change, &counters, into: &output) }
+        guard !change.isForeign else { return wakeAll(index, change, &counters, into: &output) }
         row.begin(change, of: changes, rows)
         defer { row.end() }
         probe.begin()
@@ -158,11 +158,11 @@ extension PredicateIndex {
         counters.candidates += probe.candidates.count
         for node in probe.candidates {
             guard let effect = effect(change, on: Int(node), &counters) else { continue }
-            tell(node, effect, place, change, into: &output)
+            notify(node, effect, index, change, into: &output)
         }
         if row.failed {
             output.removeSubrange(start...)
-            return wakeAll(place, change, &counters, into: &output)
+            return wakeAll(index, change, &counters, into: &output)
         }
         counters.woken += output.count - start
     }
@@ -172,10 +172,10 @@ extension PredicateIndex {
     /// - Parameter noted: Conditions of which all subscriptions were added, by this call and earlier ones.
     /// - Returns: Whether that is all of them.
     func note(
-        _ place: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
+        _ index: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
         _ noted: inout Set<Int32>, into output: inout [RoutedChange]
     ) -> Bool {
-        let change = changes.changes[place]
+        let change = changes.changes[index]
         counters.changes += 1
         row.begin(change, of: changes, rows)
         defer { row.end() }
@@ -186,18 +186,18 @@ extension PredicateIndex {
         for node in probe.candidates where !noted.contains(node) {
             guard let effect = effect(change, on: Int(node), &counters) else { continue }
             let start = output.count
-            tell(node, effect, place, change, into: &output)
+            notify(node, effect, index, change, into: &output)
             counters.woken += output.count - start
             if output.count - start == Int(nodes[Int(node)].subscriptions) { noted.insert(node) }
         }
         guard change.isForeign || row.failed else { return noted.count == nodeCount }
-        wakeAll(place, change, &counters, into: &output)
+        wakeAll(index, change, &counters, into: &output)
         return true
     }
 
     /// As ``route`` would, but without reading rows or cutting words, and only up to the first one that is concerned.
-    func mayConcern(_ place: Int, of changes: FoldedChanges) -> Bool {
-        let change = changes.changes[place]
+    func mayConcern(_ index: Int, of changes: FoldedChanges) -> Bool {
+        let change = changes.changes[index]
         guard !change.isForeign else { return true }
         row.begin(change, of: changes, nil, isQuick: true)
         defer { row.end() }
@@ -216,11 +216,11 @@ extension PredicateIndex {
     }
 
     /// The columns, by their ids, that conditions look at, or have looked at before.
-    var columnsOfConditions: [UInt32] { row.readings.map { layout.columns[$0.place].id } }
+    var columnsOfConditions: [UInt32] { row.readings.map { layout.columns[$0.columnIndex].id } }
 
     private func effect(_ change: FoldedChange, on node: Int, _ counters: inout RouterCounters) -> RoutedChange.Effect?
     {
-        nodes[node].candidacies &+= 1
+        nodes[node].candidateCount &+= 1
         let (columns, affecting) = (nodes[node].columns, nodes[node].affecting)
         let touchesCondition = change.changed.intersects(columns)
         if change.isUpdate, !touchesCondition, !change.changed.intersects(affecting) { return nil }
@@ -242,8 +242,8 @@ extension PredicateIndex {
         return condition.isTrue(row, image)
     }
 
-    private func tell(
-        _ node: Int32, _ effect: RoutedChange.Effect, _ place: Int, _ change: FoldedChange,
+    private func notify(
+        _ node: Int32, _ effect: RoutedChange.Effect, _ index: Int, _ change: FoldedChange,
         into output: inout [RoutedChange]
     ) {
         var next = nodes[Int(node)].first
@@ -251,30 +251,30 @@ extension PredicateIndex {
             let subscription = Int(next)
             next = subscriptions[subscription].next
             if effect == .stay, !change.changed.intersects(subscriptions[subscription].affecting) { continue }
-            wake(subscription, effect, place, change, into: &output)
+            wake(subscription, effect, index, change, into: &output)
         }
     }
 
     private func wake(
-        _ subscription: Int, _ effect: RoutedChange.Effect, _ place: Int, _ change: FoldedChange,
+        _ subscription: Int, _ effect: RoutedChange.Effect, _ index: Int, _ change: FoldedChange,
         into output: inout [RoutedChange]
     ) {
-        subscriptions[subscription].wakes &+= 1
+        subscriptions[subscription].wakeups &+= 1
         subscriptions[subscription].lastEffect = effect
         subscriptions[subscription].lastPosition = change.position
         let token = SubscriptionToken(
-            entity: layout.entity, place: Int32(subscription), generation: subscriptions[subscription].generation)
-        output.append(RoutedChange(token: token, effect: effect, change: place))
+            entity: layout.entity, index: Int32(subscription), generation: subscriptions[subscription].generation)
+        output.append(RoutedChange(token: token, effect: effect, change: index))
     }
 
     /// Nobody may miss a change, so one of which nothing can be said concerns everybody.
     private func wakeAll(
-        _ place: Int, _ change: FoldedChange, _ counters: inout RouterCounters, into output: inout [RoutedChange]
+        _ index: Int, _ change: FoldedChange, _ counters: inout RouterCounters, into output: inout [RoutedChange]
     ) {
         counters.fallbacks += 1
         counters.woken += count
         for subscription in subscriptions.indices where subscriptions[subscription].node >= 0 {
-            wake(subscription, .uncertain, place, change, into: &output)
+            wake(subscription, .uncertain, index, change, into: &output)
         }
     }
 }
@@ -284,19 +284,20 @@ extension PredicateIndex {
 extension PredicateIndex {
     func explain(_ token: SubscriptionToken) -> SubscriptionExplanation? {
         guard isLive(token) else { return nil }
-        let subscription = subscriptions[Int(token.place)]
+        let subscription = subscriptions[Int(token.index)]
         let node = nodes[Int(subscription.node)]
         let branches = node.condition.branches(context)
         return SubscriptionExplanation(
             tier: node.isOpaque ? .opaque : branches == nil ? .evaluated : .indexed,
-            anchors: Set((branches ?? []).map(describe)).sorted(), sharers: Int(node.subscriptions),
-            candidacies: Int(node.candidacies), evaluations: Int(node.evaluations), wakes: Int(subscription.wakes),
+            anchors: Set((branches ?? []).map(describe)).sorted(), sharedBy: Int(node.subscriptions),
+            candidateCount: Int(node.candidateCount), evaluations: Int(node.evaluations),
+            wakeups: Int(subscription.wakeups),
             lastPosition: subscription.lastPosition, lastEffect: subscription.lastEffect)
     }
 
     private func describe(_ branch: Branch) -> String {
         let isWord = branch.anchor.reading == RowKeys.words
-        let name = isWord ? "a word" : layout.columns[row.readings[branch.anchor.reading].place].name
+        let name = isWord ? "a word" : layout.columns[row.readings[branch.anchor.reading].columnIndex].name
         switch branch.anchor {
         case .equal: return "\(name) ="
         case .null: return "\(name) is null"

@@ -16,7 +16,7 @@ internal import StorageLog
 /// had, a column that isn't known, SQL that only the database can answer, all come out as
 /// ``RoutedChange/Effect/uncertain``.
 ///
-/// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitSieve``, whose lock
+/// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitFilter``, whose lock
 /// guards what is done with it as a whole.
 package final class Router {
     private var indexes: [UInt32: PredicateIndex] = [:]
@@ -71,14 +71,14 @@ extension Router {
     ///   - expression: What the row's texts must be found by too, where it has a full-text index.
     ///   - affecting: The columns that the subscriber looks at, beside those of the predicate: shown, sorted or grouped by,
     ///     summed up. A row that stays isn't told of where none of them has changed.
-    /// - Throws: `invalid-name` for a column that isn't there, `misuse` for an entity that isn't known.
+    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for an entity that isn't known.
     package func register(
         _ entity: UInt32, where predicate: RowPredicate, matching expression: SearchExpression? = nil,
         affecting: ColumnMask
     ) throws -> SubscriptionToken {
         guard let index = indexes[entity] else {
             throw StorageError(
-                .misuse, "Entity \(entity) isn't known to the router.", remedy: "Add its layout first.")
+                .invalidArgument, "Entity \(entity) isn't known to the router.", remedy: "Add its layout first.")
         }
         subscribed = nil
         registrations &+= 1
@@ -122,8 +122,8 @@ extension Router {
     ///   changes left them; where it doesn't, everybody is told.
     package func route(_ changes: FoldedChanges, rows: CurrentRows?) -> [RoutedChange] {
         results.removeAll(keepingCapacity: true)
-        for (place, change) in changes.changes.enumerated() {
-            indexes[change.entity]?.route(place, of: changes, rows, &counters, into: &results)
+        for (changeIndex, change) in changes.changes.enumerated() {
+            indexes[change.entity]?.route(changeIndex, of: changes, rows, &counters, into: &results)
         }
         return results
     }
@@ -132,11 +132,11 @@ extension Router {
     ///
     /// - Parameter rows: As for ``route(_:rows:)``; they may have changed since, and then more is noted than need be.
     package func note(_ changes: FoldedChanges, rows: CurrentRows?, _ concerned: inout Concerned) {
-        for (place, change) in changes.changes.enumerated() where !concerned.entities.contains(change.entity) {
+        for (changeIndex, change) in changes.changes.enumerated() where !concerned.entities.contains(change.entity) {
             guard let index = indexes[change.entity] else { continue }
             results.removeAll(keepingCapacity: true)
             let isAll = index.note(
-                place, of: changes, rows, &counters, &concerned.nodes[change.entity, default: []], into: &results)
+                changeIndex, of: changes, rows, &counters, &concerned.nodes[change.entity, default: []], into: &results)
             if isAll { concerned.entities.insert(change.entity) }
             for routed in results { concerned.tokens.insert(routed.token) }
         }
@@ -145,8 +145,8 @@ extension Router {
     /// Whether the changes may concern anybody, told from what is known of them, in little time and without being counted.
     /// Where that doesn't suffice they may.
     func mayConcern(_ changes: FoldedChanges) -> Bool {
-        changes.changes.indices.contains { place in
-            indexes[changes.changes[place].entity]?.mayConcern(place, of: changes) ?? true
+        changes.changes.indices.contains { changeIndex in
+            indexes[changes.changes[changeIndex].entity]?.mayConcern(changeIndex, of: changes) ?? true
         }
     }
 

@@ -13,12 +13,12 @@ public struct SubscriptionExplanation: Sendable, Hashable {
     /// The parts of the condition that it is found by, such as `status =`, `age between`, `name like a…`.
     public let anchors: [String]
     /// How many subscriptions have the same condition.
-    public let sharers: Int
+    public let sharedBy: Int
     /// How often the condition was held for possible, and how often it was evaluated.
-    public let candidacies: Int
+    public let candidateCount: Int
     public let evaluations: Int
     /// How often the subscription was woken; by which position last, and why.
-    public let wakes: Int
+    public let wakeups: Int
     public let lastPosition: Int64
     public let lastEffect: SubscriptionEffect?
 }

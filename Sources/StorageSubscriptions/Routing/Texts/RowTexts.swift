@@ -9,17 +9,17 @@ final class RowTexts {
     /// The index's declaration.
     let index: FullTextIndex
     /// The columns' places in the layout.
-    let places: [Int]
+    let columnIndices: [Int]
     let columns: ColumnMask
     /// Nil where words can't be had without the index.
     private(set) lazy var tokenizer = TextTokenizer(index.tokenizer)
 
-    init?(_ index: FullTextIndex, places: [Int?]) {
+    init?(_ index: FullTextIndex, columnIndices: [Int?]) {
         self.index = index
-        self.places = places.compactMap(\.self)
-        guard self.places.count == index.columns.count else { return nil }
+        self.columnIndices = columnIndices.compactMap(\.self)
+        guard self.columnIndices.count == index.columns.count else { return nil }
         var mask = ColumnMask.none
-        for place in self.places { mask.insert(place) }
+        for columnIndex in self.columnIndices { mask.insert(columnIndex) }
         columns = mask
     }
 

@@ -55,7 +55,8 @@ final class TextTokenizer {
             guard let context else { return SQLITE_ERROR }
             Unmanaged<WordList>.fromOpaque(context).takeUnretainedValue()
                 .add(
-                    UnsafeRawBufferPointer(start: token, count: Int(count)), hasPlace: flags & FTS5_TOKEN_COLOCATED == 0
+                    UnsafeRawBufferPointer(start: token, count: Int(count)),
+                    hasPosition: flags & FTS5_TOKEN_COLOCATED == 0
                 )
             return SQLITE_OK
         }
@@ -70,14 +71,14 @@ final class TextTokenizer {
         guard sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &statement, nil) == SQLITE_OK else { return nil }
         // SQLite compares the name, and keeps its address as long as the statement lives.
         let name: StaticString = "fts5_api_ptr"
-        return withUnsafeMutablePointer(to: &api) { place in
+        return withUnsafeMutablePointer(to: &api) { pointer in
             name.withUTF8Buffer { name in
                 name.withMemoryRebound(to: CChar.self) { name in
-                    _ = sqlite3_bind_pointer(statement, 1, place, name.baseAddress, nil)
+                    _ = sqlite3_bind_pointer(statement, 1, pointer, name.baseAddress, nil)
                     _ = sqlite3_step(statement)
                 }
             }
-            return place.pointee
+            return pointer.pointee
         }
     }
 

@@ -29,8 +29,8 @@ final class WordList {
     /// Words that follow belong to another text: a phrase never goes from one to the next.
     func beginText() { texts.append(words.count) }
 
-    func add(_ word: UnsafeRawBufferPointer, hasPlace: Bool) {
-        if !hasPlace { hasSynonyms = true }
+    func add(_ word: UnsafeRawBufferPointer, hasPosition: Bool) {
+        if !hasPosition { hasSynonyms = true }
         let start = buffer.count
         buffer.append(ComparisonKey.Kind.text)
         buffer.append(UnsafeRawBufferPointer(rebasing: word.prefix(Self.longest)))
@@ -41,7 +41,7 @@ final class WordList {
 
     /// Valid until a word is added.
     @inline(__always)
-    subscript(place: Int) -> UnsafeRawBufferPointer { buffer.bytes(words[place].start, words[place].count) }
+    subscript(index: Int) -> UnsafeRawBufferPointer { buffer.bytes(words[index].start, words[index].count) }
 
     /// Whether words stand side by side in a text; of the last one, where it is a prefix, the beginning is enough.
     func holds(_ phrase: [[UInt8]], isPrefix: Bool) -> Bool {
@@ -54,9 +54,9 @@ final class WordList {
     }
 
     private func fits(_ phrase: [[UInt8]], _ isPrefix: Bool, at start: Int) -> Bool {
-        for (place, wanted) in phrase.enumerated() {
-            let word = self[start + place]
-            let mayBeLonger = isPrefix && place == phrase.count - 1
+        for (index, wanted) in phrase.enumerated() {
+            let word = self[start + index]
+            let mayBeLonger = isPrefix && index == phrase.count - 1
             guard mayBeLonger ? word.count >= wanted.count : word.count == wanted.count else { return false }
             let isSame = wanted.withUnsafeBytes { memcmp($0.baseAddress!, word.baseAddress!, $0.count) == 0 }
             guard isSame else { return false }

@@ -8,11 +8,11 @@ package struct ColumnMask: Sendable, Hashable {
 
     package init(bits: UInt64) { self.bits = bits }
 
-    package init(place: Int) { bits = 1 << UInt64(min(place, 63)) }
+    package init(index: Int) { bits = 1 << UInt64(min(index, 63)) }
 
-    package mutating func insert(_ place: Int) { bits |= 1 << UInt64(min(place, 63)) }
+    package mutating func insert(_ index: Int) { bits |= 1 << UInt64(min(index, 63)) }
 
-    package func contains(_ place: Int) -> Bool { bits & 1 << UInt64(min(place, 63)) != 0 }
+    package func contains(_ index: Int) -> Bool { bits & 1 << UInt64(min(index, 63)) != 0 }
 
     package func intersects(_ other: ColumnMask) -> Bool { bits & other.bits != 0 }
 

@@ -11,7 +11,7 @@ struct ColumnReading: Hashable {
         case toText
     }
 
-    let place: Int
+    let columnIndex: Int
     let conversion: Conversion
     let collation: RowPredicate.Collation
 }

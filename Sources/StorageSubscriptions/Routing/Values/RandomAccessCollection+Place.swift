@@ -1,10 +1,12 @@
 extension RandomAccessCollection where Index == Int {
-    /// Where something belongs among elements that are sorted: the place of the first that isn't before it.
-    func firstPlace(_ isBefore: (Element) throws -> Bool) rethrows -> Int {
+    /// The index of the first element for which the predicate is true, or `endIndex`; by bisection.
+    ///
+    /// - Parameter belongsInSecondPartition: False for the first elements, true for the others.
+    func partitioningIndex(where belongsInSecondPartition: (Element) throws -> Bool) rethrows -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = low + (high - low) / 2
-            if try isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+            if try belongsInSecondPartition(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
     }

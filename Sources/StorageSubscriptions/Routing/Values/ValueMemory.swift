@@ -38,9 +38,9 @@ package final class ValueMemory {
     }
 
     func keep(_ type: Int32, _ bytes: UnsafeRawBufferPointer) -> storage_value {
-        let place = allocate(bytes.count)
-        UnsafeMutableRawBufferPointer(start: place, count: bytes.count).copyMemory(from: bytes)
-        return storage_value(type: UInt32(type), size: UInt32(bytes.count), bits: UInt64(UInt(bitPattern: place)))
+        let address = allocate(bytes.count)
+        UnsafeMutableRawBufferPointer(start: address, count: bytes.count).copyMemory(from: bytes)
+        return storage_value(type: UInt32(type), size: UInt32(bytes.count), bits: UInt64(UInt(bitPattern: address)))
     }
 
     package func keep(_ value: StorageValue) -> storage_value {

@@ -117,10 +117,10 @@ package struct AggregateReading<Value: Sendable>: Sendable {
         self.terms = terms
         empty = (repeat (each aggregates).empty)
         decode = { values in
-            var place = 0
+            var index = 0
             func next() -> StorageValue {
-                defer { place += 1 }
-                return values[place]
+                defer { index += 1 }
+                return values[index]
             }
             return (repeat try (each aggregates).decode(next()))
         }

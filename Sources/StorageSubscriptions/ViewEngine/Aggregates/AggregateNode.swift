@@ -23,12 +23,12 @@ package final class AggregateNode: LiveNode {
     /// What SQLite answered, where it is asked.
     private var answered: [AggregateRow]?
     /// What SQLite had answered when it was told last.
-    private var told: [AggregateRow]?
+    private var emitted: [AggregateRow]?
     /// Whether everything is to be told, because it was read anew or couldn't be told before.
     private var needsWhole = true
-    private var hasNews = false
+    private var hasPending = false
     private var position: Int64 = 0
-    package var outlet: Outlet<ListUpdate<AggregateRow>>?
+    package var sink: UpdateSink<ListUpdate<AggregateRow>>?
 
     package init(_ spec: AggregateSpec) { self.spec = spec }
 
@@ -38,7 +38,7 @@ package final class AggregateNode: LiveNode {
             columns: spec.hasWindow ? nil : spec.groups + spec.terms.compactMap(\.column))
     }
 
-    package func lay(_ layout: RowLayout) throws {
+    package func bind(to layout: RowLayout) throws {
         self.layout = layout
         plan = try AggregatePlan(spec, layout)
     }
@@ -47,7 +47,7 @@ package final class AggregateNode: LiveNode {
 // MARK: Reading
 
 extension AggregateNode {
-    package func hydrate(_ snapshot: Snapshot) throws {
+    package func reload(_ snapshot: Snapshot) throws {
         groups = [:]
         sorted = []
         dirty = []
@@ -56,14 +56,14 @@ extension AggregateNode {
             if spec.groups.isEmpty { _ = group(UnsafeRawBufferPointer(start: nil, count: 0), plan) { [] } }
             if plan.onlyCounts { try count(plan, snapshot) } else { try scan(plan, snapshot) }
         } else {
-            answered = try ask(snapshot)
+            answered = try queryDatabase(snapshot)
         }
         needsWhole = true
-        hasNews = true
+        hasPending = true
     }
 
     /// What SQLite answers.
-    private func ask(_ snapshot: Snapshot) throws -> [AggregateRow] {
+    private func queryDatabase(_ snapshot: Snapshot) throws -> [AggregateRow] {
         let terms = try spec.terms.map { try $0.sql(spec.table) }
         let names = try spec.groups.map { try spec.table.column(named: $0) }
         var text = try QuerySQL(spec.request, of: spec.table).aggregate((names + terms).joined(separator: ", "))
@@ -121,7 +121,7 @@ extension AggregateNode {
         return group
     }
 
-    package func settle(_ snapshot: Snapshot) throws {
+    package func finishStep(_ snapshot: Snapshot) throws {
         guard let plan else { return }
         var left = 64
         for group in dirty where group.count > 0 {
@@ -168,9 +168,9 @@ extension AggregateNode {
         guard let layout else { throw StaleNode() }
         let known = rows(of: group) + [.not(.isNull(column: column))]
         let name = try spec.table.column(named: column)
-        let laid = layout.columns[try layout.place(named: column)]
+        let declared = layout.columns[try layout.index(named: column)]
         // Values that compare as equal and aren't the same are told apart, where there can be such.
-        let isPlain = laid.collation == .binary && laid.affinity != .blob
+        let isPlain = declared.collation == .binary && declared.affinity != .blob
         let terms = isPlain ? name : "\(name), \(name) COLLATE BINARY, typeof(\(name))"
         let count = spec.extremeCount
         var text = try QuerySQL(RowRequest(predicate: .all(known)), of: spec.table).aggregate("\(name), count(*)")
@@ -203,14 +203,14 @@ extension AggregateNode {
         new?.count += 1
         old?.count -= 1
         if let old, plan.joinsTexts, plan.groupValues(of: change, .old) == old.key { old.isKeyOld = true }
-        for (place, term) in plan.terms.enumerated() {
-            guard let column = term.place else { continue }
-            if let new, let accumulator = new.accumulators[place] {
+        for (index, term) in plan.terms.enumerated() {
+            guard let column = term.columnIndex else { continue }
+            if let new, let accumulator = new.accumulators[index] {
                 guard let value = change.value(column, .new) else { throw StaleNode() }
                 if new === old, let before = change.value(column, .old), before.isSame(as: value) { continue }
                 accumulator.add(value)
             }
-            if let old, let accumulator = old.accumulators[place] {
+            if let old, let accumulator = old.accumulators[index] {
                 guard let value = change.value(column, .old) else { throw StaleNode() }
                 try accumulator.remove(value)
             }
@@ -220,7 +220,7 @@ extension AggregateNode {
             group.isDirty = true
             dirty.append(group)
         }
-        hasNews = true
+        hasPending = true
     }
 }
 
@@ -228,15 +228,15 @@ extension AggregateNode {
 
 extension AggregateNode {
     package func publish(at position: Int64) -> Delivery? {
-        guard hasNews else { return nil }
-        hasNews = false
+        guard hasPending else { return nil }
+        hasPending = false
         var update = ListUpdate<AggregateRow>()
         do {
             if needsWhole {
-                guard let whole = try tellWhole() else { return nil }
+                guard let whole = try takeWhole() else { return nil }
                 update.whole = whole
             } else {
-                for group in dirty { update.changes += try tell(group) }
+                for group in dirty { update.changes += try takeChanges(of: group) }
                 dirty = []
                 guard !update.changes.isEmpty else { return nil }
             }
@@ -248,14 +248,14 @@ extension AggregateNode {
         self.position = position
         update.position = position
         update.total = answered?.count ?? sorted.count
-        return outlet?.tell(update, limit: max(256, sorted.count)) { self.everything() }
+        return sink?.send(update, limit: max(256, sorted.count)) { self.everything() }
     }
 
     /// - Returns: Nil where nothing has changed.
-    private func tellWhole() throws -> [AggregateRow]? {
+    private func takeWhole() throws -> [AggregateRow]? {
         if let answered {
-            guard answered != told else { return nil }
-            told = answered
+            guard answered != emitted else { return nil }
+            emitted = answered
             return answered
         }
         dirty = []
@@ -265,44 +265,44 @@ extension AggregateNode {
         }
         sorted = groups.values.sorted { RowSorting.isBefore($0.sort, $1.sort) }
         let rows = try sorted.map { try $0.row() }
-        for (group, row) in zip(sorted, rows) { group.told = row }
+        for (group, row) in zip(sorted, rows) { group.emitted = row }
         needsWhole = false
         return rows
     }
 
-    private func tell(_ group: GroupTotals) throws -> [ListChange<AggregateRow>] {
+    private func takeChanges(of group: GroupTotals) throws -> [ListChange<AggregateRow>] {
         group.isDirty = false
-        let place = sorted.firstPlace { RowSorting.isBefore($0.sort, group.sort) }
+        let index = sorted.partitioningIndex { !RowSorting.isBefore($0.sort, group.sort) }
         if group.count == 0, !spec.groups.isEmpty {
             groups[group.id] = nil
-            guard group.told != nil else { return [] }
-            sorted.remove(at: place)
-            return [.remove(at: place)]
+            guard group.emitted != nil else { return [] }
+            sorted.remove(at: index)
+            return [.remove(at: index)]
         }
         let row = try group.row()
-        let before = group.told
-        group.told = row
+        let before = group.emitted
+        group.emitted = row
         guard let before else {
-            sorted.insert(group, at: place)
-            return [.insert(row, at: place)]
+            sorted.insert(group, at: index)
+            return [.insert(row, at: index)]
         }
         if before == row { return [] }
         // Whoever knows groups by their keys takes it for another one.
-        return before.key == row.key ? [.update(row, at: place)] : [.remove(at: place), .insert(row, at: place)]
+        return before.key == row.key ? [.update(row, at: index)] : [.remove(at: index), .insert(row, at: index)]
     }
 
     package func fail(_ error: StorageError) -> Delivery? {
-        (told, needsWhole) = (nil, true)
+        (emitted, needsWhole) = (nil, true)
         var update = ListUpdate<AggregateRow>()
         update.error = error
         update.position = position
-        return outlet?.tell(update, limit: .max) { update }
+        return sink?.send(update, limit: .max) { update }
     }
 
     private func everything() -> ListUpdate<AggregateRow> {
         var update = ListUpdate<AggregateRow>()
         update.position = position
-        update.whole = answered ?? sorted.compactMap(\.told)
+        update.whole = answered ?? sorted.compactMap(\.emitted)
         update.total = update.whole?.count
         return update
     }

@@ -7,7 +7,7 @@ struct AggregatePlan {
     struct Term {
         let function: AggregateTerm.Function
         /// The column's place in the layout, and among the columns that are read; nil for the number of rows.
-        let place: Int?
+        let columnIndex: Int?
         let read: Int32
         let reading: ColumnReading?
     }
@@ -26,9 +26,9 @@ struct AggregatePlan {
     init?(_ spec: AggregateSpec, _ layout: RowLayout) throws {
         guard !spec.hasWindow else { return nil }
         func reading(_ name: String) throws -> ColumnReading? {
-            let place = try layout.place(named: name)
-            return layout.columns[place].collation.map {
-                ColumnReading(place: place, conversion: .none, collation: $0)
+            let columnIndex = try layout.index(named: name)
+            return layout.columns[columnIndex].collation.map {
+                ColumnReading(columnIndex: columnIndex, conversion: .none, collation: $0)
             }
         }
         var groups: [ColumnReading] = []
@@ -40,7 +40,7 @@ struct AggregatePlan {
         var terms: [Term] = []
         for term in spec.terms {
             guard let name = term.column else {
-                terms.append(Term(function: term.function, place: nil, read: 0, reading: nil))
+                terms.append(Term(function: term.function, columnIndex: nil, read: 0, reading: nil))
                 continue
             }
             let reading = try reading(name)
@@ -49,7 +49,8 @@ struct AggregatePlan {
             if read == columns.count { columns.append(name) }
             terms.append(
                 Term(
-                    function: term.function, place: try layout.place(named: name), read: Int32(read), reading: reading))
+                    function: term.function, columnIndex: try layout.index(named: name), read: Int32(read),
+                    reading: reading))
         }
         (self.groups, self.terms, self.columns) = (groups, terms, columns)
         extremeCount = spec.extremeCount
@@ -59,11 +60,11 @@ struct AggregatePlan {
     var joinsTexts: Bool { groups.contains { $0.collation != .binary } }
 
     /// Whether groups only need to know how many rows they have.
-    var onlyCounts: Bool { terms.allSatisfy { $0.place == nil } }
+    var onlyCounts: Bool { terms.allSatisfy { $0.columnIndex == nil } }
 
     func accumulators() -> [(any Accumulator)?] {
         terms.map { term in
-            guard term.place != nil else { return nil }
+            guard term.columnIndex != nil else { return nil }
             switch term.function {
             case .count: return CountAccumulator()
             case .sum: return SumAccumulator(isMean: false)
@@ -86,7 +87,7 @@ struct AggregatePlan {
     func groupKey(of change: ChangedRow, _ image: RowKeys.Image) throws -> UnsafeRawBufferPointer {
         key.removeAll()
         for group in groups {
-            guard let value = change.value(group.place, image) else { throw StaleNode() }
+            guard let value = change.value(group.columnIndex, image) else { throw StaleNode() }
             ComparisonKey.appendPart(value, group, to: key)
         }
         return key.bytes(from: 0)
@@ -95,14 +96,14 @@ struct AggregatePlan {
     /// The same of a statement's current row, whose first columns are those that rows are grouped by.
     func groupKey(of statement: OpaquePointer) -> UnsafeRawBufferPointer {
         key.removeAll()
-        for (place, group) in groups.enumerated() {
-            ComparisonKey.appendPart(storage_value(borrowed: statement, Int32(place)), group, to: key)
+        for (columnIndex, group) in groups.enumerated() {
+            ComparisonKey.appendPart(storage_value(borrowed: statement, Int32(columnIndex)), group, to: key)
         }
         return key.bytes(from: 0)
     }
 
     func groupValues(of change: ChangedRow, _ image: RowKeys.Image) -> [StorageValue] {
-        groups.map { change.value($0.place, image)?.value ?? .null }
+        groups.map { change.value($0.columnIndex, image)?.value ?? .null }
     }
 
     func groupValues(of statement: OpaquePointer) -> [StorageValue] {
@@ -123,7 +124,7 @@ final class GroupTotals {
     /// One for each term; nil for the number of rows.
     let accumulators: [(any Accumulator)?]
     /// What was told of it; nil where nothing was.
-    var told: AggregateRow?
+    var emitted: AggregateRow?
     var isDirty = false
 
     init(_ id: PackedKey, sort: [UInt8], key: [StorageValue], _ accumulators: [(any Accumulator)?]) {

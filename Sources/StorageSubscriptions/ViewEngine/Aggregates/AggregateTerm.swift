@@ -32,7 +32,7 @@ package struct AggregateTerm: Sendable, Hashable {
     }
 
     /// What SQLite calls it.
-    func sql(_ table: TableShape) throws -> String {
+    func sql(_ table: QueryTable) throws -> String {
         guard let column else { return "count(*)" }
         let name = try table.column(named: column)
         return switch function {
@@ -48,7 +48,7 @@ package struct AggregateTerm: Sendable, Hashable {
 
 /// Which rows are counted and summed up, how they are grouped, and what is wanted of each group.
 package struct AggregateSpec: Sendable {
-    package let table: TableShape
+    package let table: QueryTable
     package let request: RowRequest
     /// The columns that rows are grouped by; none where all of them are one group, which is there even without rows.
     package let groups: [String]
@@ -56,7 +56,7 @@ package struct AggregateSpec: Sendable {
     /// How many of the least and greatest values are read at once.
     package var extremeCount = 32
 
-    package init(_ table: TableShape, _ request: RowRequest, groups: [String] = [], terms: [AggregateTerm]) {
+    package init(_ table: QueryTable, _ request: RowRequest, groups: [String] = [], terms: [AggregateTerm]) {
         self.table = table
         self.request = request
         self.groups = groups

@@ -34,13 +34,13 @@ struct ExactSum {
 
     private mutating func add(_ magnitude: UInt128, at bit: Int, sign: Int64) {
         let shift = UInt64(bit & 31)
-        var place = bit >> 5
+        var index = bit >> 5
         var rest = magnitude
         while rest > 0 {
             let part = UInt64(truncatingIfNeeded: rest & 0xFFFF_FFFF) << shift
-            digits[place] += sign * Int64(part & 0xFFFF_FFFF)
-            digits[place + 1] += sign * Int64(part >> 32)
-            place += 1
+            digits[index] += sign * Int64(part & 0xFFFF_FFFF)
+            digits[index + 1] += sign * Int64(part >> 32)
+            index += 1
             rest >>= 32
         }
         additions += 1
@@ -50,10 +50,10 @@ struct ExactSum {
 
     /// Makes all digits but the last one small and positive.
     private mutating func carry() {
-        for place in 0..<digits.count - 1 {
-            let high = digits[place] >> 32
-            digits[place] -= high << 32
-            digits[place + 1] += high
+        for index in 0..<digits.count - 1 {
+            let high = digits[index] >> 32
+            digits[index] -= high << 32
+            digits[index + 1] += high
         }
         additions = 0
     }
@@ -68,7 +68,7 @@ struct ExactSum {
         sum.carry()
         let isNegative = sum.digits[sum.digits.count - 1] < 0
         if isNegative {
-            for place in sum.digits.indices { sum.digits[place] = -sum.digits[place] }
+            for index in sum.digits.indices { sum.digits[index] = -sum.digits[index] }
             sum.carry()
         }
         guard let top = sum.digits.lastIndex(where: { $0 != 0 }) else { return 0 }

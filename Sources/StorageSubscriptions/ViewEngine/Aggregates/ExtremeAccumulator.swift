@@ -37,8 +37,8 @@ final class ExtremeAccumulator: Accumulator {
 
     private func add(_ value: storage_value, count: Int) {
         guard !isExhausted, let key = key(value) else { return }
-        let place = place(of: key)
-        var end = place
+        let index = index(of: key)
+        var end = index
         while end < entries.count, order(entries[end].key, key) == 0 {
             if value.isSame(as: entries[end].value) {
                 entries[end].count += count
@@ -46,23 +46,23 @@ final class ExtremeAccumulator: Accumulator {
             }
             end += 1
         }
-        guard isComplete || place < entries.count else { return }
+        guard isComplete || index < entries.count else { return }
         entries.insert(Entry(key: Array(key), value: value.value, count: count), at: end)
         trim()
     }
 
     func remove(_ value: storage_value) throws {
         guard !isExhausted, let key = key(value) else { return }
-        var place = place(of: key)
-        if place == entries.count, !isComplete { return }
-        while place < entries.count, order(entries[place].key, key) == 0 {
-            if value.isSame(as: entries[place].value) {
-                entries[place].count -= 1
-                if entries[place].count == 0 { entries.remove(at: place) }
+        var index = index(of: key)
+        if index == entries.count, !isComplete { return }
+        while index < entries.count, order(entries[index].key, key) == 0 {
+            if value.isSame(as: entries[index].value) {
+                entries[index].count -= 1
+                if entries[index].count == 0 { entries.remove(at: index) }
                 isExhausted = entries.isEmpty && !isComplete
                 return
             }
-            place += 1
+            index += 1
         }
         throw StaleNode()
     }
@@ -86,9 +86,9 @@ final class ExtremeAccumulator: Accumulator {
     }
 
     /// Gives up the values from a place on, with all that compare as equal: of those that stay every one is known.
-    private func giveUp(from place: Int) {
-        guard entries.indices.contains(place) else { return }
-        let kept = entries.firstIndex { $0.key == entries[place].key } ?? 0
+    private func giveUp(from index: Int) {
+        guard entries.indices.contains(index) else { return }
+        let kept = entries.firstIndex { $0.key == entries[index].key } ?? 0
         guard kept > 0 else { return }
         entries.removeSubrange(kept...)
         isComplete = false
@@ -108,7 +108,7 @@ final class ExtremeAccumulator: Accumulator {
     }
 
     /// Where the first entry stands that isn't better than a key.
-    private func place(of key: UnsafeRawBufferPointer) -> Int {
-        entries.firstPlace { order($0.key, key) < 0 }
+    private func index(of key: UnsafeRawBufferPointer) -> Int {
+        entries.partitioningIndex { order($0.key, key) >= 0 }
     }
 }

@@ -8,10 +8,10 @@ internal import StorageLog
 package struct ChangedRow {
     let changes: FoldedChanges
     /// Its place among the changes.
-    let place: Int
+    let index: Int
     let rows: CurrentRows
 
-    var change: FoldedChange { changes.changes[place] }
+    var change: FoldedChange { changes.changes[index] }
     var position: Int64 { change.position }
 
     /// A value; nil where nobody knows it.
@@ -26,8 +26,8 @@ package struct ChangedRow {
     func bindKey(to statement: OpaquePointer) {
         let change = change
         let row = change.exists ? changes.new(change) : changes.old(change)
-        for (index, place) in changes.layout(of: change).keyPlaces.enumerated() {
-            row[place].bindAddressed(to: statement, at: Int32(index + 1))
+        for (index, column) in changes.layout(of: change).keyIndices.enumerated() {
+            row[column].bindAddressed(to: statement, at: Int32(index + 1))
         }
     }
 }

@@ -6,11 +6,11 @@ package struct EngineCounters: Sendable, Hashable {
     /// How long that took: from before the store is looked at until views are told.
     package internal(set) var duration = Duration.zero
     /// Transactions that touched entities with views, but concerned none of them, so that nobody looked.
-    package internal(set) var dismissed = 0
+    package internal(set) var skipped = 0
     /// Nodes that were told of changes.
-    package internal(set) var wakes = 0
+    package internal(set) var wakeups = 0
     /// Nodes that read everything anew, their first time not counted.
-    package internal(set) var rehydrations = 0
+    package internal(set) var reloads = 0
     /// Statements that nodes ran.
     package internal(set) var statements = 0
     /// Rows that were read to learn what an event doesn't say.

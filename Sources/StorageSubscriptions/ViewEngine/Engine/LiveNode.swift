@@ -8,19 +8,19 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     associatedtype Update: ComposableUpdate
 
     /// Where its news goes; the engine sets it before anything else.
-    var outlet: Outlet<Update>? { get set }
+    var sink: UpdateSink<Update>? { get set }
     /// Which changes matter to it.
     var interest: Interest { get }
     /// Learns how the entity's rows are laid out: before anything else, and again when the schema has changed.
-    func lay(_ layout: RowLayout) throws
+    func bind(to layout: RowLayout) throws
     /// Reads everything anew.
-    func hydrate(_ snapshot: Snapshot) throws
+    func reload(_ snapshot: Snapshot) throws
     /// Takes in one change.
     ///
     /// - Throws: ``StaleNode`` where it can't; it is hydrated then.
     func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws
     /// Fetches what the changes of a step have left open.
-    func settle(_ snapshot: Snapshot) throws
+    func finishStep(_ snapshot: Snapshot) throws
     /// Hands over what is new since the last call.
     func publish(at position: Int64) -> Delivery?
     /// Tells that it couldn't be kept up to date.
@@ -33,7 +33,7 @@ extension LiveNode {
     package var postponedSeconds: Double? { nil }
 
     /// Tells that nothing will come any more.
-    func finish() { outlet?.finish() }
+    func finish() { sink?.finish() }
 }
 
 /// Says that a node has to read everything anew.

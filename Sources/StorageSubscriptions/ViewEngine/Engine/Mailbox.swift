@@ -9,7 +9,7 @@ package protocol ComposableUpdate: Sendable {
 }
 
 /// Holds the news for one view until the main actor has time.
-package final class Mailbox<Update: ComposableUpdate>: Receiver {
+package final class PendingUpdate<Update: ComposableUpdate>: Receiver {
     private let pending = Mutex<Update?>(nil)
     private let handler: @MainActor @Sendable (Update) -> Void
 

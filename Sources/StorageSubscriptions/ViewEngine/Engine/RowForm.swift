@@ -3,12 +3,12 @@ package import StorageProjections
 
 /// How rows of one table become what a list holds.
 package struct RowForm<Item: Sendable>: Sendable {
-    package let table: TableShape
+    package let table: QueryTable
     /// Makes an item of a statement's current row, whose first columns are those of the table.
     package let read: @Sendable (OpaquePointer) throws -> Item
     let selectByKey: String
 
-    package init(table: TableShape, read: @escaping @Sendable (OpaquePointer) throws -> Item) {
+    package init(table: QueryTable, read: @escaping @Sendable (OpaquePointer) throws -> Item) {
         self.table = table
         self.read = read
         let key = table.key.map { table.columns[$0].stored }
@@ -19,7 +19,7 @@ package struct RowForm<Item: Sendable>: Sendable {
 extension RowForm where Item: RegisteredEntity {
     /// Entities, as their record type reads them.
     package init(_ type: Item.Type = Item.self) {
-        self.init(table: EntityTables.of(Item.Record.self).shape) { statement in
+        self.init(table: EntityTables.of(Item.Record.self).queryTable) { statement in
             try Item.Record(reading: RowReader(statement: statement)).asEntity()
         }
     }

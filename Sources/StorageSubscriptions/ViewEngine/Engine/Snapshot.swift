@@ -61,14 +61,14 @@ package final class Snapshot {
         let key = ItemForm(table: form.table.stored, item: ObjectIdentifier(Item.self))
         let known = items[key] as? Items<Item> ?? Items<Item>()
         items[key] = known
-        if let item = known.byChange[change.place] { return item }
+        if let item = known.byChange[change.index] { return item }
         statementCount += 1
         let item = try rows.withKept(form.selectByKey) { found in
             change.bindKey(to: found.row.statement)
             guard try found.next() else { throw StaleNode() }
             return try form.read(found.row.statement)
         }
-        known.byChange[change.place] = item
+        known.byChange[change.index] = item
         return item
     }
 }

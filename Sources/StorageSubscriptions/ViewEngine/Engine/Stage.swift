@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`, its state behind a mutex that is held while updates are put in and taken out, so that views
 /// never see half of a step.
-package final class Stage: Sendable {
+package final class DeliveryQueue: Sendable {
     private struct State {
         var waiting: [ObjectIdentifier: any Receiver] = [:]
         var order: [ObjectIdentifier] = []

@@ -16,7 +16,7 @@ internal import StorageProjections
 package actor SubscriptionEngine {
     private nonisolated let executor = QueueExecutor(label: "StorageKit subscriptions")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    package nonisolated let stage = Stage()
+    package nonisolated let deliveryQueue = DeliveryQueue()
     private nonisolated let source: any FeedSource
     private var inbox: CommitInbox?
 
@@ -28,7 +28,7 @@ package actor SubscriptionEngine {
     }
 
     /// Holds the router, and transactions back that concern nobody.
-    private nonisolated let sieve = CommitSieve()
+    private nonisolated let commitFilter = CommitFilter()
     let changes = FoldedChanges()
     private var slots: [Int: Slot] = [:]
     private var owners: [SubscriptionToken: Int] = [:]
@@ -38,14 +38,14 @@ package actor SubscriptionEngine {
     /// Whether what was committed couldn't be taken in.
     private var isBehind = false
     /// What the step under way has brought, for the views.
-    private var untold: [Delivery?] = []
+    private var pendingDeliveries: [Delivery?] = []
     /// Nodes that have put something off.
     private var postponed: Set<Int> = []
     /// What nodes reflect.
     package private(set) var position: Int64 = 0
     private var work = EngineCounters()
     /// The columns that the source was asked for.
-    private var asked: Set<UInt32> = []
+    private var requestedColumns: Set<UInt32> = []
     /// Above so many events, nodes that are concerned read everything anew instead of taking them in one by one.
     private static let eventLimit = 20_000
     /// Above so many events, finding out who is concerned costs more than reading anew: whose entity has events counts as
@@ -78,7 +78,7 @@ package actor SubscriptionEngine {
     }
 
     /// Runs `body` while nobody looks at the source.
-    package func alone(_ body: @Sendable () throws -> Void) throws { try body() }
+    package func runExclusively(_ body: @Sendable () throws -> Void) throws { try body() }
 
     /// Reads the source's state.
     package func read<Result: Sendable>(
@@ -92,7 +92,7 @@ package actor SubscriptionEngine {
 
     package var counters: EngineCounters {
         var counters = work
-        counters.dismissed = sieve.dismissed
+        counters.skipped = commitFilter.skipped
         return counters
     }
 }
@@ -103,37 +103,37 @@ extension SubscriptionEngine {
     /// Takes in a node, and reads what it begins with.
     ///
     /// - Throws: What its first read throws; it isn't kept then.
-    package func add<Node: LiveNode>(_ node: Node, _ outlet: Outlet<Node.Update>) throws -> LiveHandle {
+    package func add<Node: LiveNode>(_ node: Node, _ sink: UpdateSink<Node.Update>) throws -> LiveHandle {
         guard !isClosed else { throw StorageError.closed() }
-        node.outlet = outlet
+        node.sink = sink
         if slots.isEmpty { follow() }
         let id = nextId
         nextId += 1
         do {
             let entity = try entity(named: node.interest.entity)
-            want(entity.id)
+            updateInterest(entity.id)
             try step(reading: node.interest) { snapshot in
                 // The schema may have changed since it was looked at.
                 let entity = try self.entity(named: node.interest.entity)
                 let layout = try self.layout(entity, snapshot)
-                try node.lay(layout)
+                try node.bind(to: layout)
                 let token = try register(node, entity.id, layout)
                 do {
-                    try node.hydrate(snapshot)
+                    try node.reload(snapshot)
                 } catch {
-                    sieve.withRouter { $0.remove(token) }
+                    commitFilter.withRouter { $0.remove(token) }
                     throw error
                 }
                 slots[id] = Slot(node: node, entity: entity.id, token: token)
                 owners[token] = id
                 return [node.publish(at: snapshot.position)]
             }
-            ask()
+            requestColumns()
         } catch {
             // The state may fail to end after the node was read on it.
             remove(id)
-            want()
-            if slots.isEmpty { rest() }
+            updateInterest()
+            if slots.isEmpty { suspend() }
             throw error
         }
         return LiveHandle(id: id, engine: self)
@@ -142,7 +142,7 @@ extension SubscriptionEngine {
     private func register(_ node: any LiveNode, _ entity: UInt32, _ layout: RowLayout) throws -> SubscriptionToken {
         let interest = node.interest
         let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
-        return try sieve.withRouter { router in
+        return try commitFilter.withRouter { router in
             try router.register(
                 entity, where: interest.predicate, matching: interest.expression, affecting: affecting)
         }
@@ -152,11 +152,11 @@ extension SubscriptionEngine {
     func remove(_ id: Int) {
         guard let slot = slots.removeValue(forKey: id) else { return }
         owners[slot.token] = nil
-        sieve.withRouter { $0.remove(slot.token) }
+        commitFilter.withRouter { $0.remove(slot.token) }
         postponed.remove(id)
-        want()
-        ask()
-        if slots.isEmpty { rest() }
+        updateInterest()
+        requestColumns()
+        if slots.isEmpty { suspend() }
     }
 
     /// Asks a node for something that it does on the store's state, and publishes what comes of it.
@@ -166,7 +166,7 @@ extension SubscriptionEngine {
         guard let slot = slots[handle.id], let node = slot.node as? Node else { throw StorageError.closed() }
         try step { snapshot in
             try body(node, snapshot)
-            try node.settle(snapshot)
+            try node.finishStep(snapshot)
             return [node.publish(at: snapshot.position)]
         }
     }
@@ -174,11 +174,11 @@ extension SubscriptionEngine {
     /// Reads everything anew for one node, whatever has or hasn't happened.
     package func refresh(_ handle: LiveHandle) throws {
         guard slots[handle.id] != nil else { throw StorageError.closed() }
-        try step { [hydrate(handle.id, $0)] }
+        try step { [reload(handle.id, $0)] }
     }
 
     package func explain(_ handle: LiveHandle) -> SubscriptionExplanation? {
-        slots[handle.id].flatMap { slot in sieve.withRouter { $0.explain(slot.token) } }
+        slots[handle.id].flatMap { slot in commitFilter.withRouter { $0.explain(slot.token) } }
     }
 }
 
@@ -186,7 +186,7 @@ extension SubscriptionEngine {
 
 extension SubscriptionEngine {
     private func follow() {
-        let inbox = CommitInbox(sieve) { [weak self] in
+        let inbox = CommitInbox(commitFilter) { [weak self] in
             guard let self else { return }
             perform { $0.catchUp() }
         }
@@ -200,8 +200,8 @@ extension SubscriptionEngine {
     }
 
     /// Nobody is interested any more: commits cost nothing from here on.
-    private func rest() {
-        sieve.close()
+    private func suspend() {
+        commitFilter.close()
         source.stop()
         inbox = nil
         position = 0
@@ -213,31 +213,31 @@ extension SubscriptionEngine {
         slots.removeAll()
         owners.removeAll()
         postponed.removeAll()
-        rest()
+        suspend()
     }
 
     /// Wants the events of entities that nodes look at, and of another one.
-    private func want(_ entity: UInt32 = CatalogEntity.catalog.id) {
-        let entities = sieve.withRouter { $0.entities }
-        inbox?.want(entities.union([entity, CatalogEntity.catalog.id]))
+    private func updateInterest(_ entity: UInt32 = CatalogEntity.catalog.id) {
+        let entities = commitFilter.withRouter { $0.entities }
+        inbox?.setInterest(entities.union([entity, CatalogEntity.catalog.id]))
     }
 
     /// Asks for the columns that conditions look at, so that the sieve knows them.
-    private func ask() {
-        let columns = sieve.withRouter { $0.columnsOfConditions }
-        guard columns != asked else { return }
-        asked = columns
-        source.ask(for: Array(columns))
+    private func requestColumns() {
+        let columns = commitFilter.withRouter { $0.columnsOfConditions }
+        guard columns != requestedColumns else { return }
+        requestedColumns = columns
+        source.requestColumns(Array(columns))
     }
 
     /// Takes in what has been committed, and hands it to the views.
     ///
     /// - Parameter isUrgent: Whether nodes do at once what they would put off.
     package func catchUp(isUrgent: Bool = false) {
-        guard !slots.isEmpty, mayHaveNews || isUrgent && !postponed.isEmpty else { return }
+        guard !slots.isEmpty, mayBeBehind || isUrgent && !postponed.isEmpty else { return }
         do {
             try step(isUrgent: isUrgent) { snapshot in
-                isUrgent ? postponed.sorted().map { settle($0, snapshot) } : []
+                isUrgent ? postponed.sorted().map { finishStep($0, snapshot) } : []
             }
         } catch {
             fail(Array(slots.keys), error)
@@ -245,7 +245,7 @@ extension SubscriptionEngine {
     }
 
     /// Whether the store may be ahead of what was taken in. Commits of this process are told before they return.
-    private var mayHaveNews: Bool { !source.tellsEvents || isBehind || inbox?.hasNews ?? true }
+    private var mayBeBehind: Bool { !source.emitsEvents || isBehind || inbox?.hasPending ?? true }
 
     /// One state of the store: first everything up to it is taken in, then `body` runs on it.
     ///
@@ -257,15 +257,15 @@ extension SubscriptionEngine {
         defer {
             // Not while a state is held: what a consumer does may take long. What was brought up to date before something
             // failed is told too.
-            stage.post(untold.compactMap(\.self))
-            untold.removeAll(keepingCapacity: true)
+            deliveryQueue.post(pendingDeliveries.compactMap(\.self))
+            pendingDeliveries.removeAll(keepingCapacity: true)
             work.duration += ContinuousClock.now - start
         }
         // A past that is let go while it is read must not open it.
-        let tellsEvents = source.tellsEvents
+        let emitsEvents = source.emitsEvents
         // Before the state is looked at.
-        if interest != nil || !tellsEvents { sieve.close() }
-        inbox?.rest()
+        if interest != nil || !emitsEvents { commitFilter.close() }
+        inbox?.rearm()
         work.steps += 1
         let interests = source.needsInterests ? slots.values.map(\.node.interest) + [interest].compactMap { $0 } : []
         do {
@@ -275,16 +275,16 @@ extension SubscriptionEngine {
                     work.statements += snapshot.statementCount
                     work.rowReads += snapshot.current.reads
                 }
-                untold += try advance(to: snapshot, state)
-                untold += try body(snapshot)
+                pendingDeliveries += try advance(to: snapshot, state)
+                pendingDeliveries += try body(snapshot)
             }
         } catch {
-            sieve.close()
+            commitFilter.close()
             isBehind = true
             throw error
         }
         isBehind = false
-        if tellsEvents, owners.count == slots.count { sieve.open(at: position) }
+        if emitsEvents, owners.count == slots.count { commitFilter.open(at: position) }
     }
 
     private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery?] {
@@ -294,13 +294,13 @@ extension SubscriptionEngine {
             // A past that is replayed may go back.
             let isBack = before > snapshot.position
             position = snapshot.position
-            return hydrate(isBack ? Set(slots.keys) : stale, snapshot)
+            return reload(isBack ? Set(slots.keys) : stale, snapshot)
         }
         guard stale.count < slots.count else {
             // Nobody is left who would take in changes.
             _ = inbox?.take(before + 1...snapshot.position)
             position = snapshot.position
-            return hydrate(stale, snapshot)
+            return reload(stale, snapshot)
         }
         var batches: [EventBatch] = []
         let concerned = try fill(before + 1...snapshot.position, snapshot, LogReader(state.log), &batches)
@@ -308,14 +308,14 @@ extension SubscriptionEngine {
         position = snapshot.position
         // The changes point into the batches.
         return withExtendedLifetime(batches) {
-            if let concerned { return hydrate(stale.union(concerned), snapshot) }
-            let routed = sieve.withRouter { router in
+            if let concerned { return reload(stale.union(concerned), snapshot) }
+            let routed = commitFilter.withRouter { router in
                 defer { work.router = router.counters }
                 return router.route(changes, rows: snapshot.current)
             }
             let touched = apply(routed, snapshot, &stale)
-            var deliveries = hydrate(stale, snapshot)
-            for id in touched where !stale.contains(id) { deliveries.append(settle(id, snapshot)) }
+            var deliveries = reload(stale, snapshot)
+            for id in touched where !stale.contains(id) { deliveries.append(finishStep(id, snapshot)) }
             return deliveries
         }
     }
@@ -329,7 +329,7 @@ extension SubscriptionEngine {
         var concerned = Concerned()
         var count = 0
         var folded = 0
-        let wanted = sieve.withRouter { router in
+        let wanted = commitFilter.withRouter { router in
             router.empty(changes)
             return router.entities
         }
@@ -363,7 +363,7 @@ extension SubscriptionEngine {
     /// Notes whom the changes that were folded concern, and makes room for others.
     private func note(_ concerned: inout Concerned, _ snapshot: Snapshot) {
         changes.finish()
-        sieve.withRouter { router in
+        commitFilter.withRouter { router in
             router.note(changes, rows: snapshot.current, &concerned)
             work.router = router.counters
             router.empty(changes)
@@ -375,7 +375,7 @@ extension SubscriptionEngine {
         in positions: ClosedRange<Int64>, _ log: LogReader, where isNeeded: (SegmentHeader) -> Bool,
         _ body: (EventBatch, Range<Int>) throws -> Void
     ) throws {
-        let parts = source.tellsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
+        let parts = source.emitsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
         for part in parts {
             switch part {
             case .batch(let batch):
@@ -402,51 +402,51 @@ extension SubscriptionEngine {
             if isTouched.insert(id).inserted { touched.append(id) }
             do {
                 guard change.effect != .uncertain else { throw StaleNode() }
-                let row = ChangedRow(changes: changes, place: change.change, rows: snapshot.current)
+                let row = ChangedRow(changes: changes, index: change.change, rows: snapshot.current)
                 try node.apply(row, change.effect, snapshot)
             } catch {
                 // Whatever went wrong: reading everything anew either mends it or says what it is.
                 stale.insert(id)
             }
         }
-        work.wakes += touched.count
+        work.wakeups += touched.count
         return touched
     }
 
-    private func settle(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
+    private func finishStep(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
         do {
-            try node.settle(snapshot)
+            try node.finishStep(snapshot)
             if let seconds = node.postponedSeconds {
                 postponed.insert(id)
-                perform(after: seconds) { $0.settleLater(id) }
+                perform(after: seconds) { $0.finishStepLater(id) }
             } else {
                 postponed.remove(id)
             }
             return node.publish(at: snapshot.position)
         } catch {
-            return hydrate(id, snapshot)
+            return reload(id, snapshot)
         }
     }
 
-    private func settleLater(_ id: Int) {
+    private func finishStepLater(_ id: Int) {
         guard slots[id] != nil else { return }
         do {
-            try step { [settle(id, $0)] }
+            try step { [finishStep(id, $0)] }
         } catch {
             fail([id], error)
         }
     }
 
-    private func hydrate(_ ids: Set<Int>, _ snapshot: Snapshot) -> [Delivery?] {
-        ids.sorted().map { hydrate($0, snapshot) }
+    private func reload(_ ids: Set<Int>, _ snapshot: Snapshot) -> [Delivery?] {
+        ids.sorted().map { reload($0, snapshot) }
     }
 
-    private func hydrate(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
+    private func reload(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
         guard let node = slots[id]?.node else { return nil }
-        work.rehydrations += 1
+        work.reloads += 1
         do {
-            try node.hydrate(snapshot)
+            try node.reload(snapshot)
             slots[id]?.retries = RetryDelay()
             return node.publish(at: snapshot.position)
         } catch {
@@ -468,7 +468,7 @@ extension SubscriptionEngine {
 
     private func fail(_ ids: [Int], _ error: any Error) {
         if (error as? StorageError)?.code == .closed { return close() }
-        stage.post(ids.compactMap { failed($0, error) })
+        deliveryQueue.post(ids.compactMap { failed($0, error) })
     }
 
     private func hasFailed(_ id: Int) -> Bool { slots[id]?.retries.hasFailed ?? false }
@@ -477,7 +477,7 @@ extension SubscriptionEngine {
         do {
             // It may be well again, also by what this step takes in.
             guard hasFailed(id) else { return }
-            try step { hasFailed(id) ? [hydrate(id, $0)] : [] }
+            try step { hasFailed(id) ? [reload(id, $0)] : [] }
         } catch {
             fail([id], error)
         }
@@ -496,10 +496,10 @@ extension SubscriptionEngine {
     }
 
     private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
-        if let known = sieve.withRouter({ $0.layout(of: entity.id) }) { return known }
+        if let known = commitFilter.withRouter({ $0.layout(of: entity.id) }) { return known }
         guard let connection = snapshot.rows.sqliteConnection else { throw StorageError.closed() }
         let layout = RowLayout(entity, in: connection, fullText: schema.fullText(of: entity.id))
-        sieve.withRouter { $0.add(layout) }
+        commitFilter.withRouter { $0.add(layout) }
         return layout
     }
 
@@ -509,32 +509,32 @@ extension SubscriptionEngine {
     private func noticeSchema(_ snapshot: Snapshot, _ state: FeedState) throws -> Set<Int> {
         guard try !schema.isCurrent(state) else { return [] }
         // Before subscriptions are taken away.
-        sieve.close()
+        commitFilter.close()
         let known = schema
         schema = try KnownSchema(state)
         let stale = Set(
             slots.filter { !schema.hasSame($1.node.interest.entity, as: $1.entity, of: known) }.map(\.key))
         let changed = Set(stale.compactMap { slots[$0]?.entity })
-        sieve.withRouter { router in
+        commitFilter.withRouter { router in
             for entity in changed { router.forget(entity) }
             router.forgetUnused()
         }
-        for id in stale { relay(id, snapshot) }
-        ask()
+        for id in stale { rebind(id, snapshot) }
+        requestColumns()
         return stale
     }
 
     /// Registers a node anew after its entity has changed.
-    private func relay(_ id: Int, _ snapshot: Snapshot) {
+    private func rebind(_ id: Int, _ snapshot: Snapshot) {
         guard let slot = slots[id] else { return }
         owners[slot.token] = nil
         // Where it can't be registered, reading it anew fails in the same way, and says so.
         guard let entity = schema.entity(named: slot.node.interest.entity),
-            let layout = try? layout(entity, snapshot), (try? slot.node.lay(layout)) != nil,
+            let layout = try? layout(entity, snapshot), (try? slot.node.bind(to: layout)) != nil,
             let token = try? register(slot.node, entity.id, layout)
         else { return }
         slots[id] = Slot(node: slot.node, entity: entity.id, token: token)
         owners[token] = id
-        want(entity.id)
+        updateInterest(entity.id)
     }
 }

@@ -13,17 +13,17 @@ package final class CommitInbox: Sendable {
     }
 
     fileprivate struct State {
-        var wanted: Set<UInt32> = []
+        var interest: Set<UInt32> = []
         var parts: [Part] = []
         /// Everything that was committed in here and is wanted is among the parts.
         var known: ClosedRange<Int64>?
         /// Whether something was committed since it was looked at last, and whether that was called out.
-        var hasNews = false
+        var hasPending = false
         var isCalled = false
     }
 
     private let state = Mutex(State())
-    private let sieve: CommitSieve
+    private let commitFilter: CommitFilter
     private let wake: @Sendable () -> Void
     /// Parts that nobody takes are read from the log instead, once there are so many.
     private static let partLimit = 256
@@ -31,45 +31,45 @@ package final class CommitInbox: Sendable {
     /// - Parameters:
     ///   - sieve: Knows which transactions concern nobody.
     ///   - wake: Called when there is news, and not again before somebody has taken it.
-    init(_ sieve: CommitSieve, wake: @escaping @Sendable () -> Void) {
-        self.sieve = sieve
+    init(_ commitFilter: CommitFilter, wake: @escaping @Sendable () -> Void) {
+        self.commitFilter = commitFilter
         self.wake = wake
     }
 
     /// Whether something was committed since it was looked at last.
-    var hasNews: Bool { state.withLock { $0.hasNews } }
+    var hasPending: Bool { state.withLock { $0.hasPending } }
 
-    func want(_ entities: Set<UInt32>) { state.withLock { $0.wanted = entities } }
+    func setInterest(_ entities: Set<UInt32>) { state.withLock { $0.interest = entities } }
 
     /// Takes in a transaction of this process, on the writer's queue. It wakes nobody: that is for when the writer has answered.
     package func take(_ events: CommittedEvents) {
         guard events.view.count > 0 else { return }
-        sieve.note(events)
+        commitFilter.note(events)
         state.withLock { state in
             let positions = events.first...events.last
             let isNext = state.known.map { $0.upperBound + 1 == positions.lowerBound } ?? true
             if !isNext { state.parts.removeAll() }
             state.known = isNext ? (state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound : positions
-            guard events.concerns(state.wanted.contains) else { return }
+            guard events.concerns(state.interest.contains) else { return }
             // Where something waits already nobody is woken anyhow, and what waits is read together with this.
-            guard !state.parts.isEmpty || sieve.mayConcern(events, wanted: state.wanted) else { return }
+            guard !state.parts.isEmpty || commitFilter.mayConcern(events, wanted: state.interest) else { return }
             if state.parts.count >= Self.partLimit {
                 state.parts = [.unread((state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound)]
             } else {
                 state.parts.append(
-                    events.batch(where: state.wanted.contains).map { .batch($0) } ?? .unread(positions))
+                    events.batch(where: state.interest.contains).map { .batch($0) } ?? .unread(positions))
             }
-            state.hasNews = true
+            state.hasPending = true
         }
     }
 
     /// Wakes whoever looks for news, if there is any that they weren't woken for.
     ///
-    /// - Parameter isNews: Whether something may have been committed that wasn't taken in here.
-    package func ring(isNews: Bool) {
+    /// - Parameter hasCommits: Whether something may have been committed that wasn't taken in here.
+    package func ring(hasCommits: Bool) {
         let wakes = state.withLock { state in
-            if isNews { state.hasNews = true }
-            guard state.hasNews, !state.isCalled else { return false }
+            if hasCommits { state.hasPending = true }
+            guard state.hasPending, !state.isCalled else { return false }
             state.isCalled = true
             return true
         }
@@ -77,7 +77,7 @@ package final class CommitInbox: Sendable {
     }
 
     /// To be called before looking for news: from here on, news wakes again.
-    func rest() { state.withLock { ($0.hasNews, $0.isCalled) = (false, false) } }
+    func rearm() { state.withLock { ($0.hasPending, $0.isCalled) = (false, false) } }
 
     /// The wanted stretches of `positions`, in order, and forgets everything up to their end.
     func take(_ positions: ClosedRange<Int64>) -> [Part] {

@@ -4,7 +4,7 @@ package import StorageLog
 /// Where a ``SubscriptionEngine`` follows a history: the live store, or a past that is replayed.
 package protocol FeedSource: Sendable {
     /// Whether commits of this process are told with their events; otherwise they are read from the log.
-    var tellsEvents: Bool { get }
+    var emitsEvents: Bool { get }
 
     /// Whether it must know what is going to be read.
     var needsInterests: Bool { get }
@@ -15,7 +15,7 @@ package protocol FeedSource: Sendable {
     func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result
 
     /// Asks for the values of columns, by their ids, to be told with each update, also where it leaves them alone.
-    func ask(for columns: [UInt32])
+    func requestColumns(_ columns: [UInt32])
 
     /// Begins to tell of commits. Nothing is told before `stop` has been called as often as this.
     ///

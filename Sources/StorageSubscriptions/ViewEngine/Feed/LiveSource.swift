@@ -15,7 +15,7 @@ package final class LiveSource: FeedSource {
 
     package init(_ engine: StorageEngine) { self.engine = engine }
 
-    package var tellsEvents: Bool { !engine.configuration.isReadOnly }
+    package var emitsEvents: Bool { !engine.configuration.isReadOnly }
 
     package var needsInterests: Bool { false }
 
@@ -26,29 +26,29 @@ package final class LiveSource: FeedSource {
         }
     }
 
-    package func ask(for columns: [UInt32]) {
+    package func requestColumns(_ columns: [UInt32]) {
         following.withLock { following in
             following.columns = columns
-            if !following.observations.isEmpty { engine.observers.asked.ask(for: columns, self) }
+            if !following.observations.isEmpty { engine.observers.requestedColumns.request(columns, for: self) }
         }
     }
 
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
         var new: [CommitObservation] = []
-        let tellsEvents = tellsEvents
-        if tellsEvents { new.append(engine.observers.add(closed: closed) { inbox.take($0) }) }
+        let emitsEvents = emitsEvents
+        if emitsEvents { new.append(engine.observers.add(closed: closed) { inbox.take($0) }) }
         // Where events aren't told, it rings when the store is closed too; whoever looks then finds it closed.
-        new.append(engine.onCommit { inbox.ring(isNews: !tellsEvents) })
+        new.append(engine.onCommit { inbox.ring(hasCommits: !emitsEvents) })
         following.withLock { following in
             following.observations = new
-            engine.observers.asked.ask(for: following.columns, self)
+            engine.observers.requestedColumns.request(following.columns, for: self)
         }
     }
 
     package func stop() {
         let old = following.withLock { following in
             defer { following.observations = [] }
-            if !following.observations.isEmpty { engine.observers.asked.ask(for: [], self) }
+            if !following.observations.isEmpty { engine.observers.requestedColumns.request([], for: self) }
             return following.observations
         }
         for observation in old { observation.cancel() }
@@ -56,5 +56,5 @@ package final class LiveSource: FeedSource {
 
     package func onClose(_ body: @escaping @Sendable () -> Void) -> CommitObservation { engine.onClose(body) }
 
-    deinit { engine.observers.asked.ask(for: [], self) }
+    deinit { engine.observers.requestedColumns.request([], for: self) }
 }

@@ -8,9 +8,9 @@ internal import Synchronization
 /// go to follow the store.
 ///
 /// Isolation: `Sendable`; its state is behind a mutex, and moved only by ``move(to:)``, one call at a time.
-package final class PastSource: FeedSource {
-    private struct Place {
-        var past: PastState?
+package final class ReplaySource: FeedSource {
+    private struct State {
+        var snapshot: MaterializedSnapshot?
         var position: Int64
         /// How many pasts were made; those of the store itself are the tables with the number 0.
         var tables = 0
@@ -24,31 +24,32 @@ package final class PastSource: FeedSource {
 
     private let engine: StorageEngine
     private let live: LiveSource
-    private let place: Mutex<Place>
+    private let state: Mutex<State>
 
     package init(_ engine: StorageEngine, at position: Int64) {
         self.engine = engine
         live = LiveSource(engine)
-        place = Mutex(Place(position: position))
+        state = Mutex(State(position: position))
     }
 
-    package var position: Int64 { place.withLock { $0.position } }
-    package var isLive: Bool { place.withLock { $0.isLive } }
-    package var tellsEvents: Bool { isLive && live.tellsEvents }
+    package var position: Int64 { state.withLock { $0.position } }
+    package var isLive: Bool { state.withLock { $0.isLive } }
+    package var emitsEvents: Bool { isLive && live.emitsEvents }
     package var needsInterests: Bool { true }
 
     package func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
-        let (known, position, isLive) = place.withLock { ($0.past, $0.position, $0.isLive) }
+        let (known, position, isLive) = state.withLock { ($0.snapshot, $0.position, $0.isLive) }
         guard !isLive else { return try live.read([], body) }
         return try engine.readNow { db in
             guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-            let past = try known ?? PastState(at: position, of: db, schema: schema(at: position, connection))
-            let tables = place.withLock { place in
-                if place.past !== past { (place.past, place.tables) = (past, place.tables + 1) }
-                return place.tables
+            let snapshot =
+                try known ?? MaterializedSnapshot(at: position, of: db, schema: schema(at: position, connection))
+            let tables = state.withLock { state in
+                if state.snapshot !== snapshot { (state.snapshot, state.tables) = (snapshot, state.tables + 1) }
+                return state.tables
             }
             let searched = Set(interests.filter(\.searches).map(\.entity))
-            return try past.read(Set(interests.map(\.entity)).sorted(), searching: searched.sorted(), from: db) {
+            return try snapshot.read(Set(interests.map(\.entity)).sorted(), searching: searched.sorted(), from: db) {
                 rows in
                 try body(FeedState(rows: rows, log: connection, position: position, tables: tables))
             }
@@ -56,51 +57,51 @@ package final class PastSource: FeedSource {
     }
 
     /// Tables of then can be moved; where the schema was another, they are made anew in the shape of now.
-    private func schema(at position: Int64, _ connection: OpaquePointer) throws -> PastSchema {
-        try Catalog.load(connection, at: position) == Catalog.load(connection) ? .then : .now
+    private func schema(at position: Int64, _ connection: OpaquePointer) throws -> SnapshotSchema {
+        try Catalog.load(connection, at: position) == Catalog.load(connection) ? .asRecorded : .current
     }
 
     /// Goes to another position. Nobody may read meanwhile.
     package func move(to position: Int64) throws {
-        let past = place.withLock { $0.past }
-        let isMoved = try engine.readNow { db in try past?.move(to: position, from: db) ?? false }
-        let wasLive = place.withLock { place in
-            defer { place.isLive = false }
-            if !isMoved { place.past = nil }
-            place.position = position
-            return place.isLive
+        let snapshot = state.withLock { $0.snapshot }
+        let isMoved = try engine.readNow { db in try snapshot?.move(to: position, from: db) ?? false }
+        let wasLive = state.withLock { state in
+            defer { state.isLive = false }
+            if !isMoved { state.snapshot = nil }
+            state.position = position
+            return state.isLive
         }
         if wasLive { live.stop() }
     }
 
     /// Follows the store from here on.
     package func goLive() {
-        let started = place.withLock { place -> (CommitInbox, @Sendable () -> Void)? in
-            guard !place.isLive else { return nil }
-            place.isLive = true
-            place.past = nil
-            guard let inbox = place.inbox, let closed = place.closed else { return nil }
+        let started = state.withLock { state -> (CommitInbox, @Sendable () -> Void)? in
+            guard !state.isLive else { return nil }
+            state.isLive = true
+            state.snapshot = nil
+            guard let inbox = state.inbox, let closed = state.closed else { return nil }
             return (inbox, closed)
         }
         guard let (inbox, closed) = started else { return }
         live.start(inbox, closed: closed)
         // What lies between the moment that was shown and now hasn't been told.
-        inbox.ring(isNews: true)
+        inbox.ring(hasCommits: true)
     }
 
-    package func ask(for columns: [UInt32]) { live.ask(for: columns) }
+    package func requestColumns(_ columns: [UInt32]) { live.requestColumns(columns) }
 
     package func start(_ inbox: CommitInbox, closed: @escaping @Sendable () -> Void) {
         let ending = onClose(closed)
-        let isLive = place.withLock { place in
-            (place.inbox, place.closed, place.ending) = (inbox, closed, ending)
-            return place.isLive
+        let isLive = state.withLock { state in
+            (state.inbox, state.closed, state.ending) = (inbox, closed, ending)
+            return state.isLive
         }
         if isLive { live.start(inbox, closed: closed) }
     }
 
     package func stop() {
-        place.withLock { ($0.inbox, $0.closed, $0.ending) = (nil, nil, nil) }
+        state.withLock { ($0.inbox, $0.closed, $0.ending) = (nil, nil, nil) }
         live.stop()
     }
 

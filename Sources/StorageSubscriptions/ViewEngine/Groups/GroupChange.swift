@@ -50,16 +50,16 @@ extension GroupChange {
     /// - Returns: False where there is no such place.
     fileprivate func isMade(on counts: inout [Int]) -> Bool {
         switch self {
-        case .insertSection(let section, let place):
-            guard place >= 0, place <= counts.count else { return false }
-            counts.insert(section.items.count, at: place)
-        case .removeSection(let place):
-            guard counts.indices.contains(place) else { return false }
-            counts.remove(at: place)
+        case .insertSection(let section, let index):
+            guard index >= 0, index <= counts.count else { return false }
+            counts.insert(section.items.count, at: index)
+        case .removeSection(let index):
+            guard counts.indices.contains(index) else { return false }
+            counts.remove(at: index)
         case .moveSection(let from, let to):
             guard counts.indices.contains(from), counts.indices.contains(to) else { return false }
             counts.insert(counts.remove(at: from), at: to)
-        case .count(_, let place): return counts.indices.contains(place)
+        case .count(_, let index): return counts.indices.contains(index)
         case .insert(_, let path): return counts.insertRow(at: path)
         case .remove(let path): return counts.removeRow(at: path)
         case .update(_, let path):
@@ -110,12 +110,12 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
         if let whole { sections = whole }
         for change in changes {
             switch change {
-            case .insertSection(let section, let place): sections.insert(section, at: place)
-            case .removeSection(let place): sections.remove(at: place)
+            case .insertSection(let section, let index): sections.insert(section, at: index)
+            case .removeSection(let index): sections.remove(at: index)
             case .moveSection(let from, let to):
                 let section = sections.remove(at: from)
                 sections.insert(section, at: to)
-            case .count(let count, let place): sections[place].count = count
+            case .count(let count, let index): sections[index].count = count
             case .insert(let item, let path): sections[path.section].items.insert(item, at: path.row)
             case .remove(let path): sections[path.section].items.remove(at: path.row)
             case .update(let item, let path): sections[path.section].items[path.row] = item

@@ -12,13 +12,13 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
         /// The order in which groups came.
         let serial: Int
         /// Its place among the groups.
-        var place = 0
+        var index = 0
         /// The keys of all its rows in their order, where changes can be taken in one by one.
         var sorts: [[UInt8]] = []
         /// The first rows.
         var items: [Item] = []
         var count = 0
-        var toldCount = 0
+        var emittedCount = 0
         var isDirty = false
 
         init(_ key: Key, serial: Int) {
@@ -37,10 +37,10 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
     private var total = 0
     private var isLive = false
     private var dirty: [Section] = []
-    private var news = GroupUpdate<Key, Item>()
-    private var hasNews = false
+    private var pending = GroupUpdate<Key, Item>()
+    private var hasPending = false
     private var position: Int64 = 0
-    package var outlet: Outlet<GroupUpdate<Key, Item>>?
+    package var sink: UpdateSink<GroupUpdate<Key, Item>>?
 
     package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
 
@@ -48,7 +48,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
         Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
     }
 
-    package func lay(_ layout: RowLayout) throws {
+    package func bind(to layout: RowLayout) throws {
         sorting = try RowSorting(query().totalOrder, spec.form.table, layout)
         isLive = false
     }
@@ -56,7 +56,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
     private func query() throws -> QuerySQL {
         guard spec.request.limit == nil, spec.request.offset == 0 else {
             throw StorageError(
-                .misuse, "A grouped query can't have a limit or an offset.",
+                .invalidArgument, "A grouped query can't have a limit or an offset.",
                 remedy: "Leave them out of the query; maxItemsPerGroup limits the rows of each group.")
         }
         return try QuerySQL(spec.request, of: spec.form.table)
@@ -66,7 +66,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
 // MARK: Reading
 
 extension GroupNode {
-    package func hydrate(_ snapshot: Snapshot) throws {
+    package func reload(_ snapshot: Snapshot) throws {
         let kept = spec.fixedKeys + (spec.keepsEmptyGroups ? sections.map(\.key) : [])
         let text = try query().select(limit: nil)
         var found: [Section] = []
@@ -87,12 +87,12 @@ extension GroupNode {
         for key in kept { _ = section(key, &found) }
         sections = found.sorted(by: isBefore)
         number(from: 0)
-        for section in sections { section.toldCount = section.count }
+        for section in sections { section.emittedCount = section.count }
         isLive = sorting != nil
-        news.whole = whole
-        news.changes = []
-        news.error = nil
-        hasNews = true
+        pending.whole = whole
+        pending.changes = []
+        pending.error = nil
+        hasPending = true
     }
 
     private func section(_ key: Key, _ found: inout [Section]) -> Section {
@@ -108,20 +108,20 @@ extension GroupNode {
         sections.map { GroupSection(key: $0.key, items: $0.items, count: $0.count) }
     }
 
-    package func settle(_ snapshot: Snapshot) throws {
+    package func finishStep(_ snapshot: Snapshot) throws {
         guard isLive, !dirty.isEmpty else { return }
         try fill(snapshot)
         for section in dirty where section.count == 0 && !keeps(section) {
             byKey[section.key] = nil
-            sections.remove(at: section.place)
-            tell(.removeSection(at: section.place))
-            number(from: section.place)
-            section.place = -1
+            sections.remove(at: section.index)
+            enqueue(.removeSection(at: section.index))
+            number(from: section.index)
+            section.index = -1
         }
-        dirty.removeAll { $0.place < 0 }
-        for section in dirty where section.count != section.toldCount {
-            section.toldCount = section.count
-            tell(.count(section.count, at: section.place))
+        dirty.removeAll { $0.index < 0 }
+        for section in dirty where section.count != section.emittedCount {
+            section.emittedCount = section.count
+            enqueue(.count(section.count, at: section.index))
         }
         if case .counts = spec.order.kind { reorder() }
         for section in dirty { section.isDirty = false }
@@ -142,7 +142,7 @@ extension GroupNode {
                 guard left >= 0 else { throw StaleNode() }
                 let item = try row(at: section.sorts[section.items.count], snapshot)
                 section.items.append(item)
-                tell(.insert(item, at: GroupPath(section: section.place, row: section.items.count - 1)))
+                enqueue(.insert(item, at: GroupPath(section: section.index, row: section.items.count - 1)))
             }
         }
     }
@@ -175,7 +175,7 @@ extension GroupNode {
             from = (section, try take(sort, from: section))
         }
         guard effect != .leave else {
-            if let from, let row = from.row { tell(.remove(at: path(from.section, row))) }
+            if let from, let row = from.row { enqueue(.remove(at: path(from.section, row))) }
             return
         }
         guard let sort = sorting.key(of: change, .new), members[sort] == nil else { throw StaleNode() }
@@ -187,18 +187,18 @@ extension GroupNode {
         case (let old?, let new?):
             guard let before = from?.section else { break }
             let (old, new) = (path(before, old), path(section, new))
-            tell(old == new ? .update(item, at: new) : .move(item, from: old, to: new))
-        case (let old?, nil): if let before = from?.section { tell(.remove(at: path(before, old))) }
-        case (nil, let new?): tell(.insert(item, at: path(section, new)))
+            enqueue(old == new ? .update(item, at: new) : .move(item, from: old, to: new))
+        case (let old?, nil): if let before = from?.section { enqueue(.remove(at: path(before, old))) }
+        case (nil, let new?): enqueue(.insert(item, at: path(section, new)))
         case (nil, nil): break
         }
         if let limit = spec.limit, section.items.count > limit {
             section.items.removeLast()
-            tell(.remove(at: path(section, limit)))
+            enqueue(.remove(at: path(section, limit)))
         }
     }
 
-    private func path(_ section: Section, _ row: Int) -> GroupPath { GroupPath(section: section.place, row: row) }
+    private func path(_ section: Section, _ row: Int) -> GroupPath { GroupPath(section: section.index, row: row) }
 
     private func touch(_ section: Section) {
         guard !section.isDirty else { return }
@@ -210,13 +210,13 @@ extension GroupNode {
     ///
     /// - Returns: Where it was among those that are shown; nil where it wasn't.
     private func take(_ sort: [UInt8], from section: Section) throws -> Int? {
-        let row = section.sorts.firstPlace { RowSorting.isBefore($0, sort) }
+        let row = section.sorts.partitioningIndex { !RowSorting.isBefore($0, sort) }
         guard row < section.sorts.count, section.sorts[row] == sort else { throw StaleNode() }
         section.sorts.remove(at: row)
         section.count -= 1
         total -= 1
         touch(section)
-        hasNews = true
+        hasPending = true
         guard row < section.items.count else { return nil }
         section.items.remove(at: row)
         return row
@@ -226,12 +226,12 @@ extension GroupNode {
     ///
     /// - Returns: Where it stands among those that are shown; nil where it isn't.
     private func put(_ item: Item, _ sort: [UInt8], into section: Section) -> Int? {
-        let row = section.sorts.firstPlace { RowSorting.isBefore($0, sort) }
+        let row = section.sorts.partitioningIndex { !RowSorting.isBefore($0, sort) }
         section.sorts.insert(sort, at: row)
         section.count += 1
         total += 1
         touch(section)
-        hasNews = true
+        hasPending = true
         guard row <= section.items.count, row < spec.limit ?? .max else { return nil }
         section.items.insert(item, at: row)
         return row
@@ -255,7 +255,7 @@ extension GroupNode {
     }
 
     private func number(from first: Int) {
-        for place in first..<sections.count { sections[place].place = place }
+        for index in first..<sections.count { sections[index].index = index }
     }
 
     /// The group of a key, put at its place where there was none.
@@ -264,17 +264,17 @@ extension GroupNode {
         let section = Section(key, serial: nextSerial)
         nextSerial += 1
         byKey[key] = section
-        let place: Int
+        let index: Int
         switch spec.order.kind {
         case .keys:
-            place = sections.firstPlace { isBefore($0, section) }
+            index = sections.partitioningIndex { !isBefore($0, section) }
         case .counts:
             // Other groups may wait for their places, so this one gets its own with them.
-            place = sections.count
+            index = sections.count
         }
-        sections.insert(section, at: place)
-        number(from: place)
-        tell(.insertSection(GroupSection(key: key, items: [], count: 0), at: place))
+        sections.insert(section, at: index)
+        number(from: index)
+        enqueue(.insertSection(GroupSection(key: key, items: [], count: 0), at: index))
         return section
     }
 
@@ -288,13 +288,13 @@ extension GroupNode {
                 before.append(next)
                 rest.removeFirst()
             }
-            let from = section.place
+            let from = section.index
             sections.remove(at: from)
             // The group that it comes behind has its place; the groups between them that don't yet are moved later.
-            let to = before.last.map { $0.place - ($0.place > from ? 1 : 0) + 1 } ?? 0
+            let to = before.last.map { $0.index - ($0.index > from ? 1 : 0) + 1 } ?? 0
             sections.insert(section, at: to)
             number(from: min(from, to))
-            if from != to { tell(.moveSection(from: from, to: to)) }
+            if from != to { enqueue(.moveSection(from: from, to: to)) }
             before.append(section)
         }
     }
@@ -303,32 +303,32 @@ extension GroupNode {
 // MARK: Telling
 
 extension GroupNode {
-    private func tell(_ change: GroupChange<Key, Item>) {
-        news.changes.append(change)
-        hasNews = true
+    private func enqueue(_ change: GroupChange<Key, Item>) {
+        pending.changes.append(change)
+        hasPending = true
     }
 
     package func publish(at position: Int64) -> Delivery? {
-        guard hasNews else { return nil }
+        guard hasPending else { return nil }
         self.position = position
-        news.position = position
-        news.total = total
-        let update = news
-        news = GroupUpdate()
-        hasNews = false
+        pending.position = position
+        pending.total = total
+        let update = pending
+        pending = GroupUpdate()
+        hasPending = false
         guard update.whole != nil || !update.changes.isEmpty else { return nil }
-        return outlet?.tell(update, limit: max(256, total)) { self.everything() }
+        return sink?.send(update, limit: max(256, total)) { self.everything() }
     }
 
     package func fail(_ error: StorageError) -> Delivery? {
         isLive = false
-        news = GroupUpdate()
-        hasNews = false
+        pending = GroupUpdate()
+        hasPending = false
         var update = GroupUpdate<Key, Item>()
         update.error = error
         update.position = position
         update.total = total
-        return outlet?.tell(update, limit: .max) { update }
+        return sink?.send(update, limit: .max) { update }
     }
 
     private func everything() -> GroupUpdate<Key, Item> {

@@ -38,9 +38,9 @@ public struct ListDifference<Item: Sendable>: Sendable {
         if let whole { items = whole }
         for change in changes {
             switch change {
-            case .insert(let item, let place): items.insert(item, at: place)
-            case .remove(let place): items.remove(at: place)
-            case .update(let item, let place): items[place] = item
+            case .insert(let item, let index): items.insert(item, at: index)
+            case .remove(let index): items.remove(at: index)
+            case .update(let item, let index): items[index] = item
             case .move(let item, let from, let to):
                 items.remove(at: from)
                 items.insert(item, at: to)

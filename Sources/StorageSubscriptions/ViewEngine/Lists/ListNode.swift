@@ -25,11 +25,11 @@ package final class ListNode<Item: Sendable>: LiveNode {
     private var reachesEnd = true
     private var total: Int?
     private var isLive = false
-    private var news = ListUpdate<Item>()
-    private var hasNews = false
+    private var pending = ListUpdate<Item>()
+    private var hasPending = false
     /// What was told last.
     private var position: Int64 = 0
-    package var outlet: Outlet<ListUpdate<Item>>?
+    package var sink: UpdateSink<ListUpdate<Item>>?
 
     package init(_ spec: ListSpec<Item>) {
         self.spec = spec
@@ -41,7 +41,7 @@ package final class ListNode<Item: Sendable>: LiveNode {
         Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
     }
 
-    package func lay(_ layout: RowLayout) throws {
+    package func bind(to layout: RowLayout) throws {
         self.layout = layout
         sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, spec.form.table, layout)
         isLive = false
@@ -58,7 +58,7 @@ package final class ListNode<Item: Sendable>: LiveNode {
 // MARK: Reading
 
 extension ListNode {
-    package func hydrate(_ snapshot: Snapshot) throws {
+    package func reload(_ snapshot: Snapshot) throws {
         let lower = max(0, offset - spec.margin)
         // One at least, which tells whether there is anything.
         let asked = limit.map { max(1, offset - lower + $0 + spec.margin) }
@@ -73,7 +73,7 @@ extension ListNode {
         total = spec.counts ? counted ?? start + rows.count : nil
         isLive = sorting != nil
         try fetchMissing(snapshot)
-        tellWhole()
+        enqueueWhole()
     }
 
     private func read(_ text: QuerySQL.Text, _ snapshot: Snapshot) throws -> [Row] {
@@ -86,13 +86,13 @@ extension ListNode {
         }
     }
 
-    package func settle(_ snapshot: Snapshot) throws {
-        try fetchMissing(snapshot, tells: true)
+    package func finishStep(_ snapshot: Snapshot) throws {
+        try fetchMissing(snapshot, emits: true)
         trim()
     }
 
     /// Reads rows at the ends of the run until it covers the window.
-    private func fetchMissing(_ snapshot: Snapshot, tells: Bool = false) throws {
+    private func fetchMissing(_ snapshot: Snapshot, emits: Bool = false) throws {
         if let limit, !reachesEnd, start + rows.count < offset + limit {
             guard let last = rows.last else { throw StaleNode() }
             let count = offset + limit - start - rows.count + spec.margin
@@ -100,7 +100,7 @@ extension ListNode {
             let before = visible
             rows += found
             reachesEnd = found.count < count
-            if tells { show(before) }
+            if emits { show(before) }
         }
         returnToLastPage()
         if start > offset {
@@ -110,7 +110,7 @@ extension ListNode {
             let before = visible
             rows.insert(contentsOf: found.reversed(), at: 0)
             start -= count
-            if tells { show(before.lowerBound + count..<before.upperBound + count) }
+            if emits { show(before.lowerBound + count..<before.upperBound + count) }
         }
     }
 
@@ -120,7 +120,7 @@ extension ListNode {
         guard spec.isPage, let limit, limit > 0, reachesEnd, offset > 0, offset >= count else { return }
         let before = visible
         offset = max(0, count - 1) / limit * limit
-        hasNews = true
+        hasPending = true
         show(before)
     }
 
@@ -152,13 +152,13 @@ extension ListNode {
         (self.offset, self.limit) = (offset, limit)
         let span = (limit ?? 0) + spec.margin
         let isNear = isLive && limit != nil && offset >= start - span && offset <= start + rows.count
-        guard isNear else { return try hydrate(snapshot) }
+        guard isNear else { return try reload(snapshot) }
         do {
             try fetchMissing(snapshot)
             trim()
-            tellWhole()
+            enqueueWhole()
         } catch is StaleNode {
-            try hydrate(snapshot)
+            try reload(snapshot)
         }
     }
 }
@@ -188,34 +188,34 @@ extension ListNode {
 
     private func count(by difference: Int) {
         total = (total ?? 0) + difference
-        hasNews = true
+        hasPending = true
     }
 
     /// The place of a key, or where it would be.
-    private func search(_ sort: [UInt8]) -> (place: Int, isFound: Bool) {
+    private func search(_ sort: [UInt8]) -> (index: Int, isFound: Bool) {
         // By indices: rows aren't copied to be looked at.
-        let place = rows.indices.firstPlace { RowSorting.isBefore(rows[$0].sort, sort) }
-        return (place, place < rows.count && rows[place].sort == sort)
+        let index = rows.indices.partitioningIndex { !RowSorting.isBefore(rows[$0].sort, sort) }
+        return (index, index < rows.count && rows[index].sort == sort)
     }
 
     private func enter(_ sort: [UInt8], _ item: () throws -> Item) throws {
-        let (place, isFound) = search(sort)
+        let (index, isFound) = search(sort)
         guard !isFound, !rows.isEmpty || reachesEnd else { throw StaleNode() }
-        if place == 0, start > 0 {
+        if index == 0, start > 0 {
             shift(by: 1)
-        } else if place < rows.count || reachesEnd {
-            insert(Row(sort: sort, item: try item()), at: place)
+        } else if index < rows.count || reachesEnd {
+            insert(Row(sort: sort, item: try item()), at: index)
         }
     }
 
     private func leave(_ sort: [UInt8]) throws {
-        let (place, isFound) = search(sort)
+        let (index, isFound) = search(sort)
         if isFound {
-            remove(at: place)
+            remove(at: index)
             if rows.isEmpty, !reachesEnd { throw StaleNode() }
-        } else if place == 0, start > 0 {
+        } else if index == 0, start > 0 {
             shift(by: -1)
-        } else if place < rows.count || reachesEnd {
+        } else if index < rows.count || reachesEnd {
             throw StaleNode()
         }
     }
@@ -229,7 +229,7 @@ extension ListNode {
         if old == new {
             rows[from].item = try item()
             let visible = visible
-            if visible.contains(from) { tell(.update(rows[from].item, at: from - visible.lowerBound)) }
+            if visible.contains(from) { enqueue(.update(rows[from].item, at: from - visible.lowerBound)) }
             return
         }
         var (to, _) = search(new)
@@ -244,7 +244,8 @@ extension ListNode {
             rows.remove(at: from)
             rows.insert(row, at: to)
             let shown = visible.lowerBound
-            tell(from == to ? .update(row.item, at: to - shown) : .move(row.item, from: from - shown, to: to - shown))
+            enqueue(
+                from == to ? .update(row.item, at: to - shown) : .move(row.item, from: from - shown, to: to - shown))
         } else {
             try leave(old)
             try enter(new, item)
@@ -274,32 +275,32 @@ extension ListNode {
     private func follows(_ count: Int) -> Bool {
         guard spec.isAnchored, offset > 0 else { return false }
         offset += count
-        hasNews = true
+        hasPending = true
         return true
     }
 
-    private func insert(_ row: Row, at place: Int) {
+    private func insert(_ row: Row, at index: Int) {
         let before = visible
-        rows.insert(row, at: place)
-        if place <= before.lowerBound {
+        rows.insert(row, at: index)
+        if index <= before.lowerBound {
             if follows(1) { return }
             show(before.lowerBound + 1..<before.upperBound + 1)
-        } else if place < before.upperBound {
-            tell(.insert(row.item, at: place - before.lowerBound))
+        } else if index < before.upperBound {
+            enqueue(.insert(row.item, at: index - before.lowerBound))
             show(before.lowerBound..<before.upperBound + 1)
         } else {
             show(before)
         }
     }
 
-    private func remove(at place: Int) {
+    private func remove(at index: Int) {
         let before = visible
-        rows.remove(at: place)
-        if place < before.lowerBound {
+        rows.remove(at: index)
+        if index < before.lowerBound {
             if follows(-1) { return }
             show(before.lowerBound - 1..<before.upperBound - 1)
-        } else if place < before.upperBound {
-            tell(.remove(at: place - before.lowerBound))
+        } else if index < before.upperBound {
+            enqueue(.remove(at: index - before.lowerBound))
             show(before.lowerBound..<before.upperBound - 1)
         } else {
             show(before)
@@ -310,22 +311,22 @@ extension ListNode {
     private func show(_ before: Range<Int>) {
         let now = visible
         guard before.overlaps(now) else {
-            for _ in before { tell(.remove(at: 0)) }
-            for place in now { tell(.insert(rows[place].item, at: place - now.lowerBound)) }
+            for _ in before { enqueue(.remove(at: 0)) }
+            for index in now { enqueue(.insert(rows[index].item, at: index - now.lowerBound)) }
             return
         }
-        for _ in before.lowerBound..<max(before.lowerBound, now.lowerBound) { tell(.remove(at: 0)) }
+        for _ in before.lowerBound..<max(before.lowerBound, now.lowerBound) { enqueue(.remove(at: 0)) }
         if now.lowerBound < before.lowerBound {
-            for place in (now.lowerBound..<before.lowerBound).reversed() { tell(.insert(rows[place].item, at: 0)) }
+            for index in (now.lowerBound..<before.lowerBound).reversed() { enqueue(.insert(rows[index].item, at: 0)) }
         }
-        for place in now.upperBound..<max(now.upperBound, before.upperBound) {
+        for index in now.upperBound..<max(now.upperBound, before.upperBound) {
             // From the end on, so that places stay what they are.
-            let last = before.upperBound - 1 - (place - now.upperBound)
-            tell(.remove(at: last - now.lowerBound))
+            let last = before.upperBound - 1 - (index - now.upperBound)
+            enqueue(.remove(at: last - now.lowerBound))
         }
         if before.upperBound < now.upperBound {
-            for place in before.upperBound..<now.upperBound {
-                tell(.insert(rows[place].item, at: place - now.lowerBound))
+            for index in before.upperBound..<now.upperBound {
+                enqueue(.insert(rows[index].item, at: index - now.lowerBound))
             }
         }
     }
@@ -334,40 +335,40 @@ extension ListNode {
 // MARK: Telling
 
 extension ListNode {
-    private func tell(_ change: ListChange<Item>) {
-        news.changes.append(change)
-        hasNews = true
+    private func enqueue(_ change: ListChange<Item>) {
+        pending.changes.append(change)
+        hasPending = true
     }
 
-    private func tellWhole() {
-        news.whole = rows[visible].map(\.item)
-        news.changes = []
-        news.error = nil
-        hasNews = true
+    private func enqueueWhole() {
+        pending.whole = rows[visible].map(\.item)
+        pending.changes = []
+        pending.error = nil
+        hasPending = true
     }
 
     package func publish(at position: Int64) -> Delivery? {
-        guard hasNews else { return nil }
+        guard hasPending else { return nil }
         self.position = position
-        news.position = position
-        news.total = total
-        news.offset = offset
-        let update = news
-        news = ListUpdate()
-        hasNews = false
-        return outlet?.tell(update, limit: max(256, rows.count)) { self.everything(at: position) }
+        pending.position = position
+        pending.total = total
+        pending.offset = offset
+        let update = pending
+        pending = ListUpdate()
+        hasPending = false
+        return sink?.send(update, limit: max(256, rows.count)) { self.everything(at: position) }
     }
 
     package func fail(_ error: StorageError) -> Delivery? {
         isLive = false
-        news = ListUpdate()
-        hasNews = false
+        pending = ListUpdate()
+        hasPending = false
         var update = ListUpdate<Item>()
         update.error = error
         update.position = position
         update.total = total
         update.offset = offset
-        return outlet?.tell(update, limit: .max) { update }
+        return sink?.send(update, limit: .max) { update }
     }
 
     private func everything(at position: Int64) -> ListUpdate<Item> {

@@ -20,14 +20,14 @@ package struct ListUpdate<Item: Sendable>: SteppedUpdate {
         var count = whole?.count ?? items.count
         for change in changes {
             switch change {
-            case .insert(_, let place):
-                guard place >= 0, place <= count else { return false }
+            case .insert(_, let index):
+                guard index >= 0, index <= count else { return false }
                 count += 1
-            case .remove(let place):
-                guard place >= 0, place < count else { return false }
+            case .remove(let index):
+                guard index >= 0, index < count else { return false }
                 count -= 1
-            case .update(_, let place):
-                guard place >= 0, place < count else { return false }
+            case .update(_, let index):
+                guard index >= 0, index < count else { return false }
             case .move(_, let from, let to):
                 guard from >= 0, from < count, to >= 0, to < count else { return false }
             }
@@ -52,13 +52,13 @@ extension ListUpdate {
         // What throws stands alone: in the midst of a case's values it crashes programs built by Swift 6.3.
         for step in changes {
             switch step {
-            case .insert(let item, let place):
+            case .insert(let item, let index):
                 let other = try change(item)
-                update.changes.append(.insert(other, at: place))
-            case .remove(let place): update.changes.append(.remove(at: place))
-            case .update(let item, let place):
+                update.changes.append(.insert(other, at: index))
+            case .remove(let index): update.changes.append(.remove(at: index))
+            case .update(let item, let index):
                 let other = try change(item)
-                update.changes.append(.update(other, at: place))
+                update.changes.append(.update(other, at: index))
             case .move(let item, let from, let to):
                 let other = try change(item)
                 update.changes.append(.move(other, from: from, to: to))

@@ -13,7 +13,7 @@ struct RowSorting {
     private struct Term {
         /// The column's place in the table's select, and in the layout.
         let selected: Int
-        let laid: Int
+        let layoutIndex: Int
         let reading: ColumnReading
         let isDescending: Bool
     }
@@ -23,25 +23,25 @@ struct RowSorting {
 
     /// - Returns: Nil where SQLite's order can't be told without asking SQLite: the program brought a collation of its
     ///   own, or rows have no key.
-    init?(_ order: [RowOrdering], _ table: TableShape, _ layout: RowLayout) throws {
+    init?(_ order: [RowOrdering], _ table: QueryTable, _ layout: RowLayout) throws {
         guard !table.key.isEmpty else { return nil }
         var terms: [Term] = []
         for ordering in order {
             _ = try table.column(named: ordering.column)
-            guard let selected = table.place(of: ordering.column) else { return nil }
-            let laid = try layout.place(named: ordering.column)
-            guard let collation = ordering.collation ?? layout.columns[laid].collation else { return nil }
+            guard let selected = table.columnIndex(of: ordering.column) else { return nil }
+            let layoutIndex = try layout.index(named: ordering.column)
+            guard let collation = ordering.collation ?? layout.columns[layoutIndex].collation else { return nil }
             terms.append(
                 Term(
-                    selected: selected, laid: laid,
-                    reading: ColumnReading(place: laid, conversion: .none, collation: collation),
+                    selected: selected, layoutIndex: layoutIndex,
+                    reading: ColumnReading(columnIndex: layoutIndex, conversion: .none, collation: collation),
                     isDescending: ordering.order == .descending))
         }
         self.terms = terms
     }
 
     /// The names of the columns that decide.
-    func columns(_ layout: RowLayout) -> [String] { terms.map { layout.columns[$0.laid].name } }
+    func columns(_ layout: RowLayout) -> [String] { terms.map { layout.columns[$0.layoutIndex].name } }
 
     // MARK: Keys
 
@@ -54,7 +54,7 @@ struct RowSorting {
     }
 
     /// The key of a changed row; nil where a value isn't known.
-    func key(of change: ChangedRow, _ image: RowKeys.Image) -> [UInt8]? { key { change.value($0.laid, image) } }
+    func key(of change: ChangedRow, _ image: RowKeys.Image) -> [UInt8]? { key { change.value($0.layoutIndex, image) } }
 
     private func key(_ value: (Term) -> storage_value?) -> [UInt8]? {
         buffer.removeAll()
@@ -77,21 +77,21 @@ struct RowSorting {
     /// two texts that a collation takes for one, stand in the same place.
     func values(of key: [UInt8]) -> [StorageValue] {
         var values: [StorageValue] = []
-        var place = 0
+        var offset = 0
         for term in terms {
             let mask: UInt8 = term.isDescending ? 0xFF : 0
             var bytes: [UInt8] = []
-            if key[place] ^ mask == KeyBuffer.Part.end {
-                place += 1
+            if key[offset] ^ mask == KeyBuffer.Part.end {
+                offset += 1
                 values.append(.null)
                 continue
             }
             while true {
-                let byte = key[place] ^ mask
-                place += 1
+                let byte = key[offset] ^ mask
+                offset += 1
                 if byte == 0 {
-                    let next = key[place] ^ mask
-                    place += 1
+                    let next = key[offset] ^ mask
+                    offset += 1
                     if next == KeyBuffer.Part.end { break }
                 }
                 bytes.append(byte)

@@ -13,15 +13,15 @@ struct FieldSearch<Entity: RegisteredEntity> {
 
     /// - Throws: `invalid-name` for a column that isn't there.
     func spec() throws -> ListSpec<SearchResult<Entity>> {
-        let shape = EntityTables.of(Entity.Record.self).shape
+        let shape = EntityTables.of(Entity.Record.self).queryTable
         let parts = [condition].compactMap { $0 } + (try sought.conditions(on: shape))
-        let places = sought.fields.compactMap { shape.place(of: $0) }
+        let indices = sought.fields.compactMap { shape.columnIndex(of: $0) }
         let mark = mark
         let form = RowForm<SearchResult<Entity>>(table: shape) { statement in
             let row = RowReader(statement: statement)
             var snippet: String?
-            for place in places where mark != nil && snippet == nil && !row.isNull(at: Int32(place)) {
-                guard case .text(let text) = row.value(at: Int32(place)) else { continue }
+            for index in indices where mark != nil && snippet == nil && !row.isNull(at: Int32(index)) {
+                guard case .text(let text) = row.value(at: Int32(index)) else { continue }
                 snippet = mark?(text)
             }
             return SearchResult(entity: try Entity.Record(reading: row).asEntity(), rank: 0, snippet: snippet)
@@ -42,15 +42,15 @@ struct FieldSearch<Entity: RegisteredEntity> {
             for word in words where word.count <= bytes.count {
                 for start in 0...(bytes.count - word.count) where bytes[start..<start + word.count].elementsEqual(word)
                 {
-                    for place in start..<start + word.count { marked[place] = true }
+                    for index in start..<start + word.count { marked[index] = true }
                 }
             }
             guard marked.contains(true) else { return nil }
             var result: [UInt8] = []
-            for place in bytes.indices {
-                if marked[place], place == 0 || !marked[place - 1] { result += Array(marks.start.utf8) }
-                result.append(original[place])
-                if marked[place], place == bytes.count - 1 || !marked[place + 1] { result += Array(marks.end.utf8) }
+            for index in bytes.indices {
+                if marked[index], index == 0 || !marked[index - 1] { result += Array(marks.start.utf8) }
+                result.append(original[index])
+                if marked[index], index == bytes.count - 1 || !marked[index + 1] { result += Array(marks.end.utf8) }
             }
             return String(decoding: result, as: UTF8.self)
         }

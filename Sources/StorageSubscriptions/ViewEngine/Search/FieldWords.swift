@@ -15,11 +15,11 @@ struct FieldWords: Sendable, Hashable {
     /// One condition for each word.
     ///
     /// - Throws: `invalid-name` for a column that isn't there.
-    func conditions(on table: TableShape) throws -> [RowPredicate] {
+    func conditions(on table: QueryTable) throws -> [RowPredicate] {
         try words.map { word in .any(try fields.map { try condition($0, word, table) }) }
     }
 
-    private func condition(_ field: String, _ word: String, _ table: TableShape) throws -> RowPredicate {
+    private func condition(_ field: String, _ word: String, _ table: QueryTable) throws -> RowPredicate {
         let column = try table.column(named: field)
         if isExact {
             return .comparison(

@@ -13,17 +13,17 @@ package import StorageProjections
 ///
 /// Of an expression in FTS5's own syntax only the index knows what fits: there each change of texts counts.
 package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
-    package var outlet: Outlet<ListUpdate<SearchResult<Entity>>>?
+    package var sink: UpdateSink<ListUpdate<SearchResult<Entity>>>?
     private let search: Search<Entity>
     private let form = RowForm(Entity.self)
     /// What the router finds it by; nil where only the index can tell.
     private var expression: SearchExpression?
     private var texts = ColumnMask.all
-    private var keyPlace = 0
+    private var keyIndex = 0
 
     private var results: [SearchResult<Entity>] = []
     /// Where the rows stand among the results, by their keys.
-    private var places: [StorageValue: Int] = [:]
+    private var indices: [StorageValue: Int] = [:]
     private var total = 0
     private var position: Int64 = 0
     /// Whether there are other results than those that were told; if not, which of them have changed.
@@ -44,14 +44,14 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         Interest(entity: form.table.name, predicate: search.condition, searches: true, matching: expression)
     }
 
-    package func lay(_ layout: RowLayout) throws {
+    package func bind(to layout: RowLayout) throws {
         expression = layout.texts.flatMap { search.expression(tokenizer: $0.index.tokenizer) }
         texts = layout.texts?.columns ?? .all
-        keyPlace = layout.keyPlaces.first ?? 0
+        keyIndex = layout.keyIndices.first ?? 0
         isLive = false
     }
 
-    package func hydrate(_ snapshot: Snapshot) throws {
+    package func reload(_ snapshot: Snapshot) throws {
         isLive = false
         try run(snapshot)
         isLive = true
@@ -61,8 +61,8 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         let start = ContinuousClock.now
         snapshot.statementCount += 1
         results = try search.run(snapshot.rows)
-        places = [:]
-        for (place, result) in results.enumerated() { places[Entity.Record.key(of: result.entity.id)] = place }
+        indices = [:]
+        for (index, result) in results.enumerated() { indices[Entity.Record.key(of: result.entity.id)] = index }
         if !isLive || expression == nil {
             snapshot.statementCount += 1
             total = try search.count(snapshot.rows)
@@ -87,13 +87,13 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
 
     /// Another state of a row whose rank is the same.
     private func replace(_ change: ChangedRow, _ snapshot: Snapshot) throws {
-        guard !isDirty, let key = change.value(keyPlace, .new)?.value, let place = places[key] else { return }
-        let old = results[place]
-        results[place] = SearchResult(entity: try snapshot.item(form, change), rank: old.rank, snippet: old.snippet)
-        changes.append(.update(results[place], at: place))
+        guard !isDirty, let key = change.value(keyIndex, .new)?.value, let index = indices[key] else { return }
+        let old = results[index]
+        results[index] = SearchResult(entity: try snapshot.item(form, change), rank: old.rank, snippet: old.snippet)
+        changes.append(.update(results[index], at: index))
     }
 
-    package func settle(_ snapshot: Snapshot) throws {
+    package func finishStep(_ snapshot: Snapshot) throws {
         guard let seconds = postponedSeconds, seconds == 0 || snapshot.isUrgent else { return }
         try run(snapshot)
     }
@@ -110,7 +110,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         var update = everything()
         if !isWhole { (update.whole, update.changes) = (nil, changes) }
         (isWhole, changes) = (false, [])
-        return outlet?.tell(update, limit: max(256, results.count)) { self.everything() }
+        return sink?.send(update, limit: max(256, results.count)) { self.everything() }
     }
 
     private func everything() -> ListUpdate<SearchResult<Entity>> {
@@ -124,6 +124,6 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         var update = everything()
         update.whole = nil
         update.error = error
-        return outlet?.tell(update, limit: .max) { update }
+        return sink?.send(update, limit: .max) { update }
     }
 }

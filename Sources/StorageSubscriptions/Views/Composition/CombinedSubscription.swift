@@ -22,10 +22,10 @@ public import StorageCore
 public final class CombinedSubscription: SubscriptionStatus {
     /// The views.
     public let subscriptions: [StorageSubscription]
-    private var readers: [Reader] = []
+    private var subscribers: [Subscriber] = []
     private var isWatching = false
 
-    private struct Reader {
+    private struct Subscriber {
         weak var channel: UpdateChannel<LatestValue<Int64>>?
         /// What it was told last.
         var position: Int64 = -1
@@ -75,8 +75,8 @@ public final class CombinedSubscription: SubscriptionStatus {
     /// all of them have. Also when an error comes or goes.
     public var positions: SubscriptionSequence<Int64> {
         let channel = UpdateChannel<LatestValue<Int64>>()
-        readers.append(Reader(channel: channel))
-        tell()
+        subscribers.append(Subscriber(channel: channel))
+        emit()
         watch()
         return SubscriptionSequence(channel, of: self) { $0.value }
     }
@@ -84,7 +84,7 @@ public final class CombinedSubscription: SubscriptionStatus {
     /// Waits for the next change of any view. It is heard of while the change is made, and told in a later turn of the
     /// main actor, when nothing of it is left to be made.
     private func watch() {
-        guard !isWatching, !readers.isEmpty else { return }
+        guard !isWatching, !subscribers.isEmpty else { return }
         isWatching = true
         withObservationTracking {
             for subscription in subscriptions {
@@ -97,23 +97,23 @@ public final class CombinedSubscription: SubscriptionStatus {
 
     private func changed() {
         isWatching = false
-        readers.removeAll { $0.channel == nil }
-        tell()
+        subscribers.removeAll { $0.channel == nil }
+        emit()
         watch()
     }
 
-    private func tell() {
+    private func emit() {
         let latest = LatestValue(value: position)
         let errorCount = errors.count
         let hasValues = subscriptions.allSatisfy { $0.refreshCount > 0 || !$0.isLoading }
-        for index in readers.indices where hasValues {
-            if readers[index].position == latest.value, readers[index].errorCount == errorCount { continue }
-            readers[index].position = latest.value
-            readers[index].errorCount = errorCount
-            readers[index].channel?.send(latest, limit: .max) { latest }
+        for index in subscribers.indices where hasValues {
+            if subscribers[index].position == latest.value, subscribers[index].errorCount == errorCount { continue }
+            subscribers[index].position = latest.value
+            subscribers[index].errorCount = errorCount
+            subscribers[index].channel?.send(latest, limit: .max) { latest }
         }
         guard !isActive else { return }
-        for reader in readers { reader.channel?.finish() }
-        readers = []
+        for subscriber in subscribers { subscriber.channel?.finish() }
+        subscribers = []
     }
 }

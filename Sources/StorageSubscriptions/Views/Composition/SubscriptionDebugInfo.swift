@@ -26,7 +26,7 @@ extension SubscriptionDebugInfo: CustomStringConvertible {
         if let explanation {
             let anchors = explanation.anchors.joined(separator: ", ")
             parts.append(explanation.tier.rawValue + (anchors.isEmpty ? "" : " by \(anchors)"))
-            parts.append("woken \(explanation.wakes) times")
+            parts.append("woken \(explanation.wakeups) times")
         }
         if isLoading { parts.append("loading") }
         if !isActive { parts.append("ended") }

@@ -18,10 +18,10 @@ public struct SubscriptionWork: Sendable, Hashable {
     public let statements: Int
     /// How many transactions touched tables with live views but concerned none of them, so that nothing had to be done.
     /// Where that can't be told without reading the store, the transaction counts as a step instead.
-    public let unconcerned: Int
+    public let skippedTransactions: Int
 
     package init(_ counters: EngineCounters) {
-        (steps, duration, unconcerned) = (counters.steps, counters.duration, counters.dismissed)
+        (steps, duration, skippedTransactions) = (counters.steps, counters.duration, counters.skipped)
         statements = counters.statements + counters.rowReads
     }
 }

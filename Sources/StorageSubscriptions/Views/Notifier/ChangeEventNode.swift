@@ -6,19 +6,19 @@ package final class ChangeEventNode: LiveNode {
     private let table: String
     private let filter: SubscriptionFilter
     private let limit: Int
-    package var outlet: Outlet<ChangeNews>?
+    package var sink: UpdateSink<ChangeEventUpdate>?
     private var layout: RowLayout?
     /// Whether it has begun: only what comes later is told.
     private var isOpen = false
-    private var hasNewLayout = false
-    private var news: ChangeNews
+    private var schemaDidChange = false
+    private var pending: ChangeEventUpdate
 
     /// - Parameter limit: Above so many events that nobody has taken they become one.
     package init(_ table: String, filter: SubscriptionFilter, limit: Int) {
         self.table = table
         self.filter = filter
         self.limit = limit
-        news = ChangeNews(limit: limit)
+        pending = ChangeEventUpdate(limit: limit)
     }
 
     package var interest: Interest {
@@ -27,13 +27,13 @@ package final class ChangeEventNode: LiveNode {
         return layout.flatMap { try? filter.interest(in: $0) } ?? everything
     }
 
-    package func lay(_ layout: RowLayout) throws {
+    package func bind(to layout: RowLayout) throws {
         if isOpen {
-            hasNewLayout = true
+            schemaDidChange = true
         } else {
-            guard layout.keyPlaces.count == 1 else {
+            guard layout.keyIndices.count == 1 else {
                 throw StorageError(
-                    .misuse, "The rows of \"\(table)\" have no single id by which events could name them.",
+                    .invalidArgument, "The rows of \"\(table)\" have no single id by which events could name them.",
                     remedy: "Follow the table with `changes(since:)`, whose events hold whole keys.")
             }
             _ = try filter.interest(in: layout)
@@ -41,29 +41,29 @@ package final class ChangeEventNode: LiveNode {
         self.layout = layout
     }
 
-    package func hydrate(_ snapshot: Snapshot) throws {
+    package func reload(_ snapshot: Snapshot) throws {
         defer { isOpen = true }
         guard isOpen else { return }
-        if hasNewLayout {
-            news.append(.schemaChange(tableName: table, position: snapshot.position))
+        if schemaDidChange {
+            pending.append(.schemaChange(tableName: table, position: snapshot.position))
         } else {
-            news.append(.bulkChange(tableName: table, affectedCount: nil, position: snapshot.position))
+            pending.append(.bulkChange(tableName: table, affectedCount: nil, position: snapshot.position))
         }
-        hasNewLayout = false
+        schemaDidChange = false
     }
 
     package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
         guard let event = event(change) else { throw StaleNode() }
-        if filter.accepts(event) { news.append(event) }
+        if filter.accepts(event) { pending.append(event) }
     }
 
-    package func settle(_ snapshot: Snapshot) throws {}
+    package func finishStep(_ snapshot: Snapshot) throws {}
 
     package func publish(at position: Int64) -> Delivery? {
-        guard !news.events.isEmpty else { return nil }
-        let update = news
-        news = ChangeNews(limit: limit)
-        return outlet?.tell(update, limit: .max) { update }
+        guard !pending.events.isEmpty else { return nil }
+        let update = pending
+        pending = ChangeEventUpdate(limit: limit)
+        return sink?.send(update, limit: .max) { update }
     }
 
     /// Tells nothing: once the store can be read again everything is read anew, and that is told.
@@ -73,23 +73,23 @@ package final class ChangeEventNode: LiveNode {
 extension ChangeEventNode {
     private func event(_ row: ChangedRow) -> ChangeEvent? {
         let change = row.change
-        guard let layout, let key = layout.keyPlaces.first else { return nil }
+        guard let layout, let key = layout.keyIndices.first else { return nil }
         let (old, new) = (row.changes.old(change), row.changes.new(change))
         let id = (change.exists ? new : old)[key].value
         if change.isUpdate {
             var changes: [String: FieldChange] = [:]
-            for (place, column) in layout.columns.enumerated() where change.changed.contains(place) {
+            for (index, column) in layout.columns.enumerated() where change.changed.contains(index) {
                 // Columns that share a bit of the mask may be the same, and then nobody has asked for their values.
-                if old[place].isUnknown || old[place].isSame(as: new[place]) { continue }
-                changes[column.name] = FieldChange(old: old[place].value, new: new[place].value)
+                if old[index].isUnknown || old[index].isSame(as: new[index]) { continue }
+                changes[column.name] = FieldChange(old: old[index].value, new: new[index].value)
             }
             return .updated(tableName: table, id: id, changes: changes, position: change.position)
         }
         let image = change.exists ? new : old
         var data: [String: StorageValue] = [:]
-        for (place, column) in layout.columns.enumerated() {
-            if image[place].isUnknown { return nil }
-            data[column.name] = image[place].value
+        for (index, column) in layout.columns.enumerated() {
+            if image[index].isUnknown { return nil }
+            data[column.name] = image[index].value
         }
         return change.exists
             ? .inserted(tableName: table, id: id, newData: data, position: change.position)

@@ -10,7 +10,7 @@ public struct ChangeEventSequence: AsyncSequence, Sendable {
     public let position: Int64
     private let subscription: Subscription
 
-    init(position: Int64, handle: LiveHandle, channel: UpdateChannel<ChangeNews>) {
+    init(position: Int64, handle: LiveHandle, channel: UpdateChannel<ChangeEventUpdate>) {
         self.position = position
         subscription = Subscription(handle: handle, channel: channel)
     }
@@ -26,17 +26,17 @@ public struct ChangeEventSequence: AsyncSequence, Sendable {
         public mutating func next() async -> ChangeEvent? {
             if Task.isCancelled { return subscription.end() }
             if let event = buffer.popFirst() { return event }
-            guard let news = await subscription.channel.next() else { return subscription.end() }
-            buffer = news.events[...]
+            guard let update = await subscription.channel.next() else { return subscription.end() }
+            buffer = update.events[...]
             return buffer.popFirst()
         }
     }
 
     fileprivate final class Subscription: Sendable {
-        let channel: UpdateChannel<ChangeNews>
+        let channel: UpdateChannel<ChangeEventUpdate>
         private let handle: Mutex<LiveHandle?>
 
-        init(handle: LiveHandle, channel: UpdateChannel<ChangeNews>) {
+        init(handle: LiveHandle, channel: UpdateChannel<ChangeEventUpdate>) {
             self.channel = channel
             self.handle = Mutex(handle)
         }

@@ -1,5 +1,5 @@
 /// Events on their way to a reader: at most so many, and one event for all of them where there would be more.
-package struct ChangeNews: ComposableUpdate {
+package struct ChangeEventUpdate: ComposableUpdate {
     package private(set) var events: [ChangeEvent] = []
     /// A change of the schema and the rest are two events.
     private let limit: Int
@@ -8,7 +8,7 @@ package struct ChangeNews: ComposableUpdate {
 
     package var weight: Int { events.count }
 
-    package mutating func append(_ next: ChangeNews) {
+    package mutating func append(_ next: ChangeEventUpdate) {
         for event in next.events { append(event) }
     }
 

@@ -28,7 +28,7 @@ public struct SmartChangeNotifier: Sendable {
     /// - Parameters:
     ///   - tableName: The entity's name.
     ///   - limit: How many events are kept for a reader, and told row by row of one commit; 2 at least.
-    /// - Throws: `not-found` for an entity that isn't there, `invalid-name` for a column that isn't, `misuse` for a table
+    /// - Throws: `not-found` for an entity that isn't there, `invalid-name` for a column that isn't, `invalid-argument` for a table
     ///   whose primary key isn't one column, and for a filter by a query of another entity.
     public func events(
         for tableName: String, filter: SubscriptionFilter = .all, limit: Int = 1_000
@@ -39,11 +39,11 @@ public struct SmartChangeNotifier: Sendable {
     /// The changes of an entity's rows from now on.
     ///
     /// - Parameter limit: How many events are kept for a reader, and told row by row of one commit; 2 at least.
-    /// - Throws: `invalid-name` for a column that isn't there, `misuse` for a filter by a query of another entity.
+    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a filter by a query of another entity.
     public func events<Entity: RegisteredEntity>(
         for type: Entity.Type, filter: SubscriptionFilter = .all, limit: Int = 1_000
     ) async throws -> ChangeEventSequence {
-        try await events(for: EntityTables.of(Entity.Record.self).shape.name, filter: filter, limit: limit)
+        try await events(for: EntityTables.of(Entity.Record.self).queryTable.name, filter: filter, limit: limit)
     }
 }
 
@@ -51,10 +51,10 @@ extension SubscriptionEngine {
     fileprivate func events(
         for tableName: String, filter: SubscriptionFilter, limit: Int
     ) throws -> ChangeEventSequence {
-        let channel = UpdateChannel<ChangeNews>()
-        let outlet = Outlet<ChangeNews>(
+        let channel = UpdateChannel<ChangeEventUpdate>()
+        let sink = UpdateSink<ChangeEventUpdate>(
             { update in channel.send(update, limit: .max) { update } }, finish: channel.finish)
-        let handle = try add(ChangeEventNode(tableName, filter: filter, limit: limit), outlet)
+        let handle = try add(ChangeEventNode(tableName, filter: filter, limit: limit), sink)
         return ChangeEventSequence(position: position, handle: handle, channel: channel)
     }
 }

@@ -69,12 +69,12 @@ extension SubscriptionFilter {
 
     /// Which changes may pass.
     ///
-    /// - Throws: `invalid-name` for a column that isn't there, `misuse` for a query of another entity.
+    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a query of another entity.
     func interest(in layout: RowLayout) throws -> Interest {
         switch kind {
         case .all, .custom: return Interest(entity: layout.name, predicate: nil)
         case .rowIds(let ids):
-            let keys = layout.keyPlaces.map { layout.columns[$0].name }
+            let keys = layout.keyIndices.map { layout.columns[$0].name }
             return Interest(entity: layout.name, predicate: .among(column: keys.first ?? "", ids))
         case .affectsFields(let fields):
             _ = try layout.mask(of: fields)
@@ -82,7 +82,7 @@ extension SubscriptionFilter {
         case .query(let entity, let predicate, let columns):
             guard entity == layout.name else {
                 throw StorageError(
-                    .misuse, "A query of \"\(entity)\" says nothing about changes of \"\(layout.name)\".",
+                    .invalidArgument, "A query of \"\(entity)\" says nothing about changes of \"\(layout.name)\".",
                     remedy: "Ask for the events of \"\(entity)\".")
             }
             return try Self.interest(in: predicate, columns, layout)

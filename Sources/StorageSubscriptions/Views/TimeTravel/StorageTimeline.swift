@@ -20,14 +20,14 @@ public actor StorageTimeline {
     }
 
     private let engine: StorageEngine
-    private nonisolated let source: PastSource
+    private nonisolated let source: ReplaySource
     package nonisolated let subscriptions: SubscriptionEngine
     package nonisolated let searchIndexes: SearchIndexes
 
     package init(_ engine: StorageEngine, at position: Int64) {
         self.engine = engine
         searchIndexes = SearchIndexes(remembers: false)
-        source = PastSource(engine, at: position)
+        source = ReplaySource(engine, at: position)
         subscriptions = SubscriptionEngine(source)
     }
 
@@ -105,13 +105,13 @@ public actor StorageTimeline {
     }
 
     private func move(toPosition position: Int64) async throws {
-        try await subscriptions.alone { try self.source.move(to: position) }
+        try await subscriptions.runExclusively { try self.source.move(to: position) }
         await show()
     }
 
     private func show() async {
         await subscriptions.catchUp(isUrgent: true)
-        let stage = subscriptions.stage
+        let stage = subscriptions.deliveryQueue
         await MainActor.run { stage.drain() }
     }
 

@@ -38,8 +38,8 @@ struct CommandError: Error, Sendable {
     /// An error of the store.
     init(_ error: StorageError) {
         // What the message says already needn't be said again.
-        let isTold = (error.cause as? StorageError).map { error.message.contains($0.message) } ?? false
-        let cause = isTold ? "" : error.cause.map { "\($0)" } ?? ""
+        let isReported = (error.cause as? StorageError).map { error.message.contains($0.message) } ?? false
+        let cause = isReported ? "" : error.cause.map { "\($0)" } ?? ""
         self.init(Self.status(of: error.code), error.message, why: cause, next: error.remedy)
     }
 
@@ -61,10 +61,10 @@ struct CommandError: Error, Sendable {
     static func status(of code: StorageError.Code) -> ExitStatus {
         switch code {
         case .notFound, .notAStore: .notFound
-        case .busy, .readOnly, .unsupportedFormat, .failed, .closed, .inputOutput: .unavailable
+        case .busy, .readOnly, .unsupportedFormat, .unusable, .closed, .ioError: .unavailable
         case .corrupt: .corrupt
         case .conflict, .schemaMismatch: .conflict
-        case .invalidValue, .invalidName, .limitExceeded, .clockAhead, .database, .misuse: .usage
+        case .invalidValue, .invalidName, .limitExceeded, .clockAhead, .database, .invalidArgument: .usage
         default: .inconclusive
         }
     }

@@ -1,2 +1,2 @@
 /// Nobody reads the output any more, as after `| head`. The command ends quietly and with success.
-struct OutputClosed: Error {}
+struct BrokenPipe: Error {}

@@ -6,7 +6,7 @@ import Foundation
 /// write, when the oldest have waited a while, so that the first lines of a long search arrive early. Call `flush`
 /// before the program ends and before it waits.
 ///
-/// SIGPIPE must be ignored by the process; then a reader that left shows as `OutputClosed`.
+/// SIGPIPE must be ignored by the process; then a reader that left shows as `BrokenPipe`.
 final class StandardOutput {
     private static let bufferSize = 1 << 16
     private static let longestWait = Duration.milliseconds(30)
@@ -54,7 +54,7 @@ final class StandardOutput {
                     var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = Foundation.poll(&poll, 1, -1)
                 } else if errno == EPIPE {
-                    throw OutputClosed()
+                    throw BrokenPipe()
                 } else if errno != EINTR {
                     throw CommandError(
                         .unavailable, "Writing the output failed.", why: String(cString: strerror(errno)),

@@ -41,15 +41,15 @@ struct GRDBLiveStore: LiveStore {
         case .totals:
             observe(
                 { try Row.fetchOne($0, sql: Self.totalsSQL)?[4] as Double? }, failed: arrivals.giveUp,
-                told: { score in arrivals.told(view) { $0.isShown(byGreatest: score) } })
+                onValue: { score in arrivals.record(view) { $0.isShown(byGreatest: score) } })
         case .totalsByCity:
             observe(
                 { db in
                     try Row.fetchAll(db, sql: Self.totalsByCitySQL).map { ($0[0] as String, $0[3] as Double) }
                 },
                 failed: arrivals.giveUp,
-                told: { groups in
-                    arrivals.told(view) { sign in
+                onValue: { groups in
+                    arrivals.record(view) { sign in
                         sign.isShown(byCities: { city in groups.first { $0.0 == city }?.1 })
                     }
                 })
@@ -60,19 +60,19 @@ struct GRDBLiveStore: LiveStore {
                         db, sql: GRDBDocuments.searchSQL, arguments: [search.expression, LiveSearch.limit])
                 },
                 failed: arrivals.giveUp,
-                told: { found in arrivals.told(view) { $0.isShown(byTitles: found.lazy.map(\.document.title)) } })
+                onValue: { found in arrivals.record(view) { $0.isShown(byTitles: found.lazy.map(\.document.title)) } })
         case _ where restSeconds > 0: resting(view, people(question), arrivals)
         default:
             observe(
                 { [people = people(question)] in try people.fetchAll($0) }, failed: arrivals.giveUp,
-                told: { people in arrivals.told(view) { $0.isShown(by: people) } })
+                onValue: { people in arrivals.record(view) { $0.isShown(by: people) } })
         }
     }
 
     /// - Parameter failed: Called where the observation ends by itself: what is waited for won't come.
     private func observe<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value, failed: @escaping @Sendable () -> Void,
-        told: @escaping @Sendable (Value) -> Void
+        onValue: @escaping @Sendable (Value) -> Void
     ) -> LiveFollower {
         let observation =
             switch tracking {
@@ -81,7 +81,7 @@ struct GRDBLiveStore: LiveStore {
             }
         let cancellable = observation.start(
             in: pool, scheduling: .async(onQueue: .main), onError: { _ in failed() },
-            onChange: told)
+            onChange: onValue)
         return LiveFollower { cancellable.cancel() }
     }
 
@@ -94,7 +94,7 @@ struct GRDBLiveStore: LiveStore {
         let task = Task.detached { [restSeconds] in
             do {
                 for try await people in values {
-                    arrivals.told(view) { $0.isShown(by: people) }
+                    arrivals.record(view) { $0.isShown(by: people) }
                     try await Task.sleep(for: .seconds(restSeconds))
                 }
             } catch {

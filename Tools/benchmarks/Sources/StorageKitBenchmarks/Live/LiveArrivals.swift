@@ -35,7 +35,7 @@ final class LiveArrivals: Sendable {
     /// Takes the news of a view.
     ///
     /// - Parameter shows: Whether the value shows a sign.
-    func told(_ view: Int, _ shows: (LiveSign) -> Bool) {
+    func record(_ view: Int, _ shows: (LiveSign) -> Bool) {
         let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.count += 1
             guard let sign = state.awaited[view], shows(sign) else { return nil }

@@ -58,7 +58,7 @@ struct LiveRun: Sendable {
     func measure() async throws -> [Metric] {
         defer { watch.cancel() }
         var times: [Times] = []
-        let told = arrivals.count
+        let startCount = arrivals.count
         let before = await store.workOfViews()
         let cpu = ProcessTime.cpuSeconds()
         let start = ContinuousClock.now
@@ -83,7 +83,8 @@ struct LiveRun: Sendable {
             metrics.append(Metric(name: LiveMetric.engine, value: microseconds / Double(times.count)))
             metrics.append(Metric(name: LiveMetric.statements, value: statements / Double(times.count)))
         }
-        metrics.append(Metric(name: LiveMetric.values, value: Double(arrivals.count - told) / Double(times.count)))
+        metrics.append(
+            Metric(name: LiveMetric.values, value: Double(arrivals.count - startCount) / Double(times.count)))
         let views = Double(followers.count)
         if views > 0 {
             metrics.append(

@@ -36,7 +36,7 @@ struct StorageKitLiveStore: LiveStore {
             let snapshots = list.snapshots
             return reading {
                 await list.goToPage(pages - 1)
-                for await people in snapshots { arrivals.told(view) { $0.isShown(by: people) } }
+                for await people in snapshots { arrivals.record(view) { $0.isShown(by: people) } }
             }
         case .totals:
             let totals = AggregationSubscription(
@@ -44,7 +44,7 @@ struct StorageKitLiveStore: LiveStore {
             )
             let snapshots = totals.snapshots
             return reading {
-                for await value in snapshots { arrivals.told(view) { $0.isShown(byGreatest: value.4) } }
+                for await value in snapshots { arrivals.record(view) { $0.isShown(byGreatest: value.4) } }
             }
         case .totalsByCity:
             let totals = GroupedAggregationSubscription(
@@ -52,7 +52,7 @@ struct StorageKitLiveStore: LiveStore {
             let snapshots = totals.snapshots
             return reading {
                 for await groups in snapshots {
-                    arrivals.told(view) { sign in
+                    arrivals.record(view) { sign in
                         sign.isShown(byCities: { city in groups.first { $0.key == city }?.value.2 ?? nil })
                     }
                 }
@@ -65,7 +65,7 @@ struct StorageKitLiveStore: LiveStore {
             list.searchText = search.text
             return reading {
                 for await documents in snapshots {
-                    arrivals.told(view) { $0.isShown(byTitles: documents.lazy.map(\.title)) }
+                    arrivals.record(view) { $0.isShown(byTitles: documents.lazy.map(\.title)) }
                 }
             }
         default:
@@ -73,7 +73,7 @@ struct StorageKitLiveStore: LiveStore {
             let snapshots = list.snapshots
             return reading { [restSeconds] in
                 for await people in snapshots {
-                    arrivals.told(view) { $0.isShown(by: people) }
+                    arrivals.record(view) { $0.isShown(by: people) }
                     // It fails when the reading has ended, as the loop does then.
                     if restSeconds > 0 { try? await Task.sleep(for: .seconds(restSeconds)) }
                 }
