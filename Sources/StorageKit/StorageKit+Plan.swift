@@ -10,7 +10,7 @@ extension StorageKit {
     /// print(try StorageKit.plan(at: url) { schema in schema.autoSchema(UserRecord.self) })
     /// ```
     ///
-    /// Projections of your own that would be made, or made anew, are told too, without being tried.
+    /// Projections of your own that would be created or rebuilt are included, without being run.
     ///
     /// - Throws: What opening it would throw; also `busy`, because it takes the writer's place for a moment.
     public static func plan(

@@ -53,8 +53,9 @@ public enum StorageKit {
     /// Only one process may have a store open for writing; others open it with `isReadOnly`.
     ///
     /// - Parameters:
-    ///   - url: The store's file. Files that end in `.lock` and `.bell` appear beside it when it is opened for writing: they tell
-    ///     other processes who writes, wake them after commits, and remember the last one that was acknowledged.
+    ///   - url: The store's file. Files that end in `.lock` and `.bell` appear beside it when it is opened for
+    ///     writing: they show other processes who writes, wake them after commits, and remember the last one that was
+    ///     acknowledged.
     ///   - cacheTTL: How long caches keep a value: 5 minutes where neither this nor `config` says otherwise.
     ///   - diskQuota: How much room a ``DiskCache`` may take: 30 megabytes where neither says otherwise.
     ///   - config: What caches and encoders are made with.

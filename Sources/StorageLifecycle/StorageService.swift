@@ -13,10 +13,11 @@ public import StorageKit
 /// Name it before the services that use the store: a group ends its services last first, so they write their last before the
 /// store is closed.
 ///
-/// On a graceful shutdown projections that follow behind take in what is committed by then, full windows of the log are
-/// sealed, and the store is closed. A projection that stands isn't waited for; it goes on when the store is opened again. When the
+/// On a graceful shutdown async projections catch up, full windows of the log are
+/// sealed, and the store is closed. A stalled projection isn't waited for; it is resumed when the store is opened
+/// again. When the
 /// task is cancelled instead, or the group's patience is at an end, the projections' batches under way are finished and the store is closed
-/// at once. Either way nothing is lost: what hasn't been taken in by then is taken in after the next opening.
+/// at once. Either way nothing is lost: what hasn't been applied by then is applied after the next opening.
 ///
 /// Isolation: `Sendable`, a reference to the open store.
 public struct StorageService: Service {

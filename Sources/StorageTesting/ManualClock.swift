@@ -2,8 +2,8 @@ public import Foundation
 public import StorageCore
 internal import Synchronization
 
-/// A clock that moves only when it is moved: commit times in tests are the same in every run, and who waits for a time goes on
-/// when the clock is moved there.
+/// A clock that moves only when it is moved: commit times in tests are the same in every run, and a wait ends when the
+/// clock is moved to its time.
 ///
 /// Isolation: `Sendable`; the time is guarded by a lock.
 public final class ManualClock: CommitClock, StorageCore.Clock {

@@ -16,7 +16,7 @@ internal import StorageProjections
 ///
 /// The history is made once, with the projection as part of every commit. Then the same rows must come out when it is read
 /// again: rebuilt twice, in batches of several sizes, stopped and opened again after each commit, and with every batch
-/// undone once before it is taken in. Give it a history that inserts, changes and deletes what the projection reads.
+/// undone once before it is applied. Give it a history that inserts, changes and deletes what the projection reads.
 public struct ProjectionConformance: Sendable {
     private let projection: any Projection
     private let declare: @Sendable (inout Schema) -> Void

@@ -642,7 +642,7 @@ struct ProjectionTests {
                   drop table "two"
                   drop projection two
                 projection one
-                  make projection one (async, version 2) anew, which has version 1
+                  recreate projection one (async, version 2), which has version 1
                 projection three
                   make projection three (inline, version 1)
                 """)
@@ -654,7 +654,7 @@ struct ProjectionTests {
                 projection one
                   keep projection one (inline, version 1), which was async
                 projection two
-                  make projection two (async, version 1) anew, which reads other entities
+                  recreate projection two (async, version 1), which reads other entities
                 """)
         try await store.reopen()
         #expect(try await store.storage.projections.status().map(\.name) == ["one", "two"])

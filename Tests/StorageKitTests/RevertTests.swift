@@ -605,7 +605,7 @@ import Testing
         try await run("INSERT INTO w(id, u) VALUES (1, 'q'), (2, 'x')", storage)
         let report = try await storage.revert(deletion, onConflict: .overwrite)
         #expect(report.outcome.conflicts.map(\.key) == [[.integer(1)]])
-        #expect(report.outcome.conflicts.first?.reason.contains("another row stands in its way") == true)
+        #expect(report.outcome.conflicts.first?.reason.contains("another row conflicts with it") == true)
         #expect(report.outcome.count == 0)
     }
 

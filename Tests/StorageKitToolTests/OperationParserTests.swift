@@ -69,7 +69,7 @@ import Testing
         (#"{"tx":1,"op":"delete","table":"t","id":"1","row":{}}"#, "a delete has no row"),
         (#"{"tx":1,"op":"insert","table":"t","id":"1","row":null}"#, "an insert needs a row"),
         (#"{"tx":1,"op":"update","table":"t","id":"1"}"#, "an update needs a row"),
-        (#"{"tx":1,"op":"insert","table":"t","id":"1","row":[]}"#, "an object must stand here"),
+        (#"{"tx":1,"op":"insert","table":"t","id":"1","row":[]}"#, "an object is expected here"),
         (#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"":1}}"#, "a column needs a name"),
         (#"{"tx":1,"op":"insert","table":"t","id":1,"row":{}}"#, "id must be text and not empty"),
         (#"{"tx":1,"op":"insert","table":"t","id":"","row":{}}"#, "id must be text and not empty"),
@@ -91,7 +91,7 @@ import Testing
         (#"{"tx":1,"op":"delete","table":"t","id":"1","id":"1"}"#, "the key \"id\" is repeated"),
         (#"{"tx":1,"op":"insert","table":"t","id":"1","row":{"a":1,"a":1}}"#, "the key \"a\" is repeated"),
         (#"{"tx":1,"op":"delete","table":"t","id":"1"} {}"#, "there is more after the end of the value"),
-        ("[]", "an object must stand here"), ("", "an object must stand here"),
+        ("[]", "an object is expected here"), ("", "an object is expected here"),
     ])
     func badLinesAreRefusedWithAReason(line: String, problem: String) throws {
         let error = try #require(refusal(line))

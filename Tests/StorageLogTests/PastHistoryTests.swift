@@ -49,7 +49,7 @@ import Testing
         return Dictionary(titles.map { ($0, HistoryGenerator.upcast($0)) }) { $1 }
     }
 
-    /// What the tables of now declare for the columns that came when they were made anew.
+    /// What the tables of now declare for the columns that came when they were recreated.
     private static func defaults(_ catalog: Catalog, _ db: GRDB.Database) throws -> [UInt32: StorageValue] {
         var defaults: [UInt32: StorageValue] = [:]
         for entity in catalog.live {

@@ -19,7 +19,7 @@ package enum CommandLineTool {
 struct StorageKitTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storagekit",
-        abstract: "Look into, replay, rebuild and audit a StorageKit store.",
+        abstract: "Inspect, replay, rebuild and audit a StorageKit store.",
         version: "0.1.0",
         subcommands: [
             ImportCommand.self, ExportCommand.self, AdoptCommand.self,

@@ -12,7 +12,7 @@ public struct StorageConfig: Sendable {
     public var makeEncoder: @Sendable () -> JSONEncoder
     public var makeDecoder: @Sendable () -> JSONDecoder
     public var clock: any Clock
-    /// What stands before the keys of caches.
+    /// The prefix of cache keys.
     public var namespace: String
 
     public init(

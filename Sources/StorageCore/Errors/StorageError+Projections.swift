@@ -1,4 +1,4 @@
 extension StorageError.Code {
-    /// A projection threw, or stands still because it did.
+    /// A projection threw, or is stalled because it did.
     public static let projectionFailed = StorageError.Code("projection-failed")
 }

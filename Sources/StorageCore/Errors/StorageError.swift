@@ -32,7 +32,7 @@ public struct StorageError: Error, Sendable {
         public static let invalidName = Code("invalid-name")
         /// A declared limit is exceeded.
         public static let limitExceeded = Code("limit-exceeded")
-        /// More writes wait than the store was told to let wait.
+        /// Too many writes are queued.
         public static let overloaded = Code("overloaded")
         /// The row isn't in the state that the caller expected.
         public static let conflict = Code("conflict")
@@ -42,7 +42,7 @@ public struct StorageError: Error, Sendable {
         public static let notFound = Code("not-found")
         /// The schema of the store and the one declared don't fit.
         public static let schemaMismatch = Code("schema-mismatch")
-        /// An earlier I/O error put the store out of use until it is opened again.
+        /// An earlier I/O error made the store unusable until it is opened again.
         public static let unusable = Code("unusable")
         /// The store was closed.
         public static let closed = Code("closed")
@@ -56,7 +56,7 @@ public struct StorageError: Error, Sendable {
         public static let database = Code("database")
         /// A remote can't be reached, or doesn't answer what was asked.
         public static let remoteFailed = Code("remote-failed")
-        /// The call itself makes no sense.
+        /// An argument, or the call itself, is invalid.
         public static let invalidArgument = Code("invalid-argument")
     }
 

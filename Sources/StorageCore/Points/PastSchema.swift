@@ -1,8 +1,8 @@
-/// In which shape the past is read.
+/// The schema in which a snapshot is read.
 public enum SnapshotSchema: Sendable, Hashable {
-    /// As the entities are now: columns by the names that they have now, those that came later with their defaults, and
-    /// converted ones put through their conversion.
+    /// The current schema: columns under their current names, later columns with their defaults, and converted columns
+    /// converted.
     case current
-    /// As the entities were then, by the names of then.
+    /// The schema as it was recorded at that point.
     case asRecorded
 }

@@ -54,7 +54,7 @@ package struct PredicateEvaluator: Sendable {
         case .sql:
             throw StorageError(
                 .invalidArgument, "A condition with SQL of its own can't be evaluated without a database.",
-                remedy: "Say it with columns and operators.")
+                remedy: "Use columns and operators.")
         }
     }
 

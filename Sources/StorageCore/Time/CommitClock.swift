@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Tells the time of commits, in microseconds since 1970 UTC.
+/// The time of commits, in microseconds since 1970 UTC.
 public protocol CommitClock: Sendable {
     var microseconds: Int64 { get }
 }

@@ -22,8 +22,8 @@
         /// - Parameters:
         ///   - url: The hub's address; paths of the protocol follow behind it.
         ///   - client: The connections, with TLS and proxy.
-        ///   - token: Asked before each request; nil while nobody is signed in. Where the hub doesn't accept a token, engines wait until
-        ///     they are told of another: `retryNow()`, or the next use.
+        ///   - token: Asked before each request; nil while nobody is signed in. Where the hub doesn't accept a token,
+        ///     engines wait for another one: `retryNow()`, or the next use.
         /// - Throws: `invalid-argument` for anything but an http or https URL without user, query and fragment.
         public init(
             _ url: String, client: HTTPRemoteClient = .shared, token: @escaping @Sendable () async throws -> String?

@@ -52,9 +52,10 @@
         /// expect something of their documents can't overwrite anything.
         public var usesEntityTags = false
         public var pagination = RESTPagination.link
-        /// Where the array of documents stands in a page: keys with dots between them. Nil where the page is the array.
+        /// The path of the array of documents in a page: keys with dots between them. Nil where the page is the array.
         public var itemsField: String?
-        /// How queries stand in a URL. Nil where the service answers none: then the engine fetches the collection and looks itself.
+        /// How queries are written in a URL. Nil where the service answers none: then the engine fetches the
+        /// collection and looks itself.
         public var queryMapping: RESTQueryMapping?
         /// How often streams ask whether something has changed, each time with the entity tag of the last answer. Nil for never: what others
         /// change is seen at the next `startListening` then.

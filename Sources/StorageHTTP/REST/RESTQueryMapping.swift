@@ -2,7 +2,7 @@
     public import Foundation
     public import StorageSync
 
-    /// How a query stands in a URL.
+    /// How a query is written in a URL.
     ///
     /// ```swift
     /// rest.queryMapping = RESTQueryMapping { query in
@@ -31,7 +31,7 @@
                 case .limit(let count): limit = count
                 case .limitToLast, .startAt, .startAfter, .endAt, .endBefore:
                     throw StorageError(
-                        .invalidArgument, "The service has no words for a cursor or for the last documents.",
+                        .invalidArgument, "The service doesn't support cursors or the last documents.",
                         remedy:
                             "Ask with conditions, orders and limit(to:), or give the remote a queryMapping of your own."
                     )
@@ -42,7 +42,7 @@
             return items
         }
 
-        /// A value as it stands in a URL: texts as they are, lists with commas, all else as JSON.
+        /// A value as written in a URL: texts as they are, lists with commas, all else as JSON.
         ///
         /// - Throws: `StorageError` with the code `invalid-value` where it can't be written as JSON, or a text of a list has a comma in it.
         public static func text(_ value: any DMCodableSendable) throws -> String {

@@ -22,7 +22,8 @@
     /// Nothing is tried twice: the source asks again, later and later, and not before the server wants to be asked
     /// (`Retry-After`). What a body or a header says is in no error's text. Cancelling the task cancels the request.
     ///
-    /// A body without a `Content-Length` that isn't chunked ends where the connection does. HTTP can't tell whether it was
+    /// A body without a `Content-Length` that isn't chunked ends where the connection does. HTTP can't detect whether
+    /// it was
     /// cut off; JSON that is cut off can't be decoded.
     public struct HTTPRemote: Sendable {
         /// An absolute URL with http or https, without a user and password. It is looked at when it is fetched.

@@ -30,7 +30,7 @@
                 case 200..<300: "Have the server answer 200 with rows."
                 case 300..<400: "Give the remote the URL at which the rows are."
                 case 400..<500: "Check the remote's URL and headers."
-                default: "The server has to be mended, or needs time."
+                default: "The server failed: try again later, or fix the server."
                 }
             return HTTPRemoteError(
                 .status, "\(HTTPTarget.shown(remote.url)) answers \(code)\(reason.isEmpty ? "" : " \(reason)").",
@@ -59,13 +59,13 @@
             HTTPRemoteError(
                 .undecodable,
                 "\(HTTPTarget.shown(remote.url)) answers with a compressed body, which it wasn't asked for.",
-                remedy: "Have the server heed Accept-Encoding.")
+                remedy: "Make the server respect Accept-Encoding.")
         }
 
         static func cutOff(_ remote: HTTPRemote, _ cause: any Error) -> HTTPRemoteError {
             HTTPRemoteError(
                 .cutOff, "\(HTTPTarget.shown(remote.url)) ended the connection before its answer was complete.",
-                remedy: "Look at the server, and at what lies between.", cause: cause)
+                remedy: "Check the server and the network between.", cause: cause)
         }
 
         static func connection(_ remote: HTTPRemote, _ error: any Error) -> HTTPRemoteError {
@@ -92,7 +92,7 @@
                     remedy: "Check the remote's URL and headers, and its client's configuration.")
             default:
                 return HTTPRemoteError(
-                    .connectionFailed, "No connection to \(url) came about.\(reason(error))",
+                    .connectionFailed, "Can't connect to \(url).\(reason(error))",
                     remedy: "Check that the server runs and can be reached.", cause: error)
             }
         }
@@ -105,7 +105,7 @@
         private static func unconnected(_ remote: HTTPRemote, _ cause: any Error) -> HTTPRemoteError {
             HTTPRemoteError(
                 .timedOut,
-                "No connection to \(HTTPTarget.shown(remote.url)) came about within \(remote.client.connectTimeout.formatted).",
+                "Can't connect to \(HTTPTarget.shown(remote.url)) within \(remote.client.connectTimeout.formatted).",
                 remedy: "Check that the server runs and can be reached, or raise the client's connectTimeout.",
                 cause: cause)
         }

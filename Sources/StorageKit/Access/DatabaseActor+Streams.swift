@@ -14,12 +14,12 @@ extension DatabaseActor {
     /// What a closure of SQL depends on nobody knows, so it runs again after every commit, and once for several that have come
     /// meanwhile. A query is followed at the cost of the changed rows alone by `observeAll` and by live views.
     ///
-    /// Values come where they are awaited: on the main actor if that is where the loop stands. The stream ends when the store is
+    /// Values come where they are awaited: on the main actor if the loop runs there. The stream ends when the store is
     /// closed or the reader's task is cancelled; an error never ends it.
     ///
     /// - Parameters:
     ///   - bufferingPolicy: What is kept for a reader that is slow: the last value where nothing else is said.
-    ///   - onError: Is told what `tracking` has thrown; it runs again after the next commit.
+    ///   - onError: Called with what `tracking` has thrown; it runs again after the next commit.
     public nonisolated func stream<Value: Sendable>(
         bufferingPolicy: AsyncStream<Value>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (any Error) -> Void = { _ in },

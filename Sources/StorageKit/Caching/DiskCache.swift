@@ -9,8 +9,8 @@ internal import StorageLog
 /// Where the quota is exceeded, the values that were written or read the longest time ago go first; a read is noted once an
 /// hour at most, so that reading a cache doesn't mean writing.
 ///
-/// A cache never fails its caller: what can't be read is a miss, and ``init(db:config:table:onError:)`` takes a closure that
-/// is told of every failure.
+/// A cache never fails its caller: what can't be read is a miss, and ``init(db:config:table:onError:)`` takes a
+/// closure that is called for every failure.
 public actor DiskCache<Value: Codable & Sendable> {
     public typealias ErrorHandler = @Sendable (StorageError) -> Void
 

@@ -9,7 +9,7 @@ public macro StorageJSON() = #externalMacro(module: "StorageMacros", type: "Stor
 
 /// Stores the properties of a value as columns of the entity that holds it; the value's type is `Embeddable`.
 ///
-/// - Parameter prefix: What stands before the names of its columns; the property's name and `_` where nil.
+/// - Parameter prefix: The prefix of its columns' names; the property's name and `_` where nil.
 @attached(peer)
 public macro StorageEmbedded(prefix: String? = nil) =
     #externalMacro(

@@ -4,7 +4,7 @@ internal import StorageLog
 public import StorageProjections
 
 extension Storage {
-    /// Runs the history through two versions of a projection and tells where they part.
+    /// Runs the history through two versions of a projection and returns where they diverge.
     ///
     /// ```swift
     /// let comparison = try await storage.compareReplay(old: OrderTotals(), new: OrderTotals2())
@@ -18,10 +18,11 @@ extension Storage {
     /// event, commit by commit; memory stays small.
     ///
     /// - Parameters:
-    ///   - from: Where comparing begins. What came before is taken in first, as the rows of a projection follow from all of
+    ///   - from: Where comparing begins. Earlier events are applied first, as the rows of a projection follow from all
+    ///     of
     ///     history.
-    ///   - to: The last point that is taken in.
-    ///   - limit: How many of the rows that differ in the end are told.
+    ///   - to: The last point to apply.
+    ///   - limit: The maximum number of differing rows to return.
     /// - Throws: ``StorageError`` with `not-found` for a point that isn't in the log, `invalid-argument` where the two have no table in
     ///   common, `projection-failed` where one of them throws.
     public func compareReplay(

@@ -12,11 +12,11 @@ extension Storage {
     /// try await storage.waitForProjections(through: receipt)
     /// ```
     ///
-    /// Inline projections and full-text indexes are settled with the commit itself.
+    /// Inline projections and full-text indexes are up to date with the commit itself.
     ///
     /// - Parameter names: The projections to wait for; all where none is named.
-    /// - Throws: ``StorageError`` with `projection-failed` where one of them stands before the commit, so that waiting would
-    ///   have no end; `CancellationError` where the task is cancelled.
+    /// - Throws: ``StorageError`` with `projection-failed` if one of them is stalled before the commit, so that
+    ///   waiting would never end; `CancellationError` where the task is cancelled.
     public func waitForProjections(through receipt: CommitReceipt, of names: String...) async throws {
         try await runtime.wait(for: names, through: receipt.position)
     }
@@ -37,22 +37,21 @@ public struct Projections: Sendable {
     /// How every projection of the store is doing, full-text indexes and those that this program doesn't declare among them.
     public func status() async throws -> [ProjectionStatus] { try await runtime.status() }
 
-    /// Lets a projection stand where it is, until it is resumed, also when the store is opened again. An inline one is not
+    /// Pauses a projection until it is resumed, also across restarts. An inline one is not
     /// part of commits meanwhile.
     public func pause(_ name: String) async throws { try await runtime.pause(name) }
 
-    /// Lets a projection go on where it stands, whoever stopped it. An inline one has caught up when this returns.
+    /// Resumes a paused or stalled projection. An inline one has caught up when this returns.
     ///
     /// - Throws: `projection-failed` where an inline one can't be caught up.
     public func resume(_ name: String) async throws { try await runtime.resume(name) }
 
-    /// Empties a projection, drops its dead letters, and lets it take in all of history again: an inline one before this
-    /// returns, another one in the background, batch by batch, so that readers see it grow. One that stood goes on.
+    /// Empties a projection, drops its dead letters, and applies the whole history again: an inline one before this
+    /// returns, an async one in the background, batch by batch and visible to readers. A stalled one is resumed.
     public func reset(_ name: String) async throws { try await runtime.reset(name) }
 
-    /// Makes a projection again from the log, in a temporary database beside the store while commits go on; its tables then
-    /// take over what is there in one transaction, so that readers see the old one or the new one. Several can be made
-    /// again at the same time.
+    /// Rebuilds a projection from the log, in a temporary database beside the store while commits continue; its tables
+    /// are then swapped in one transaction. Several can be rebuilt at the same time.
     ///
     /// ```swift
     /// let report = try await storage.projections.rebuild(
@@ -60,19 +59,19 @@ public struct Projections: Sendable {
     /// for difference in report.differences { print(difference) }
     /// ```
     ///
-    /// A projection with virtual tables or with `AUTOINCREMENT`, and one that reads tables which aren't its own, is made
-    /// again in that transaction as a whole: commits wait, and cancelling the task has no effect any more. So is one that
-    /// lays events aside on the way.
+    /// A projection with virtual tables or with `AUTOINCREMENT`, and one that reads tables which aren't its own, is
+    /// rebuilt in that transaction as a whole: commits wait, and cancelling the task has no effect any more. So is one
+    /// with dead letters.
     ///
-    /// One that stood goes on afterwards, and its dead letters are tried again with the rest.
+    /// A stalled one is resumed afterwards, and its dead letters are retried with the rest.
     ///
-    /// A rebuild whose task is cancelled, or whose process dies, is taken up by the next one of the same build of the program
-    /// where it stood; its tables lie in a file beside the store until then. One that is made in the store begins anew.
+    /// A rebuild whose task is cancelled, or whose process dies, is resumed by the next one of the same build of the
+    /// program; its tables are in a file beside the store until then. One that is rebuilt in the store starts over.
     ///
     /// - Parameters:
     ///   - options: Whether the new tables are compared with the old ones, apart from virtual tables, and whether they take
     ///     their places; whether the old ones are kept.
-    ///   - progress: Told how far it is, on any thread.
+    ///   - progress: Called with the progress, on any thread.
     /// - Throws: `projection-failed` where it throws and its policy for history is to pause; it stays as it was then, as it
     ///   does where the task is cancelled. Where it is compared, what keeps it from being made in a database of its own.
     @discardableResult
@@ -83,12 +82,12 @@ public struct Projections: Sendable {
         try await runtime.rebuild(name, options: options, progress: progress)
     }
 
-    /// The events that a projection has laid aside, in the order of the log; those of all projections where none is named.
+    /// The dead letters of a projection, in the order of the log; those of all projections where none is named.
     public func deadLetters(_ name: String? = nil) async throws -> [DeadLetter] { try await runtime.deadLetters(name) }
 
     /// Tries a projection's dead letters again, in the order of the log.
     ///
-    /// - Returns: How many it has taken in; the others go on waiting.
+    /// - Returns: How many it has applied; the others stay.
     @discardableResult
     public func replayDeadLetters(_ name: String) async throws -> Int { try await runtime.replayDeadLetters(name) }
 }

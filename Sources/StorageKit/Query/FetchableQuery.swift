@@ -39,7 +39,7 @@ extension FetchableQuery {
         return try await reading { try run.exists($0) }
     }
 
-    /// A page of entities behind a place in the order. However far it is from the beginning, it costs the same where an
+    /// A page of entities after a cursor. However far it is from the beginning, it costs the same where an
     /// index fits the order.
     ///
     /// ```swift

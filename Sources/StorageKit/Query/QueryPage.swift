@@ -9,10 +9,11 @@ public struct QueryPage<Item: Sendable>: Sendable {
     public var hasMore: Bool { next != nil }
 }
 
-/// A place in the order of a query: the row behind which a page begins. It stays right while rows are inserted and deleted,
+/// A position in the order of a query: the row after which a page begins. It stays correct while rows are inserted and
+/// deleted,
 /// because it names the row by what it is sorted by and not by its number.
 ///
-/// Its text is opaque and can be handed out and taken back, for example in a URL.
+/// Its text is opaque and can be passed to clients and back, for example in a URL.
 public struct PageCursor: Sendable, Hashable, Codable {
     let signature: String
     let values: [StorageValue]
@@ -22,7 +23,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         self.values = values
     }
 
-    /// The cursor that ``text`` has told.
+    /// The cursor with this ``text``.
     ///
     /// - Throws: `invalid-argument` for a text that isn't one.
     public init(text: String) throws {
@@ -34,7 +35,7 @@ public struct PageCursor: Sendable, Hashable, Codable {
         else {
             throw StorageError(
                 .invalidArgument, "This text isn't a page's cursor.",
-                remedy: "Hand back the text of a page's `next` unchanged.")
+                remedy: "Pass the text of a page's `next` unchanged.")
         }
         self.init(signature: form.order, values: values)
     }

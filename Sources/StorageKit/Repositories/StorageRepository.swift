@@ -8,7 +8,7 @@ public import StorageProjections
 /// that another process writes to nothing is kept. There is no copy of entities on the disk beside their table: it would
 /// lie in the same file, and could only be staler.
 ///
-/// There are two, which do the same: ``GenericRepository``, and ``AnyRepository``, whose type doesn't tell the record.
+/// There are two, which do the same: ``GenericRepository``, and ``AnyRepository``, whose type hides the record.
 ///
 /// Isolation: `Sendable`, a reference to the open store.
 public protocol StorageRepository<E>: Sendable {
@@ -90,7 +90,7 @@ where E: RegisteredEntity, E.Record == R {
     public var erased: AnyRepository<E> { AnyRepository(storage: storage) }
 }
 
-/// A repository that doesn't tell how its entities are stored; what services are handed.
+/// A repository that hides how its entities are stored; what services are handed.
 public struct AnyRepository<E: RegisteredEntity>: StorageRepository {
     public let storage: Storage
 }

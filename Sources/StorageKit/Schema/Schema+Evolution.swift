@@ -25,7 +25,8 @@ extension Schema {
     /// ```
     ///
     /// The table keeps its constraints, indexes and triggers, and gets a column `_position`. It needs a primary key, which
-    /// no row may leave NULL, and row numbers: a table `WITHOUT ROWID`, a virtual one or one with generated columns is refused.
+    /// no row may leave NULL, and a rowid: a table `WITHOUT ROWID`, a virtual one or one with generated columns is
+    /// refused.
     /// All rows are one commit, which is held in memory until it is written: for millions of them use `storagekit adopt`.
     @discardableResult
     public mutating func adopt(_ table: String) -> Schema {

@@ -3,7 +3,8 @@ internal import StorageLog
 internal import StorageProjections
 
 extension Schema {
-    /// Makes a full-text index over columns of an entity, or makes it anew where it is to be another. It is part of every
+    /// Creates a full-text index over columns of an entity, or recreates it if its definition changed. It is part of
+    /// every
     /// commit from then on: what was saved is found at once.
     ///
     /// ```swift
@@ -25,7 +26,7 @@ extension Schema {
             let writer = tx.writer
             guard let entity = writer.catalog.entity(named: table) else {
                 throw StorageError(
-                    .schemaMismatch, "There is no entity \"\(table)\" to search yet.",
+                    .schemaMismatch, "There is no entity \"\(table)\" to search.",
                     remedy:
                         "Steps run in the order in which they are declared: put autoSchema before addFullTextSearch.")
             }

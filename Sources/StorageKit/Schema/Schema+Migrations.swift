@@ -13,7 +13,7 @@ extension Schema {
     /// ```
     ///
     /// Foreign keys aren't enforced while migrations run; they are checked before the transaction ends, and cascades
-    /// don't fire. A table of an entity may be made anew (`CREATE TABLE posts_new …`, copy, drop, rename): its rows are
+    /// don't fire. A table of an entity may be recreated (`CREATE TABLE posts_new …`, copy, drop, rename): its rows are
     /// compared with the log, and every difference becomes an event. Copy columns by name, because the old table has a
     /// column `_position` that the new one may leave out.
     ///

@@ -4,7 +4,7 @@ internal import StorageLog
 public import StorageProjections
 
 extension Schema {
-    /// Declares a projection of your own. Its tables are made when the store is opened, and made again when its version or
+    /// Declares a projection of your own. Its tables are made when the store is opened, and rebuilt when its version or
     /// the entities that it reads are others.
     ///
     /// ```swift
@@ -12,7 +12,7 @@ extension Schema {
     /// ```
     ///
     /// It takes in all of history first: an inline one while the store is opened, another one in the background. Where an
-    /// inline projection throws then, it stands as failed, the store is open, and `storage.projections` tells why.
+    /// inline projection throws then, it is stalled, the store is open, and `storage.projections` reports why.
     ///
     /// - Parameters:
     ///   - mode: Whether it is part of every commit, or follows behind.

@@ -15,7 +15,7 @@ public import StorageProjections
 /// }
 /// ```
 ///
-/// The steps run in the order in which they are declared. Each is a commit of its own, so the log tells what it
+/// The steps run in the order in which they are declared. Each is a commit of its own, so the log shows what it
 /// changed; all together are one transaction, so a store is never left between two versions.
 public struct Schema: Sendable {
     /// One thing that is made so, where it isn't yet.
@@ -64,8 +64,8 @@ public struct Schema: Sendable {
         return self
     }
 
-    /// Names migrations and changes that this program doesn't declare any more, so that a store which has gone through
-    /// them isn't taken for one from a newer version.
+    /// Names migrations and changes that this program doesn't declare any more, so that a store that has applied them
+    /// isn't taken for one from a newer version.
     @discardableResult
     public mutating func retire(_ ids: String...) -> Schema {
         retired.formUnion(ids)

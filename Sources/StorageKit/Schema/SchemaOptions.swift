@@ -1,6 +1,6 @@
 /// How a schema is applied.
 public struct SchemaOptions: Sendable {
-    /// Whether a store that doesn't fit the schema is erased, history and all, and begun anew. For development only:
+    /// Whether a store that doesn't fit the schema is erased with its history and recreated. For development only:
     /// everything in it is lost.
     public var eraseDatabaseOnSchemaChange: Bool
     /// Gets a line for everything that is changed.

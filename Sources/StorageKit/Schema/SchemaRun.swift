@@ -115,7 +115,7 @@ struct SchemaRun {
         return StorageError(
             .migrationFailed, "\(step.title) failed: \(known?.message ?? "\(error)")",
             remedy: isEarly
-                ? "Steps run in the order in which they are declared: declare the autoSchema that makes the table before this step."
+                ? "Steps run in the order in which they are declared: declare the autoSchema that creates the table before this step."
                 : "Nothing was changed. Correct the step, then open the store again.",
             cause: error)
     }
@@ -145,9 +145,9 @@ struct SchemaRun {
         guard !schema.definitions.isEmpty || !known.isEmpty else { return done }
         if let foreign = done.subtracting(known).min() {
             throw StorageError(
-                .newerSchema, "The store has gone through \"\(foreign)\", which this program doesn't declare.",
+                .newerSchema, "The store has applied \"\(foreign)\", which this program doesn't declare.",
                 remedy:
-                    "A newer version of the program was here: use it, or open the store for reading only. If the step was removed on purpose, name it in retire(…)."
+                    "A newer version of the program has opened it: use that version, or open the store read-only. If the step was removed on purpose, name it in retire(…)."
             )
         }
         return done

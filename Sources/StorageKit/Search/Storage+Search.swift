@@ -32,7 +32,7 @@ extension Storage {
 
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
     ///
-    /// - Parameter snippetColumn: The column to show, by its place among the indexed columns, from 0 on.
+    /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {

@@ -59,7 +59,7 @@ extension EntityReader {
         guard limit >= 0, offset >= 0, limit < Int.max else {
             throw StorageError(
                 .invalidArgument, "A page can't have limit \(limit) and offset \(offset).",
-                remedy: "Give numbers from 0 on.")
+                remedy: "Use numbers of 0 or more.")
         }
         let table = EntityTables.of(E.Record.self)
         let order = try table.order(by: column, ascending: ascending)

@@ -4,7 +4,7 @@ internal import StorageLog
 public import StorageProjections
 
 extension Storage {
-    /// Copies the whole store into a file, as it is at this moment, while reads and writes go on.
+    /// Copies the whole store into a file, as it is at this moment, while reads and writes continue.
     ///
     /// ```swift
     /// let backup = try await storage.backup(to: folder.appending(path: "monday.sqlite"))
@@ -20,7 +20,7 @@ extension Storage {
     ///   - url: The file, in a folder that exists.
     ///   - replacing: Whether a file of that name may be replaced, if nobody has it open.
     ///   - verifying: Whether the copy is checked against its log before it gets its name: every byte is read once.
-    ///   - progress: Told which stage (`copy`, `verify`) has come how far, on any thread.
+    ///   - progress: Called with the stage (`copy`, `verify`) and its progress, on any thread.
     /// - Returns: What the copy holds.
     /// - Throws: `conflict` where the file exists; `corrupt` where the store itself isn't sound.
     @discardableResult

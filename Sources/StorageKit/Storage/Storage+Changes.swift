@@ -15,8 +15,9 @@ extension Storage {
     /// other than Linux, and where the writer's bell can't be heard, that is within 20 milliseconds.
     ///
     /// - Parameters:
-    ///   - point: What lies behind it is told. A position inside a commit begins with the rest of that commit.
-    ///   - query: Which events are told; its `positions` and its order don't count. Commits without any aren't told.
+    ///   - point: Changes after it are returned. A position inside a commit begins with the rest of that commit.
+    ///   - query: Which events are returned; its `positions` and its order don't count. Commits without any are
+    ///     skipped.
     /// - Throws: While it is read: `not-found` for a point that isn't in the log.
     public func changes(since point: StoragePoint, matching query: LogQuery = LogQuery()) -> ChangeStream {
         ChangeStream(engine: engine, start: .point(point), query: query)

@@ -17,10 +17,10 @@ extension Storage {
         }
     }
 
-    /// Makes entity tables again from the log, with the full-text indexes and inline projections that follow from them.
+    /// Rebuilds entity tables from the log, with the full-text indexes and inline projections that follow from them.
     ///
-    /// The new tables are made beside the old ones while reads and writes go on, and take their places in one
-    /// transaction once they have come up with the log: whatever interrupts a rebuild, a table is the old one or the
+    /// The new tables are made beside the old ones while reads and writes continue, and are swapped in one transaction
+    /// once they have come up with the log: whatever interrupts a rebuild, a table is the old one or the
     /// new one. Commits wait only for that last step, in which indexes are made, full-text indexes among them.
     ///
     /// ```swift
@@ -30,11 +30,11 @@ extension Storage {
     /// for difference in report.differences { print(difference) }
     /// ```
     ///
-    /// A rebuild whose task is cancelled, or whose process dies, is taken up by the next one where it stood;
-    /// ``abandonRebuild()`` throws away what it had made.
+    /// A rebuild whose task is cancelled, or whose process dies, is resumed by the next one; ``abandonRebuild()``
+    /// discards it.
     ///
     /// - Parameters:
-    ///   - entities: The entities whose tables are to be made again; all where none is named, with those of the store
+    ///   - entities: The entities whose tables to rebuild; all where none is named, with those of the store
     ///     itself.
     ///   - options: Whether old and new tables are compared, and whether the old ones are kept.
     ///   - progress: Called many times a second, on any thread.
@@ -47,7 +47,7 @@ extension Storage {
         try await Rebuild(engine, entities, options: options, progress: progress).run()
     }
 
-    /// Throws away what interrupted rebuilds of entities and projections have made so far, and tables that a rebuild has
+    /// Discards what interrupted rebuilds of entities and projections have made so far, and tables that a rebuild has
     /// kept.
     public func abandonRebuild() async throws { try await Rebuild.abandon(engine) }
 

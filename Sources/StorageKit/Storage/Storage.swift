@@ -5,7 +5,7 @@ public import StorageProjections
 internal import StorageSQLiteClient
 package import StorageSubscriptions
 
-/// A store: saves, reads and deletes entities, and tells their history.
+/// A store: saves, reads and deletes entities, and reads their history.
 ///
 /// Every change is an event of the log before the call returns. Calls from any task may overlap; those that write at
 /// the same time share one wait for the disk, each being its own commit.
@@ -88,7 +88,7 @@ extension Storage {
     /// - Parameters:
     ///   - actor: Who makes the change; the task-local ``StorageContext/actor`` where nil. Likewise `correlation`.
     ///   - idempotencyKey: Where a commit with this key exists already, nothing is done and its receipt is returned.
-    /// - Returns: Where the commit stands in the log. The store's file has it when the call returns.
+    /// - Returns: The position of the commit in the log. The store's file has it when the call returns.
     /// - Throws: What `body` throws; ``StorageError`` with `invalid-argument` inside of a body of the store's `sqliteClient` that it would wait
     ///   for.
     @discardableResult
@@ -119,7 +119,7 @@ extension Storage {
         else { return }
         throw StorageError(
             .invalidArgument, "A body of the store's `sqliteClient` has called the store, which waits for the body.",
-            remedy: "Use the client inside of the body, or the store before or behind it.")
+            remedy: "Use the client inside the body, or the store before or after it.")
     }
 }
 

@@ -113,6 +113,6 @@ public struct WriteTransaction {
         throw StorageError(
             .conflict,
             "The row \(key) of \"\(table.name)\" is \(found.map { "at position \($0)" } ?? "absent"), not \(expected).",
-            remedy: "Read it again and decide with what it is now.")
+            remedy: "Read it again and retry with its current version.")
     }
 }

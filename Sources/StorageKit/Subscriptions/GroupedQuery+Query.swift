@@ -17,7 +17,7 @@ extension GroupedQuerySubscription {
         }
     }
 
-    /// Follows what a query finds, in groups that stand in the order of their keys.
+    /// Follows what a query finds, in groups in the order of their keys.
     public convenience init(
         _ query: some SubscribableQuery<Entity>, groupBy: any KeyPath<Entity, GroupKey> & Sendable,
         start: SubscriptionStart = .immediate
@@ -32,7 +32,7 @@ extension GroupedQuerySubscription {
         configuration: Configuration, start: SubscriptionStart = .immediate
     ) { self.init(query ?? repository.query(), groupBy: groupBy, configuration: configuration, start: start) }
 
-    /// Follows what a query finds among a repository's rows, in groups that stand in the order of their keys.
+    /// Follows what a query finds among a repository's rows, in groups in the order of their keys.
     public convenience init(
         repository: some StorageRepository<Entity>, query: Query<Entity>? = nil,
         groupBy: any KeyPath<Entity, GroupKey> & Sendable,
@@ -50,7 +50,7 @@ extension StorageRepository {
             query ?? self.query(), groupBy: groupBy, configuration: configuration, start: start)
     }
 
-    /// Follows what a query finds, in groups that stand in the order of their keys.
+    /// Follows what a query finds, in groups in the order of their keys.
     @MainActor public func subscribeGrouped<GroupKey: Hashable & Sendable & Comparable>(
         query: Query<E>? = nil, groupBy: any KeyPath<E, GroupKey> & Sendable, start: SubscriptionStart = .immediate
     ) -> GroupedQuerySubscription<E, GroupKey> {

@@ -1,7 +1,7 @@
 public import StorageSubscriptions
 
 extension Storage {
-    /// Tells changes of single rows as they are committed.
+    /// Reports changes of single rows as they are committed.
     ///
     /// ```swift
     /// for await event in try await storage.changeNotifier.events(for: User.self, filter: .rowIds([id])) {
@@ -12,6 +12,6 @@ extension Storage {
 }
 
 extension StorageRepository {
-    /// Tells changes of single rows as they are committed.
+    /// Reports changes of single rows as they are committed.
     public var changeNotifier: SmartChangeNotifier { storage.changeNotifier }
 }

@@ -11,12 +11,12 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// The stream ends when the store is closed or the reader's task is cancelled. An error doesn't end it: it goes on
-    /// when the row can be read again.
+    /// The stream ends when the store is closed or the reader's task is cancelled. An error doesn't end it: it
+    /// continues when the row can be read again.
     ///
     /// - Parameters:
     ///   - bufferingPolicy: What is kept for a reader that is slow: the last state where nothing else is said.
-    ///   - onError: Is told why there is nothing new.
+    ///   - onError: Called when the stream can't be kept up to date.
     public func observe<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id, bufferingPolicy: AsyncStream<E?>.Continuation.BufferingPolicy = .bufferingNewest(1),
         onError: @escaping @Sendable (StorageError) -> Void = { _ in }
@@ -37,11 +37,12 @@ extension Storage {
     /// ```
     ///
     /// A change costs what the changed rows cost, and the copy of the list that is handed over. For lists that are long, a
-    /// ``StorageSubscriptions/QuerySubscription`` tells the differences alone.
+    /// ``StorageSubscriptions/QuerySubscription`` reports the differences only.
     ///
     /// - Parameters:
     ///   - bufferingPolicy: What is kept for a reader that is slow: the last list where nothing else is said.
-    ///   - onError: Is told why there is nothing new. The stream ends where a column of this name isn't there.
+    ///   - onError: Called when the stream can't be kept up to date. The stream ends where a column of this name isn't
+    ///     there.
     public func observeAll<E: RegisteredEntity>(
         _ type: E.Type, orderBy column: String? = nil, ascending: Bool = true,
         bufferingPolicy: AsyncStream<[E]>.Continuation.BufferingPolicy = .bufferingNewest(1),

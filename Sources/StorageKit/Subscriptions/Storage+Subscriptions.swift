@@ -17,7 +17,7 @@ extension Storage {
         subscriptions.deliveryQueue.drain()
     }
 
-    /// How busy the store is with keeping its live views up to date. Waits for what is being taken in.
+    /// How busy the store is with keeping its live views up to date. Waits for updates in progress.
     public var subscriptionWork: SubscriptionWork {
         get async { SubscriptionWork(await subscriptions.counters) }
     }

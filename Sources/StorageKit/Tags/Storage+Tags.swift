@@ -12,8 +12,8 @@ extension Storage {
     /// ```
     ///
     /// Tagging is an event of the log, with actor and reason, and moves the head; no row of users changes. ``undo(of:onConflict:actor:reason:)``
-    /// passes over it, ``revert(_:onConflict:actor:reason:isDryRun:)`` of its commit takes it back. Exports and
-    /// differences don't tell of it.
+    /// skips it, ``revert(_:onConflict:actor:reason:isDryRun:)`` of its commit reverts it. Exports and differences
+    /// leave it out.
     ///
     /// - Parameters:
     ///   - name: Up to 200 bytes without spaces, control characters, `:`, `~`, `..`, and without a hyphen at the beginning

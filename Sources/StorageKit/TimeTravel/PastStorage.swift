@@ -12,11 +12,13 @@ extension Storage {
     /// let minors = try await before.query(User.self).where { $0.age < 18 }.count()
     /// ```
     ///
-    /// An entity's table is made when it is first read, in a temporary database that is gone with the value: by undoing
+    /// An entity's table is made when it is first read, in a temporary database that is deleted with the value: by
+    /// undoing
     /// what happened since or by replaying what happened until then, whichever touches less. All entities show the same
     /// moment. The moments that were read last are kept.
     ///
-    /// - Parameter schema: Whether entities have the shape of now, which today's types can read, or that of then.
+    /// - Parameter schema: Whether entities have the current schema, which today's types can read, or the one as
+    ///   recorded.
     /// - Throws: `not-found` for a point that isn't in the log.
     public func asOf(_ point: StoragePoint, schema: SnapshotSchema = .current) async throws -> StorageSnapshot {
         let snapshots = snapshots
@@ -44,7 +46,7 @@ public struct StorageSnapshot: EntityReader {
     /// The names of the entities that can be read.
     public var entities: [String] { state.catalog.live.map(\.name) }
 
-    /// A query over the rows of then.
+    /// A query over the rows as of the point.
     public func query<E: RegisteredEntity>(_ type: E.Type) -> SnapshotQuery<E> { SnapshotQuery(snapshot: self) }
 
     /// The entities whose indexed columns fitted a text then, best first: as the index is declared now.
@@ -64,7 +66,7 @@ public struct StorageSnapshot: EntityReader {
 
     /// Like ``search(_:query:limit:offset:syntax:weights:excerpt:)``, with a few marked words around each match.
     ///
-    /// - Parameter snippetColumn: The column to show, by its place among the indexed columns, from 0 on.
+    /// - Parameter snippetColumn: The column to show, by its index among the indexed columns, starting at 0.
     public func searchWithSnippets<E: RegisteredEntity>(
         _ type: E.Type, query: String, snippetColumn: Int = 0, limit: Int = 50
     ) async throws -> [SearchResult<E>] {

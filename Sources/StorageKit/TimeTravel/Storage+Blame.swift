@@ -12,12 +12,13 @@ extension Storage {
     /// }
     /// ```
     ///
-    /// The key isn't told, unless there is nothing else. Costs one look-up for each version of the row, back to where every column is explained.
+    /// The key isn't included, unless there is nothing else. Costs one look-up for each version of the row, back to
+    /// where every column is explained.
     ///
     /// - Parameters:
     ///   - point: The state to explain.
-    ///   - ignored: Commits to look through, such as a bulk edit: the event before counts instead. The row's insert can't
-    ///     be looked through; ``CellOrigin/isIgnored`` says so.
+    ///   - ignored: Commits to ignore, such as a bulk edit: the event before counts instead. The row's insert can't be
+    ///     ignored; ``CellOrigin/isIgnored`` says so.
     /// - Returns: nil where there was no such row at the point.
     /// - Throws: `not-found` for a point that isn't in the log.
     public func blame<E: RegisteredEntity>(

@@ -12,8 +12,8 @@ extension Storage {
     /// ```
     ///
     /// Rows that end as they began are left out. Tables come by name, rows in the order of their keys. Columns and tables
-    /// are named as they are at `to`, or as they were at `from` where they are gone. A `to` before `from` gives the way
-    /// back.
+    /// are named as they are at `to`, or as they were at `from` if they were dropped. A `to` before `from` gives the
+    /// reverse.
     ///
     /// The events between the points are read once, when the first change is asked for; memory stays small because what
     /// doesn't fit goes to a temporary database.

@@ -3,19 +3,19 @@ internal import StorageLog
 public import StorageProjections
 
 extension Storage {
-    /// Takes a commit back by a commit of its own, so that the log tells both.
+    /// Reverts a commit by a compensating commit.
     ///
     /// Each column is looked at by itself: where it still holds what the commit left, it gets what it held before. What
-    /// has changed since is a conflict, and by default nothing is done then. What the commit left as it had found it, such as a row
-    /// that came and went in it, is nothing to take back. Tables and columns that the commit made stay.
+    /// has changed since is a conflict, and by default nothing is done then. What the commit left as it had found it,
+    /// such as a row that was inserted and deleted in it, isn't reverted. Schema changes aren't reverted.
     ///
     /// ```swift
     /// let report = try await storage.revert(77, onConflict: .skip, reason: "wrong import")
     /// print(report.outcome.count, report.outcome.conflicts)
     /// ```
     ///
-    /// - Parameter isDryRun: Only tells what would be done: ``RevertReport/plan``.
-    /// - Throws: `conflict` where something stands in the way and the policy is to refuse; `not-found` for a commit that
+    /// - Parameter isDryRun: Only reports what would be done: ``RevertReport/plan``.
+    /// - Throws: `conflict` if there are conflicts and the policy is to abort; `not-found` for a commit that
     ///   isn't there or changes no rows.
     @discardableResult
     public func revert(
@@ -25,7 +25,7 @@ extension Storage {
         try await engine.revert(commit, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Takes commits that follow each other back as a whole, by one commit: a row that several of them changed gets what it held
+    /// Reverts a range of commits as a whole, by one commit: a row that several of them changed gets what it held
     /// before the first of them. Tags, notes and what is recorded of operations stay.
     ///
     /// - Parameter commits: The numbers of the first and the last one.
@@ -38,14 +38,15 @@ extension Storage {
         try await engine.revert(commits, policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Takes the newest commit back that isn't undone yet and has something left to take back. Calling it again goes further back.
+    /// Undoes the newest commit that isn't undone yet and has something left to revert. Call it again to undo the
+    /// commit before.
     /// What migrations and conversions of columns have written isn't undone, nor what was there when a database was adopted;
-    /// ``revert(_:onConflict:actor:reason:isDryRun:)`` takes a migration back by its number.
+    /// ``revert(_:onConflict:actor:reason:isDryRun:)`` reverts a migration by its number.
     ///
     /// - Parameters:
     ///   - author: Whose newest commit; anybody's where nil. An undo or redo is of those whose commit it is about.
     ///   - policy: What happens where something has changed since.
-    ///   - isDryRun: Only tells what would be done.
+    ///   - isDryRun: Only reports what would be done.
     @discardableResult
     public func undo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -55,11 +56,11 @@ extension Storage {
             of: author, policy: policy, metadata: metadata(actor ?? author, reason), isDryRun: isDryRun)
     }
 
-    /// Takes the newest undo back, as long as nothing else was changed since.
+    /// Redoes the newest undo, if nothing else was changed since.
     ///
     /// - Parameters:
     ///   - author: Whose commit was undone; anybody's where nil.
-    ///   - isDryRun: Only tells what would be done.
+    ///   - isDryRun: Only reports what would be done.
     @discardableResult
     public func redo(
         of author: String? = nil, onConflict policy: ConflictPolicy = .abort, actor: String? = nil,
@@ -69,7 +70,7 @@ extension Storage {
             of: author, policy: policy, metadata: metadata(actor ?? author, reason), isDryRun: isDryRun)
     }
 
-    /// Makes an entity's table hold again what it held at a point, by a commit of its own. The history stays whole.
+    /// Restores an entity's table to its state at a point, by a compensating commit. The history stays whole.
     ///
     /// - Throws: `conflict` where rows of other entities would be deleted along with rows that weren't there then, or rows that
     ///   stay hold what is to be another row's alone, and the policy is to refuse.
@@ -83,7 +84,7 @@ extension Storage {
             metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Makes one row hold again what it held at a point; deletes it where it wasn't there.
+    /// Restores one row to its state at a point; deletes it if it didn't exist.
     @discardableResult
     public func restore<E: RegisteredEntity>(
         _ type: E.Type, id: E.Id, to point: StoragePoint, onConflict policy: ConflictPolicy = .abort,
@@ -94,7 +95,7 @@ extension Storage {
             policy: policy, metadata: metadata(actor, reason), isDryRun: isDryRun)
     }
 
-    /// Makes every entity hold again what it held at a point.
+    /// Restores every entity to its state at a point.
     @discardableResult
     public func restore(
         to point: StoragePoint, actor: String? = nil, reason: String? = nil, isDryRun: Bool = false

@@ -5,7 +5,7 @@ public import StorageProjections
 public import StorageSubscriptions
 
 extension Storage {
-    /// The store's history as a film: live views that begin at a point of the past, and are taken through what happened
+    /// Replays the history in live views, which begin at a point, and are taken through what happened
     /// since.
     ///
     /// ```swift

@@ -3,7 +3,7 @@ public import StorageLog
 
 /// What differs between two points of a store, row by row. Made by ``Storage/diff(from:to:tables:)``.
 ///
-/// Each iteration compares anew, so one that ends at the head sees what was committed since.
+/// Each iteration compares again, so one that ends at the head sees what was committed since.
 public struct StorageDifference: AsyncSequence, Sendable {
     public typealias Element = RowDifference
     let engine: StorageEngine

@@ -128,7 +128,7 @@ extension CatalogEntity {
     fileprivate func checked() throws -> CatalogEntity {
         let ordinals = key.map(\.keyOrdinal)
         guard isDropped || !ordinals.isEmpty, ordinals == Array(0..<ordinals.count).map({ $0 + 1 }) else {
-            throw StorageError.corruptLog("the catalog says that the key of \"\(name)\" has the places \(ordinals)")
+            throw StorageError.corruptLog("the catalog says that the key of \"\(name)\" has the ordinals \(ordinals)")
         }
         return self
     }

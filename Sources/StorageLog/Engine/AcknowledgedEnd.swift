@@ -42,15 +42,15 @@ package struct AcknowledgedEnd: Sendable {
             return CommitLoss(
                 isDamage: false,
                 message:
-                    "\(log) ends \(location), in front of \(count): they were lost with the power, which normal durability allows.",
-                remedy: "Nothing has to be done. With full durability commits survive the loss of power.")
+                    "\(log) ends \(location), in front of \(count): they were lost in a power failure, which normal durability allows.",
+                remedy: "No action is needed. With full durability, commits survive power loss.")
         }
         return CommitLoss(
             isDamage: true,
             message:
-                "\(log) is damaged \(location): \(count) behind it can't be read, and whoever writes to the store would overwrite them.",
+                "\(log) is damaged \(location): \(count) after it can't be read, and the next writer would overwrite them.",
             remedy:
-                "Copy \(store) and \(log) to another place. Then restore a backup, or make a store of what lies in front of the damage: storagekit restore \(store) -o NEW"
+                "Copy \(store) and \(log) to another place. Then restore a backup, or restore what precedes the damage: storagekit restore \(store) -o NEW"
         )
     }
 
@@ -60,14 +60,14 @@ package struct AcknowledgedEnd: Sendable {
         guard known.durability == .full else {
             return CommitLoss(
                 isDamage: false,
-                message: "\(ends): the last commits were lost with the power, which normal durability allows.",
-                remedy: "Nothing has to be done. With full durability commits survive the loss of power.")
+                message: "\(ends): the last commits were lost in a power failure, which normal durability allows.",
+                remedy: "No action is needed. With full durability, commits survive power loss.")
         }
         let bell = Doorbell.path(ofStore: store)
         return CommitLoss(
             isDamage: true,
-            message: "\(ends): commits behind it are gone, or an older copy was put in the place of the file.",
-            remedy: "Restore a backup. To go on with what is there, remove \(bell) first.")
+            message: "\(ends): commits after it are missing, or the file was replaced by an older copy.",
+            remedy: "Restore a backup. To continue with the existing log, remove \(bell) first.")
     }
 }
 

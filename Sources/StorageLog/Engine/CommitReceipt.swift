@@ -1,4 +1,4 @@
-/// What a write returns: where its changes stand in the log.
+/// What a write returns: the positions of its changes in the log.
 public struct CommitReceipt: Sendable, Hashable {
     /// The commit's number; nil when nothing changed, so that nothing was written.
     public let commit: Int64?

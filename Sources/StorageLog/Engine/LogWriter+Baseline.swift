@@ -11,8 +11,8 @@ extension LogWriter {
     package func declareAdopted(_ table: String) throws -> CatalogEntity {
         guard catalog.entity(stored: table) == nil, let found = try readSchema().tables[table.folded] else {
             throw StorageError(
-                .schemaMismatch, "There is no table \"\(table)\" whose history could begin.",
-                remedy: "Name a table that is there and has no history yet.")
+                .schemaMismatch, "There is no table \"\(table)\" to start recording.",
+                remedy: "Name an existing table that has no history yet.")
         }
         try statement("ALTER TABLE \(quoted(found.name)) ADD COLUMN _position INTEGER NOT NULL DEFAULT 0").execute()
         var next = max(catalog.nextId, (pendingCatalog.keys.max() ?? 0) + 1)

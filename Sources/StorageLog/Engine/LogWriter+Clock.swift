@@ -38,7 +38,7 @@ extension StorageError {
         StorageError(
             .clockAhead,
             "The time of a commit would be \(text(of: reading))"
-                + (limit.map { ", and \(text(of: $0)) is the latest that is taken for possible" } ?? "")
+                + (limit.map { ", and \(text(of: $0)) is the latest that is accepted" } ?? "")
                 + ". All later commits would have that time, too.",
             remedy:
                 "Correct the clock, or the time that was given. If it is right, set maximumClockJump of the configuration."

@@ -52,7 +52,7 @@ extension LogWriter {
         guard let changed else { return }
         throw StorageError(
             .invalidArgument,
-            "A write changes \(changed) of the writer's connection, which every later write would meet.",
+            "A write changes \(changed) of the writer's connection, which would affect every later write.",
             remedy: "Leave the connection as it is; open one of your own for other settings.")
     }
 

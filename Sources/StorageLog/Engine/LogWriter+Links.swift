@@ -135,7 +135,8 @@ extension StorageError {
     fileprivate static func foreignRow(of table: String, at position: Int64) -> StorageError {
         StorageError(
             .corrupt,
-            "Another program has written to the table \"\(table)\": the log has nothing of a row that is to be changed, whose last change is said to be @\(position). Nothing of this commit was kept.",
-            remedy: "See what differs: storagekit verify. Take it back: storagekit rebuild \(table)")
+            "Another program has written to the table \"\(table)\": the log doesn't have a row that is to be changed, and whose last change is @\(position). Nothing of this commit was kept.",
+            remedy:
+                "Show the difference: storagekit verify. Restore the table from the log: storagekit rebuild \(table)")
     }
 }

@@ -15,7 +15,7 @@ extension LogWriter {
         let view = captured
         for index in start..<max(view.count, start) where view.shape(of: index).entity == entity.id {
             throw StorageError(
-                .schemaMismatch, "Rows of \"\(entity.name)\" were changed in the same step that makes its table anew.",
+                .schemaMismatch, "Rows of \"\(entity.name)\" were changed in the same step that recreates its table.",
                 remedy: "Change them in a migration of its own before, or in the new table.")
         }
         guard let table = try readSchema().tables[entity.stored.folded], table.hasRowid else {

@@ -52,7 +52,7 @@ extension LogWriter {
             } else if toleratesLoss {
                 schema.missing.insert(entity.id)
             } else {
-                throw StorageError.corruptLog("the table of entity \"\(entity.name)\" is gone")
+                throw StorageError.corruptLog("the table of entity \"\(entity.name)\" is missing")
             }
         }
         try defineCapture(found)
@@ -324,7 +324,7 @@ extension StorageError {
             .schemaMismatch,
             "The table of entity \"\(name)\" was replaced by another table, which would cut its history.",
             remedy:
-                "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO), or make it anew in a migration of the schema, which tells the log what became of the rows."
+                "Change it with ALTER TABLE (ADD, RENAME or DROP COLUMN, RENAME TO), or recreate it in a migration of the schema, which records the changes of its rows."
         )
     }
 }

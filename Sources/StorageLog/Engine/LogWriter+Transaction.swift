@@ -138,11 +138,11 @@ extension LogWriter {
         guard try select.step(), select.integer(0) == configuration.epoch else {
             throw StorageError(
                 .busy, "Another process has become the writer of this store.",
-                remedy: "Close this store and open it again once the other process has let go of it.")
+                remedy: "Close this store and open it again after the other process has closed it.")
         }
         guard select.integer(1) == head.position else {
             throw StorageError.breach(
-                "the log ends at @\(select.integer(1)), and this writer left it at @\(head.position)")
+                "the log ends at @\(select.integer(1)), and this writer last wrote @\(head.position)")
         }
     }
 
@@ -225,8 +225,8 @@ extension StorageError {
     fileprivate static func fullWithRoom(_ cause: StorageError) -> StorageError {
         StorageError(
             .limitExceeded,
-            "SQLite found something full, and it isn't the store's disk: a table with AUTOINCREMENT that has given out the largest row number, or the disk of its temporary files.",
-            remedy: "Give the table's rows numbers yourself, or make room for temporary files (SQLITE_TMPDIR).",
+            "SQLite reports a full database, but the store's disk isn't full: a table with AUTOINCREMENT has used the largest rowid, or the disk of the temporary files is full.",
+            remedy: "Assign the table's rowids yourself, or free space for temporary files (SQLITE_TMPDIR).",
             cause: cause)
     }
 

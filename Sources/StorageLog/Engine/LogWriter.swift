@@ -85,7 +85,7 @@ package final class LogWriter {
         guard projections.isEmpty, try select.step() else { return }
         throw StorageError(
             .invalidArgument,
-            "The store has the projection \(select.string(0)), which this opening wouldn't keep in step.",
+            "The store has the projection \(select.string(0)), which this call wouldn't keep up to date.",
             remedy: "Open it with openStore.")
     }
 

@@ -119,7 +119,7 @@ extension StorageEngine {
         try writer.watchSchema(toleratesLoss: true)
         try writer.install(makeProjections(writer, db))
         if let missing = writer.missingEntities.first {
-            throw StorageError.corruptLog("the table of entity \"\(missing.name)\" is gone")
+            throw StorageError.corruptLog("the table of entity \"\(missing.name)\" is missing")
         }
         return writer
     }

@@ -117,8 +117,8 @@ extension StorageEngine {
         guard let error = error as? StorageError, error.isStoreFailure else { return }
         state.withLock { state in
             state.failure = StorageError(
-                .unusable, "The store is out of use after an earlier error: \(error.message)",
-                remedy: "Mend the cause, then open the store again.", cause: error)
+                .unusable, "The store is unusable after an earlier error: \(error.message)",
+                remedy: "Fix the cause, then open the store again.", cause: error)
         }
         observers.ring()
     }
@@ -227,7 +227,7 @@ extension StorageEngine {
 extension StorageError {
     static func overloaded(_ limit: Int) -> StorageError {
         StorageError(
-            .overloaded, "\(limit) writes wait for the store already.",
+            .overloaded, "\(limit) writes are already queued.",
             remedy: "Wait for some of them before you start more, or raise maximumQueuedWrites.")
     }
 }

@@ -14,14 +14,14 @@ extension StorageError {
     static func untracedSchemaChange() -> StorageError {
         StorageError(
             .invalidArgument,
-            "A write sets a trace function and changes the schema, which StorageKit follows by its own.",
+            "A write sets a trace function and changes the schema, for which StorageKit needs its own trace function.",
             remedy: "Change the schema in a write of its own, without trace(options:_:).")
     }
 
     static func unresolvedReferences() -> StorageError {
         StorageError(
             .conflict, "A deferred foreign key points to a row that isn't there.",
-            remedy: "Let the row that it points to be there, or the row go that refers to it, in the same write.")
+            remedy: "Insert the referenced row, or delete the referencing row, in the same write.")
     }
 
     static func reservedTable(_ name: String? = nil) -> StorageError {
@@ -76,8 +76,8 @@ extension StorageError {
         case STORAGE_CAPTURE_FOREIGN_TABLE:
             return StorageError(
                 .corrupt,
-                "Another program has changed the table of \(location): columns that the log knows are gone. Nothing of this commit was kept.",
-                remedy: "Undo that change, or make the table again from the log: storagekit rebuild")
+                "Another program has changed the table of \(location): columns in the log are missing. Nothing of this commit was stored.",
+                remedy: "Undo that change, or rebuild the table from the log: storagekit rebuild")
         default:
             return StorageError(
                 .unusable, "There is no memory for the changes of this commit.",

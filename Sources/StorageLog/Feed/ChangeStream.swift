@@ -72,7 +72,7 @@ extension StorageEngine {
     package func changes(since start: ChangeStart, matching query: LogQuery, limit: Int) async throws -> ChangePage {
         guard limit > 0 else {
             throw StorageError(
-                .invalidArgument, "A page can't have \(limit) events.", remedy: "Give a limit from 1 on.")
+                .invalidArgument, "A page can't have \(limit) events.", remedy: "The limit must be at least 1.")
         }
         var pager = try await pager(since: start, matching: query, limit: limit)
         while true {

@@ -1,6 +1,6 @@
 internal import StorageCore
 
-/// How far a reader of changes has come. Kept, it says where to go on, also in another process and after a restart.
+/// How far a reader of changes has come. Kept, it says where to resume, also in another process and after a restart.
 ///
 /// ```swift
 /// let page = try await storage.changes(since: token, limit: 100)
@@ -29,7 +29,7 @@ public struct ChangeToken: Sendable, Hashable, Codable {
         self.line = line
     }
 
-    /// The token that ``text`` has told.
+    /// The token with this ``text``.
     ///
     /// - Throws: `invalid-argument` for a text that isn't one.
     public init(text: String) throws {
@@ -40,7 +40,7 @@ public struct ChangeToken: Sendable, Hashable, Codable {
         else {
             throw StorageError(
                 .invalidArgument, "This text isn't a token of changes.",
-                remedy: "Hand back the text of a page's `next` or of a change's `token` unchanged.")
+                remedy: "Pass the text of a page's `next` or of a change's `token` unchanged.")
         }
         self.init(LogHead(position: position, commit: commit, time: time), line: line)
     }
@@ -85,7 +85,7 @@ extension LogReader {
         guard token.position <= (try head().position), try self.token(at: token.position) == token else {
             throw StorageError(
                 .notFound, "The token of @\(token.position) belongs to another history than this store's.",
-                remedy: "Begin anew with `changes(since: .position(0))`, or open the store that the token came from.")
+                remedy: "Start over with `changes(since: .position(0))`, or open the store that the token came from.")
         }
     }
 }

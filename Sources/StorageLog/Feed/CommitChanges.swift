@@ -10,7 +10,7 @@ public struct CommitChanges: Sendable, Hashable {
     public let beginsCommit: Bool
     /// False where more of the commit's events follow.
     public let endsCommit: Bool
-    /// Where to go on once these changes are dealt with.
+    /// Where to resume after these changes.
     public let token: ChangeToken
 
     /// Whether these are all of the commit's events that match.

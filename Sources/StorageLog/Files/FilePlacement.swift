@@ -46,7 +46,7 @@ package struct FilePlacement: Sendable {
             return
         }
         throw StorageError(
-            .conflict, "\(path) is the very file that is read.", remedy: "Give what is made another name.")
+            .conflict, "\(path) is the source file itself.", remedy: "Give the output another name.")
     }
 
     /// What makes the name impossible. Looked for twice, because making the file takes its time.
@@ -73,7 +73,7 @@ package struct FilePlacement: Sendable {
     package func checkIsWhole() throws {
         guard let log = Self.log(of: partial) else { return }
         throw StorageError(
-            .ioError, "\(partial) isn't whole: a part of it is still in \(log).",
+            .ioError, "\(partial) is incomplete: a part of it is still in \(log).",
             remedy: "Check the room on its disk, then try again.")
     }
 
@@ -142,8 +142,8 @@ package struct FilePlacement: Sendable {
         } catch let error as StorageError {
             throw StorageError(
                 .ioError,
-                "\(destination) is made and whole, but its folder can't be brought to the disk: the loss of power may undo its name.",
-                remedy: "Check the disk. Nothing has to be made again while the power stays on.", cause: error)
+                "\(destination) is complete, but its folder can't be flushed: a power failure may undo the rename.",
+                remedy: "Check the disk. The file is complete as long as the power stays on.", cause: error)
         }
     }
 

@@ -29,7 +29,7 @@ enum StorePath {
         let folder = (absolute as NSString).deletingLastPathComponent
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw StorageError(
-                .notFound, "The folder \(folder) doesn't exist.", remedy: "Make it, or correct the path.")
+                .notFound, "The folder \(folder) doesn't exist.", remedy: "Create it, or correct the path.")
         }
         let resolved = try resolving(absolute, in: folder)
         var found = stat()
@@ -143,7 +143,7 @@ package enum StoreFormat {
         guard try isStore(connection) else {
             throw StorageError(
                 .notAStore, "The file is an SQLite database, but not a StorageKit store.",
-                remedy: "Check the name; storagekit adopt makes a store of a database that something else made.")
+                remedy: "Check the name; storagekit adopt converts another program's database.")
         }
         // What stands there instead of the table could be without end.
         let table = try PreparedStatement(connection, "SELECT type FROM sqlite_schema WHERE name = 'storage_meta'")
@@ -181,7 +181,7 @@ package enum StoreFormat {
         guard select.integer(1) == 0 || !forWriting else {
             throw StorageError(
                 .unsupportedFormat,
-                "The store uses features that this version of StorageKit can't keep up (read_only_compatible \(select.integer(1))).",
+                "The store uses features that this version of StorageKit can't write (read_only_compatible \(select.integer(1))).",
                 remedy: "Open it for reading only, or with a newer version.")
         }
         // A log that begins elsewhere has a baseline, which is an incompatible feature.
@@ -224,7 +224,7 @@ extension StorageError {
         StorageError(
             .corrupt, "The store can't be written to: \(problem). Another program has changed it.",
             remedy:
-                "Take that change back with the program that made it, or restore a backup; storagekit verify shows the rest."
+                "Undo that change with the program that made it, or restore a backup. storagekit verify lists all differences."
         )
     }
 }

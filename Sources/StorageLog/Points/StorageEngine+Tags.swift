@@ -67,7 +67,7 @@ extension StorageEngine {
             guard let text else {
                 guard known != nil else {
                     throw StorageError(
-                        .notFound, "There is no note at @\(position).", remedy: "Look at the notes that there are.")
+                        .notFound, "There is no note at @\(position).", remedy: "List the notes.")
                 }
                 try writer.run("DELETE FROM storage_note WHERE position = ?", .integer(position))
                 return (.removed, position)

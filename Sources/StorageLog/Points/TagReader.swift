@@ -100,6 +100,6 @@ extension StorageError {
     static func noTag(_ name: String) -> StorageError {
         StorageError(
             .notFound, "There is no tag \"\(name)\".",
-            remedy: "Look at the tags that there are (storage.tags(), storagekit tag), or make it first.")
+            remedy: "List the tags (storage.tags(), storagekit tag), or create it first.")
     }
 }

@@ -8,7 +8,7 @@ public struct CellOrigin: Sendable, Hashable {
     public let position: Int64
     /// The commit of that event: who, when and why.
     public let commit: CommitInfo
-    /// Whether the commit was to be looked through, but the row began with it.
+    /// Whether the commit was to be ignored, but inserted the row.
     public let isIgnored: Bool
 }
 

@@ -17,7 +17,7 @@ public struct LogQuery: Sendable {
     public var reasons: Set<String>?
     /// Events that set, change or remove one of these columns.
     public var columns: Set<String>?
-    /// Whether changes of the store's own entities are told too: of the schema, of tags, notes and operations.
+    /// Whether to include changes of the store's own entities: of the schema, of tags, notes and operations.
     public var includesSchema = false
     /// Newest first.
     public var descending = false

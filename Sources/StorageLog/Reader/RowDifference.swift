@@ -4,15 +4,15 @@ internal import StorageCore
 public struct RowDifference: Sendable, Hashable {
     /// What has to be done to the row of the first state to get the one of the second.
     public let operation: StorageEvent.Operation
-    /// The entity's name in the second state, or in the first one where it is gone.
+    /// The entity's name in the second state, or in the first one if it was dropped.
     public let table: String
     /// The row's primary key.
     public let key: [StorageEvent.Field]
     /// The row of the first state for a delete; for an update its columns that differ; nil for an insert.
     public let old: [StorageEvent.Field]?
     /// The row of the second state for an insert; for an update its columns that differ, in the order of ``old``; nil
-    /// for a delete. A column that a state doesn't have counts as holding its default there, and is told only where
-    /// the row holds something else; it is NULL in ``new`` if it is the second state that doesn't have it.
+    /// for a delete. A column that a state doesn't have counts as holding its default there, and is included only if
+    /// the row has another value; it is NULL in ``new`` if it is the second state that doesn't have it.
     public let new: [StorageEvent.Field]?
 
     package init(

@@ -2,7 +2,7 @@ package import CSQLite
 internal import Foundation
 public import StorageCore
 
-/// One change of one row, as the log tells it.
+/// One change of one row, as recorded.
 public struct StorageEvent: Sendable, Hashable {
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         case insert, update, delete

@@ -106,7 +106,7 @@ extension StorageEmbedding {
         let values = try values(value)
         guard values.contains(where: { $0 != .null }) else {
             throw StorageError(
-                .invalidValue, "A \(Value.self) of nothing but nil can't be told from nil itself.",
+                .invalidValue, "A \(Value.self) whose properties are all nil can't be distinguished from nil.",
                 remedy: "Set the property to nil, or give one of its parts a value.")
         }
         return values
@@ -125,7 +125,8 @@ public struct EmbeddedColumns<Value: Embeddable>: Sendable {
 
     public init(prefix: String) { self.prefix = prefix }
 
-    /// The column of one of its properties. One that can't be told leads to a name that no column has, which is refused
+    /// The column of one of its properties. One that can't be determined yields a name that no column has, which is
+    /// refused
     /// when the query runs.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> StorageColumn<Member> {
         StorageColumn(prefix + (EmbeddedSchema.column(of: path) ?? "?"))

@@ -73,7 +73,7 @@ extension EntityReader {
             case .keyword(.private):
                 report(
                     "private-property", at: modifier,
-                    "Make the property fileprivate: the record stands beside the struct and reads every column.",
+                    "Make the property fileprivate: the record is declared beside the struct and reads every column.",
                     fixIts: [.toFileprivate(modifier.name)])
             default: break
             }

@@ -26,7 +26,7 @@ extension EntityReader {
         } else if EntityDeclaration.typesOfRecords.contains(name) {
             report(
                 "entity-name", at: structure.name,
-                "Rename '\(name)': every record has a type of that name, which would stand in place of its entity.",
+                "Rename '\(name)': every record has a type of that name, which would hide its entity.",
                 fixIts: [.rename(structure.name)])
         }
         if lexicalContext.contains(where: isCode) {

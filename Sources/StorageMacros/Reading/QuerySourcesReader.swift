@@ -74,7 +74,7 @@ struct QuerySourcesReader: StructReader {
         guard search.found, let clause = conditional.clauses.first else { return }
         report(
             "source-conditional", at: clause.poundKeyword,
-            "Move the sources out of '#if', which can stand inside of them: a struct has the same ones in every build.")
+            "Move the sources out of '#if', which may be used inside them: a struct has the same ones in every build.")
     }
 }
 

@@ -125,7 +125,7 @@ extension LogWriter {
                 throw StorageError(
                     .migrationFailed,
                     "The value \(old) of \"\(entity.name)\".\"\(column.name)\" can't be converted: \(error)",
-                    remedy: "Let the closure answer a value for it, or correct the row first.", cause: error)
+                    remedy: "Return a value for it from the closure, or correct the row first.", cause: error)
             }
             try update.writer.bind(new, at: 1)
             update.bind(nextPosition, at: 2)

@@ -98,7 +98,7 @@ extension LogWriter {
             .schemaMismatch,
             "There is a \(try select.row.text(at: 0)) \"\(definition.stored)\" that was made with SQL and isn't the entity \"\(definition.name)\".",
             remedy:
-                "Say adopt(\"\(definition.stored)\") before autoSchema where it is the entity's table and its history is to begin; otherwise give one of them another name."
+                "Call adopt(\"\(definition.stored)\") before autoSchema if it is the entity's table; otherwise rename one of them."
         )
     }
 
@@ -160,7 +160,7 @@ extension EntityDefinition {
                     .schemaMismatch,
                     "The store's \"\(name)\" has a column \"\(column.name)\" that isn't declared, and \"\(candidate.schema.name)\" is new: was it renamed?",
                     remedy:
-                        "Say renameColumn(\"\(column.name)\", to: \"\(candidate.schema.name)\", in: \"\(name)\") or dropColumn(\"\(column.name)\", from: \"\(name)\") before autoSchema."
+                        "Call renameColumn(\"\(column.name)\", to: \"\(candidate.schema.name)\", in: \"\(name)\") or dropColumn(\"\(column.name)\", from: \"\(name)\") before autoSchema."
                 )
             }
             guard !column.required || column.fallback != .null || column.keyOrdinal > 0 else {
@@ -168,7 +168,7 @@ extension EntityDefinition {
                     .schemaMismatch,
                     "The store's \"\(name)\" has a column \"\(column.name)\" that must have a value, but isn't declared.",
                     remedy:
-                        "Declare it, or say dropColumn(\"\(column.name)\", from: \"\(name)\") before autoSchema; the log keeps what it held."
+                        "Declare it, or call dropColumn(\"\(column.name)\", from: \"\(name)\") before autoSchema; the log keeps what it held."
                 )
             }
         }
@@ -211,7 +211,7 @@ extension EntityDefinition {
         for column in columns where !seen.insert(column.stored.folded).inserted {
             throw StorageError(
                 .invalidName, "\"\(name)\" has two columns named \"\(column.stored)\" (or one that is reserved).",
-                remedy: "Rename one; SQLite doesn't tell upper from lower case, and _position belongs to StorageKit.")
+                remedy: "Rename one; SQLite ignores case, and _position belongs to StorageKit.")
         }
         guard columns.contains(where: \.schema.primaryKey) else {
             throw StorageError(
@@ -226,7 +226,7 @@ extension EntityDefinition {
         let hidden = Set(columns.map(\.stored.lowercasedASCII))
         guard !hidden.isSuperset(of: ["rowid", "oid", "_rowid_"]) else {
             throw StorageError(
-                .invalidName, "\"\(name)\" has columns rowid, oid and _rowid_, which hide SQLite's row number.",
+                .invalidName, "\"\(name)\" has columns rowid, oid and _rowid_, which hide SQLite's rowid.",
                 remedy: "Rename one of them.")
         }
     }
@@ -286,7 +286,7 @@ extension CatalogColumn {
                 .schemaMismatch,
                 "Column \"\(name)\" of \"\(entity.name)\" is \(type)\(required ? " NOT NULL" : "") in the store, but declared \(column.schema.type)\(column.schema.notNull ? " NOT NULL" : "").",
                 remedy:
-                    "Say convertColumn(\"\(name)\", of: \"\(entity.name)\", to: …) before autoSchema, declare it as it is, or give the new column another name."
+                    "Call convertColumn(\"\(name)\", of: \"\(entity.name)\", to: …) before autoSchema, declare it as it is, or give the new column another name."
             )
         }
     }

@@ -44,12 +44,12 @@ public protocol RegisteredEntity: StorageKitEntity {
     associatedtype Record: StorageKitEntityRecord where Record.E == Self
 }
 
-/// Stands where a record doesn't say its columns by name.
+/// The default for a record that doesn't declare its columns by name.
 public struct NoColumns: Sendable {
     public init() {}
 }
 
-/// Stands where a record doesn't name its columns by cases: there is no value of it.
+/// The default for a record that doesn't declare its columns as cases: there is no value of it.
 public enum NoColumnName: RawRepresentable, Sendable {
     /// Always nil.
     public init?(rawValue: String) { nil }

@@ -22,13 +22,13 @@ extension StorageError {
         let code = cause.isOfTheStore ? (known as? StorageError)?.code ?? .projectionFailed : .projectionFailed
         return StorageError(
             code,
-            "The projection \(name) can't take in @\(positions.lowerBound)…@\(positions.upperBound): \((known as? StorageError)?.message ?? "\(known)")",
-            remedy: "Correct the projection or what was written; the commit wasn't made.", cause: cause)
+            "The projection \(name) failed to apply @\(positions.lowerBound)…@\(positions.upperBound): \((known as? StorageError)?.message ?? "\(known)")",
+            remedy: "Correct the projection or the write; nothing was committed.", cause: cause)
     }
 
     static func noProjection(_ name: String) -> StorageError {
         StorageError(
             .notFound, "There is no projection \(name).",
-            remedy: "`storage.projections.status()` lists those that there are.")
+            remedy: "`storage.projections.status()` lists them.")
     }
 }

@@ -21,7 +21,7 @@ public import StorageLog
 ///
 /// It is declared when the store is opened: `schema.addProjection(OrderTotals(), mode: .async)`.
 ///
-/// What it holds must follow from the events alone, so that it can be made again at any time: no clock, no network, no
+/// What it holds must follow from the events alone, so that it can be rebuilt at any time: no clock, no network, no
 /// reading of entity tables, which may be ahead of the batch. The same history must give the same rows however it is cut
 /// into batches; `ProjectionConformance` in `StorageTesting` tries that.
 ///
@@ -30,18 +30,18 @@ public import StorageLog
 public protocol Projection: Sendable {
     /// The name under which the store knows it. Never another one for the same projection.
     var name: String { get }
-    /// Goes up whenever tables or rules change: the old tables are dropped then, and everything is made again from the log.
+    /// Goes up whenever tables or rules change: the old tables are dropped then, and the projection is rebuilt from
+    /// the log.
     var version: Int { get }
-    /// The tables of the entities whose events it reads, by their names of now; all where empty.
+    /// The tables of the entities whose events it reads, by their current names; all where empty.
     var entities: [String] { get }
 
     /// Makes its tables, with indexes and first rows. They become its own: nobody else can write to them, and the store
-    /// drops them when the projection is made anew, so there is nothing to be undone here.
+    /// drops them when the projection is rebuilt, so there is nothing to be undone here.
     ///
     /// Names that begin with `storage_` are refused.
     func prepare(_ db: GRDB.Database) throws
-    /// Takes in a batch of events that follows the one before. It is there wholly, together with the mark of how far the
-    /// projection has come, or, if this throws, not at all.
+    /// Applies a batch of events that follows the one before, atomically together with the checkpoint.
     ///
     /// - Parameter db: The connection, for the projection's own tables. A change of an entity's table is refused.
     func apply(_ batch: ProjectionBatch, _ db: GRDB.Database) throws
@@ -53,7 +53,8 @@ extension Projection {
 
 /// A projection that also does something outside of the store, such as sending a message.
 ///
-/// The store calls it once what it tells is durable, and at most once: a crash in between loses the call. It never calls it
+/// The store calls it once the events are durable, and at most once: a crash in between loses the call. It never calls
+/// it
 /// for history that is only read again, in a rebuild, after a reset, or when the projection is new to a store.
 public protocol SideEffectingProjection: Projection {
     /// Called after events have been applied and committed, in their order, one call at a time. Closing the store waits for

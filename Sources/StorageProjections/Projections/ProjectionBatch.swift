@@ -20,10 +20,10 @@ public struct ProjectionBatch {
     /// The events of the projection's entities, in their order.
     public var events: [StorageEvent] { rowEvents.map { $0.event(catalog) } }
 
-    /// What becomes of the rows of a table, each told once, in the order of their first change.
+    /// The changed rows of a table, each once, in the order of their first change.
     ///
-    /// Rows come by the columns of now: one that was added later holds its default, a converted one its converted value.
-    /// Rows that came and went within the batch aren't told.
+    /// Rows have the current columns: one that was added later holds its default, a converted one its converted value.
+    /// Rows that were inserted and deleted again within the batch are left out.
     public func changes(of table: String) throws -> [RowChange] {
         try rows(of: table).map { row in
             RowChange(
@@ -44,9 +44,10 @@ public struct ProjectionBatch {
         }
     }
 
-    /// Every event by itself, as a change of a whole row, in the order of the log. Rows that came and went are told too.
+    /// Every event by itself, as a change of a whole row, in the order of the log. Rows that were inserted and deleted
+    /// again are included.
     ///
-    /// Take ``changes(of:)-(String)`` where it doesn't matter how a row came to be what it is: it has less to tell.
+    /// Take ``changes(of:)-(String)`` where it doesn't matter how a row came to be what it is: it has fewer changes.
     public func steps() throws -> [RowChange] { try steps { _ in nil }.map(\.change) }
 
     /// - Parameter columns: The columns of a table that are needed, by their names; all where nil.

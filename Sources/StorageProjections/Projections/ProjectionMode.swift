@@ -8,14 +8,14 @@ public enum ProjectionMode: String, Sendable, Hashable {
 
 /// What becomes of a projection that throws while it follows the log by itself.
 ///
-/// An event that a projection can't take in never stops the store or another projection. Nothing is skipped in silence.
+/// An event that a projection fails to apply never stops the store or another projection. Nothing is skipped silently.
 public struct FailurePolicy: Sendable, Hashable {
     /// What is done when trying again hasn't helped.
     public enum Outcome: Sendable, Hashable {
-        /// The projection stands still before the commit, until somebody resumes it.
+        /// The projection pauses before the commit until it is resumed.
         case pause
-        /// The event is laid aside as a dead letter, and with it every later one of the same row, so that they keep their
-        /// order; the others go on.
+        /// The event is stored as a dead letter, with every later one of the same row, so that they keep their order;
+        /// other rows continue.
         case deadLetter
     }
 
@@ -25,9 +25,9 @@ public struct FailurePolicy: Sendable, Hashable {
     public var delaySeconds: Double
     public var outcome: Outcome
 
-    /// Stands still at once: the default.
+    /// Pauses at once: the default.
     public static let pause = FailurePolicy(retries: 0, delaySeconds: 0, outcome: .pause)
-    /// Lays the event aside at once.
+    /// Stores a dead letter at once.
     public static let deadLetter = FailurePolicy(retries: 0, delaySeconds: 0, outcome: .deadLetter)
     /// Tries again some times first.
     public static func retry(_ times: Int, delaySeconds: Double = 0.1, then outcome: Outcome = .pause) -> FailurePolicy

@@ -14,10 +14,10 @@ extension ProjectionRegistration {
                 return (projection.name, "make \(title)")
             }
             if before.version != projection.version {
-                return (projection.name, "make \(title) anew, which has version \(before.version)")
+                return (projection.name, "recreate \(title), which has version \(before.version)")
             }
             if before.tables.entities != projection.entities {
-                return (projection.name, "make \(title) anew, which reads other entities")
+                return (projection.name, "recreate \(title), which reads other entities")
             }
             guard before.kind != registration.mode.rawValue else { return nil }
             return (projection.name, "keep \(title), which was \(before.kind)")

@@ -41,7 +41,7 @@ package struct ProjectionRegistration: Sendable {
             throw StorageError(
                 .invalidArgument,
                 "The projection \(name) has version \(projection.version) and batches of \(batchSize) events.",
-                remedy: "Give numbers from 1 on.")
+                remedy: "Use numbers of at least 1.")
         }
     }
 }

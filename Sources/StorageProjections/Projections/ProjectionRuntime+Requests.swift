@@ -86,7 +86,7 @@ extension ProjectionRuntime {
         guard checkpoint.state != .running else { return }
         throw StorageError(
             .projectionFailed,
-            "The projection \(name) stands at @\(checkpoint.position): \(checkpoint.error ?? "paused").",
+            "The projection \(name) is stalled at @\(checkpoint.position): \(checkpoint.error ?? "paused").",
             remedy: "Correct it, then resume it again.")
     }
 
@@ -98,7 +98,7 @@ extension ProjectionRuntime {
         guard registrations.isEmpty || !engine.configuration.isReadOnly else {
             throw StorageError(
                 .readOnly,
-                "The store was opened for reading only: its projections follow in the process that writes.",
+                "The store was opened read-only: its projections run in the process that writes.",
                 remedy: "Wait in that process, or compare the position in `storage.projections.status()`.")
         }
         try await checkInStep(names.filter { registrations[$0]?.mode == .inline }, through: position)
@@ -113,7 +113,7 @@ extension ProjectionRuntime {
                 if isStopped { throw StorageError.closed() }
                 if let stallReason = reached.stallReason {
                     throw StorageError(
-                        .projectionFailed, "The projection \(name) stands at @\(reached.position): \(stallReason)",
+                        .projectionFailed, "The projection \(name) is stalled at @\(reached.position): \(stallReason)",
                         remedy: "See `storage.projections.status()`, correct the cause, then resume it.")
                 }
                 isBehind = true

@@ -7,9 +7,9 @@ public struct ProjectionStatus: Sendable, Hashable {
         case running
         /// Somebody has stopped it.
         case paused
-        /// It threw, and stands before the commit that it couldn't take in.
+        /// It threw, and is stalled before the commit that it failed to apply.
         case failed
-        /// The command line has emptied it: the program that declares it makes it anew when it opens the store next.
+        /// The command line has emptied it: the program that declares it rebuilds it when it opens the store next.
         case reset
     }
 
@@ -18,18 +18,18 @@ public struct ProjectionStatus: Sendable, Hashable {
     /// `inline`, `async` or, for a full-text index, `full-text`.
     public let kind: String
     public let state: State
-    /// The last position that it has taken in.
+    /// The last position that it has applied.
     public let position: Int64
-    /// The last position that there is to take in.
+    /// The last position to apply.
     public let head: Int64
-    /// Up to here history is only read again, and nothing is told to a ``SideEffectingProjection``.
+    /// Up to here history is only read again, and a ``SideEffectingProjection`` isn't called.
     public let replayedThrough: Int64
     /// Why it failed, in words, and the commit's first position.
     public let error: String?
     public let failedPosition: Int64?
-    /// Events that were laid aside.
+    /// Dead letters.
     public let deadLetters: Int
-    /// Events that it has taken in since it was made or reset.
+    /// Events that it has applied since it was created or reset.
     public let events: Int64
     /// Seconds that this took altogether.
     public let seconds: Double
@@ -42,20 +42,20 @@ public struct ProjectionStatus: Sendable, Hashable {
 
     /// How many positions it is behind.
     public var lag: Int64 { head - position }
-    /// Seconds per event, over all it has taken in; nil before the first.
+    /// Seconds per event, over all applied events; nil before the first.
     public var secondsPerEvent: Double? { events > 0 ? seconds / Double(events) : nil }
-    /// Events per second of its working time, over all it has taken in; nil before the first.
+    /// Events per second of its working time, over all applied events; nil before the first.
     public var eventsPerSecond: Double? { seconds > 0 ? Double(events) / seconds : nil }
 }
 
-/// An event that a projection couldn't take in, or that waits behind such a one of the same row.
+/// An event that a projection failed to apply, or that waits for an earlier one of the same row.
 public struct DeadLetter: Sendable, Hashable {
     public let projection: String
     /// The event's position in the log.
     public let position: Int64
     /// Why it is here, in words.
     public let error: String
-    /// Microseconds since 1970 UTC when it was laid aside, or tried last.
+    /// Microseconds since 1970 UTC of the last attempt.
     public let time: Int64
     /// How often it was tried.
     public let attempts: Int

@@ -36,7 +36,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
     package func findings(_ database: OpaquePointer) throws -> [String] {
         let found = try Self.objects(database)
         return objects.keys.sorted().compactMap { name in
-            guard let sql = found[name] else { return "\(name) is gone" }
+            guard let sql = found[name] else { return "\(name) is missing" }
             return sql == objects[name] ? nil : "\(name) isn't what the projection made"
         }
     }

@@ -15,7 +15,8 @@ internal import StorageLog
 /// UPDATE order_totals SET cents = cents - :old_cents WHERE customer = :old_customer;
 /// ```
 ///
-/// What stands before the first rule makes the tables. A rule is a comment line, `-- on insert, update, delete of TABLE`, and
+/// The text before the first rule creates the tables. A rule is a comment line, `-- on insert, update, delete of
+/// TABLE`, and
 /// the statements after it, which are run in their order for each such event. They read `:old_x` and `:new_x`, the values of
 /// the columns before and after, NULL where there is no row, and `:op`, `:position`, `:commit`, `:time`, `:actor` and
 /// `:reason`. Rows are whole: an update has the columns too that it left alone.

@@ -135,7 +135,7 @@ extension StorageError {
         case SQLITE_BUSY, SQLITE_LOCKED:
             return StorageError(
                 .busy, "The store is locked\(context): \(message).",
-                remedy: "Close whatever else holds it open for writing, then try again.", cause: cause)
+                remedy: "Close the other writer, then try again.", cause: cause)
         case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN:
             return StorageError(
                 .ioError, "The disk refused\(context): \(message).",

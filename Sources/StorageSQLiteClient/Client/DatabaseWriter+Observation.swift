@@ -7,7 +7,8 @@
         /// Which of these tables commits of this queue or pool change, from now on.
         ///
         /// Changes by other connections to the file aren't seen; for those, observe a store. Virtual tables and tables
-        /// `WITHOUT ROWID`, of whose rows SQLite doesn't tell, are known by statement: where a commit has changed anything,
+        /// `WITHOUT ROWID`, whose rows SQLite doesn't report, are known by statement: where a commit has changed
+        /// anything,
         /// each counts that one of its statements could have changed. Cost: a lookup for each changed row.
         ///
         /// - Throws: ``SQLiteClientError`` with `closed` where the queue or pool is.

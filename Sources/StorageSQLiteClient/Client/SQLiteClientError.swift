@@ -29,7 +29,7 @@ public struct SQLiteClientError: Error, Sendable {
         public static let corrupt = Code("corrupt")
         /// The disk, or the file system, refused.
         public static let ioError = Code("io-error")
-        /// The call itself makes no sense.
+        /// An argument, or the call itself, is invalid.
         public static let invalidArgument = Code("invalid-argument")
         /// Anything else that SQLite reports.
         public static let database = Code("database")

@@ -52,7 +52,7 @@
     private struct MissingDatabase: SQLiteDatabase {
         private static let error = SQLiteClientError(
             .missingDependency, "No database was given.",
-            remedy: "Say `prepareDependencies { $0.defaultDatabase = … }` where the program begins, "
+            remedy: "Call `prepareDependencies { $0.defaultDatabase = … }` where the program begins, "
                 + "or `withDependencies` around a test.")
 
         func read<Result>(_ body: @escaping @Sendable (Database) throws -> Result) throws -> Result { throw Self.error }

@@ -2,7 +2,7 @@ internal import CSQLite
 public import StorageCore
 public import StorageRecords
 
-/// A row that a query has found, read from the statement that stands on it.
+/// A row that a query has found, read from its statement.
 ///
 /// Not `Sendable`: it is valid until the closure that was given it returns.
 public struct SQLiteRow {

@@ -11,8 +11,9 @@ internal import Synchronization
 /// An element is the names of the tables that have changed since the one before, spelt as in the call that began it. A
 /// reader that is slow is given the tables of several commits as one element; nothing piles up.
 ///
-/// The sequence ends when its store or connection is closed or the reader's task is cancelled, and throws where it can't go on. A queue
-/// or pool of GRDB doesn't tell that it was closed. It is for one reader: of two iterators each is given a part.
+/// The sequence ends when its store or connection is closed or the reader's task is cancelled, and throws if it can't
+/// continue. A queue
+/// or pool of GRDB doesn't report that it was closed. It is for one reader: of two iterators each is given a part.
 ///
 /// Isolation: `Sendable`; a reference to the observation, which ends with the last copy of it.
 public struct SQLiteTableChanges: AsyncSequence, Sendable {

@@ -162,7 +162,7 @@
                 refusing: SQLiteClientError(
                     .missingDependency, "No connection was given.",
                     remedy:
-                        "Say `await prepareDependencies { $0.defaultSQLiteConnection = … }` where the program begins, "
+                        "Call `await prepareDependencies { $0.defaultSQLiteConnection = … }` where the program begins, "
                         + "or `withDependencies` around a test."))
             return SQLiteConnection(engine, scope, Lookout(engine, scope, version: 0, storePath: nil))
         }()

@@ -26,7 +26,7 @@
         public struct AsyncIterator: AsyncIteratorProtocol {
             private enum State {
                 case unstarted
-                /// The statement stands behind the rows that are left.
+                /// The statement is positioned before the remaining rows.
                 case open(OpenStream)
                 case ended
             }

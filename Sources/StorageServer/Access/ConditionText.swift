@@ -17,7 +17,7 @@ struct ConditionText {
     init(_ text: String) throws {
         var parser = Parser(tokens: try Self.tokens(of: text))
         predicate = try parser.condition(depth: 0)
-        guard parser.isAtEnd else { throw Self.invalid("there is more behind its end") }
+        guard parser.isAtEnd else { throw Self.invalid("there is text after its end") }
     }
 
     /// As deep as brackets are read.
@@ -138,7 +138,7 @@ extension ConditionText {
             let column = try column()
             if take("is") {
                 let isNegated = take("not")
-                guard take("null") else { throw invalid("\"is\" stands before null or not null only") }
+                guard take("null") else { throw invalid("\"is\" must be followed by null or not null") }
                 return isNegated ? .not(.isNull(column: column)) : .isNull(column: column)
             }
             if take("in") { return .among(column: column, try list()) }

@@ -6,8 +6,8 @@ package import StorageSync
 public struct HubToken: Sendable, Hashable, Identifiable {
     /// Public; begins the token's text.
     public let id: String
-    /// Who holds it: the actor of its commits. Its producers belong to the name, so that a client goes on with a new token of the same
-    /// name where it was.
+    /// Who holds it: the actor of its commits. Its producers belong to the name, so that a client resumes with a new
+    /// token of the same name.
     public let name: String
     public let grants: [HubGrant]
     /// Nil for a token of no tenant's.

@@ -11,7 +11,7 @@ public import StorageProjections
 /// if let (count, sum) = byStatus[.paid] { … }
 /// ```
 ///
-/// Groups stand in SQLite's order of the column, NULL first; a group is there as long as it has a row. Rows belong
+/// Groups are in SQLite's order of the column, NULL first; a group is there as long as it has a row. Rows belong
 /// together as in SQLite's `GROUP BY`, by the column's collation: where it takes `a` and `A` for one, the key is
 /// that of a row which is there. A change costs its old and its new group.
 @MainActor @Observable

@@ -13,14 +13,14 @@ public import StorageProjections
 /// }
 /// ```
 ///
-/// Rows are grouped by any property of the entity, also one that is computed from others. In a group they stand in the
+/// Rows are grouped by any property of the entity, also one that is computed from others. In a group they are in the
 /// query's order. A change touches the group that its row was in and the group where it is now; a row that changes its
 /// group moves from one to the other.
 ///
 /// It keeps the place of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
 /// has no limit and no offset; ``Configuration/maxItemsPerGroup`` limits what is shown of each group. Conditions in SQL
 /// of your own, and collations that the program has brought, are only understood by the database: with them each change
-/// of the table reads all rows anew.
+/// of the table reloads all rows.
 @MainActor @Observable
 public final class GroupedQuerySubscription<
     Entity: RegisteredEntity, GroupKey: Hashable & Sendable
@@ -32,7 +32,7 @@ public final class GroupedQuerySubscription<
     public struct Configuration: Sendable {
         /// The order of the groups.
         public var sortGroupsBy: GroupSortOrder
-        /// Whether a group whose last row has gone stays, without rows, as long as the subscription does.
+        /// Whether a group stays after its last row was removed, without rows, as long as the subscription does.
         public var includeEmptyGroups: Bool
         /// Groups that are there from the beginning, whether they have rows or not.
         public var fixedGroups: [GroupKey]

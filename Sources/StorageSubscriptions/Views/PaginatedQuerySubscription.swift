@@ -19,7 +19,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public enum Style: Sendable {
         /// A page is known by its number: page 2 always holds the rows from 2 · `pageSize` on, whichever they are.
         case numbered
-        /// A page is known by the row that it begins with: rows that come and go before it don't move it.
+        /// A page is known by the row that it begins with: rows inserted or deleted before it don't move it.
         case anchored
         /// The next page is put behind the rows that are shown: one list that grows while somebody scrolls.
         case scrolling
@@ -83,7 +83,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
     public var currentPage: [Entity] { state.value }
     /// How many pages there are.
     public var totalPages: Int { (totalCount + pageSize - 1) / pageSize }
-    /// The number of the page, from 0 on; in the scrolling style that of the last page that was loaded.
+    /// The number of the page, starting at 0; in the scrolling style that of the last page that was loaded.
     public var currentPageIndex: Int { (offset + max(state.value.count, 1) - 1) / pageSize }
     public var hasNextPage: Bool { offset + state.value.count < totalCount }
     public var hasPreviousPage: Bool { style != .scrolling && offset > 0 }
@@ -93,12 +93,12 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         state.readSnapshots(of: self, refreshCount > 0)
     }
 
-    /// The page now, and then what leads from each state to the next. Another page is told as a whole.
+    /// The page now, and then what leads from each state to the next. Another page is sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
         state.readDifferences(of: self, at: position, refreshCount > 0)
     }
 
-    /// A row of the page by its place; nil beyond it. Near the end of a list that scrolls it makes more rows ready.
+    /// A row of the page by its index; nil beyond it. Near the end of a list that scrolls it makes more rows ready.
     public func item(at index: Int) -> Entity? {
         guard state.value.indices.contains(index) else { return nil }
         if style == .scrolling, index >= state.value.count - prefetchThreshold, hasNextPage, !isMoving {
@@ -129,7 +129,8 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
         await show(offset: max(0, offset - pageSize), length: pageSize)
     }
 
-    /// Turns to a page by its number, from 0 on: to the first or the last where there is no such page. In the scrolling
+    /// Turns to a page by its number, starting at 0: to the first or the last where there is no such page. In the
+    /// scrolling
     /// style, loads the pages up to it.
     public func goToPage(_ index: Int) async {
         let index = max(0, min(index, totalPages - 1))

@@ -10,9 +10,9 @@ public import StorageProjections
 /// for await difference in adults.differences { … }
 /// ```
 ///
-/// A commit costs it what the changed rows cost: a row that comes or goes is put in or taken out at its place, also
-/// where the query has a limit. Conditions in SQL of your own, and collations that the program has brought, are only
-/// understood by the database: with them each change of the table reads the rows anew.
+/// A commit costs it what the changed rows cost: a row is inserted or removed at its index, also if the query has a
+/// limit. Conditions in SQL of your own, and collations that the program has brought, are only
+/// understood by the database: with them each change of the table reloads the rows.
 @MainActor @Observable
 public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscription {
     private var state = ListState<Entity>()

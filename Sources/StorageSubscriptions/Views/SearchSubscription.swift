@@ -44,7 +44,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         /// How the text of a full-text search is read.
         public var syntax: SearchSyntax = .simple
 
-        /// A search in columns, for words that stand anywhere in them.
+        /// A search in columns, for words anywhere in them.
         public init(
             searchFields: [String], debounceInterval: TimeInterval = 0.3, minSearchLength: Int = 2,
             maxResults: Int = 100, caseSensitive: Bool = false, exactMatch: Bool = false,
@@ -142,7 +142,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         state.readSnapshots(of: self, hasSearched).map { $0.map(\.entity) }
     }
 
-    /// What was found, and what leads from each state to the next. Another text is told as a whole.
+    /// What was found, and what leads from each state to the next. Another text is sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<SearchResult<Entity>>> {
         state.readDifferences(of: self, at: position, hasSearched)
     }

@@ -31,7 +31,7 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
 
     /// The row.
     public var item: Entity? { state.value.first }
-    /// The row or nil, or why it can't be told.
+    /// The row or nil, or the error.
     public var result: Result<Entity?, StorageError> { result(item) }
 
     /// The row now, and after each change of it.

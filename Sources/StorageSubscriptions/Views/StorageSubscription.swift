@@ -41,7 +41,7 @@ public class StorageSubscription {
 
     init(_ engine: SubscriptionEngine) { self.engine = engine }
 
-    /// Reads everything anew. There is no need to: it is for a button that people like to press, and after an error.
+    /// Reloads everything. There is no need to: it is for a button that people like to press, and after an error.
     public func refresh() async {
         guard isActive else { return }
         if handle == nil {

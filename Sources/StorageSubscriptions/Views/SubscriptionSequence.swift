@@ -1,4 +1,5 @@
-/// What a subscription tells, for code without a screen. It begins with what there is, keeps the subscription alive, and
+/// The updates of a subscription, for code without a screen. It begins with what there is, keeps the subscription
+/// alive, and
 /// ends when that is cancelled, the store is closed, or the reader's task is cancelled.
 ///
 /// A reader that is slow gets what has come meanwhile as one element. Each sequence is for one reader; ask the

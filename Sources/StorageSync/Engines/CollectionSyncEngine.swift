@@ -49,7 +49,7 @@ public final class CollectionSyncEngine<T: DataSyncModelProtocol> {
 
     /// The documents, by id. Empty while nobody is signed in.
     public var currentCollection: [T] { controller.shown }
-    /// How it stands with the remote.
+    /// The status of synchronisation.
     public var status: SyncStatus { controller.status }
     /// ``status`` now, and whenever it changes.
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
@@ -75,7 +75,8 @@ extension CollectionSyncEngine {
     ///
     /// Documents that the query doesn't find aren't taken out of the store: those that were saved here or received before stay, and so do
     /// those that leave the query, as what they have become. What the store has is kept as the remote has it for as long as the remote's
-    /// stream reports it. So ``currentCollection`` may hold more than the query finds; ``getDocuments(where:)`` tells them apart.
+    /// stream reports it. So ``currentCollection`` may hold more than the query finds; ``getDocuments(where:)``
+    /// distinguishes them.
     ///
     /// A collection of a hub is followed as a whole, whatever the query.
     ///
@@ -210,7 +211,8 @@ extension CollectionSyncEngine {
     /// that is being sent may reach the remote all the same, and is received then like what others write.
     public func discardPending() async throws { try await controller.discardPending() }
 
-    /// Goes on with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``), as a device that it doesn't know. All is
+    /// Continues with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``), as a device that it
+    /// doesn't know. All is
     /// received again. Writes that wait are sent; those that were being sent are parked, because nobody knows whether the remote has them.
     public func startOver() async throws { try await controller.startOver() }
 

@@ -32,7 +32,7 @@ public final class DocumentSyncEngine<T: DataSyncModelProtocol> {
 
     /// The document; nil where there is none, or nobody is signed in.
     public var currentDocument: T? { controller.shown.first }
-    /// How it stands with the remote.
+    /// The status of synchronisation.
     public var status: SyncStatus { controller.status }
     /// ``status`` now, and whenever it changes.
     public var statuses: AsyncStream<SyncStatus> { controller.statuses() }
@@ -93,7 +93,7 @@ extension DocumentSyncEngine {
         guard case .document(let id?) = controller.extent else {
             throw StorageError(
                 .notFound, "The sync engine \"\(controller.key)\" listens to no document.",
-                remedy: "Say startListening(documentId:), or name the document with id:.")
+                remedy: "Call startListening(documentId:), or name the document with id:.")
         }
         return id
     }
@@ -155,7 +155,8 @@ extension DocumentSyncEngine {
     /// that is being sent may reach the remote all the same, and is received then like what others write.
     public func discardPending() async throws { try await controller.discardPending() }
 
-    /// Goes on with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``), as a device that it doesn't know. All is
+    /// Continues with a remote that has halted the engine (``SyncStatus/Connection/halted(_:)``), as a device that it
+    /// doesn't know. All is
     /// received again. Writes that wait are sent; those that were being sent are parked, because nobody knows whether the remote has them.
     public func startOver() async throws { try await controller.startOver() }
 

@@ -80,7 +80,7 @@ extension SyncController {
             throw StorageError(
                 .invalidArgument, "The sync engine \"\(key)\" has no store.",
                 remedy:
-                    "Say PersistenceContainer.configure(container) as the program starts, make the engine inside withDatabaseContainer, or give it enableLocalPersistence: false."
+                    "Call PersistenceContainer.configure(container) at program start, create the engine inside withDatabaseContainer, or pass enableLocalPersistence: false."
             )
         }
         container = found
@@ -92,7 +92,7 @@ extension SyncController {
         guard let path = access.path() else {
             throw StorageError(
                 .invalidArgument, "The remote of the sync engine \"\(key)\" has no path: nobody is signed in.",
-                remedy: "Use the engine once its collectionPath answers a path.")
+                remedy: "Use the engine once its collectionPath returns a path.")
         }
         return path
     }

@@ -32,8 +32,8 @@ public enum SyncPrecondition<T: DataSyncModelProtocol>: Sendable {
             }
         guard !holds else { return }
         throw StorageError(
-            .conflict, "The document \"\(id)\" isn't as the write expects it.",
-            remedy: "Read it again and decide with what it is now.")
+            .conflict, "The document \"\(id)\" doesn't match the precondition of the write.",
+            remedy: "Read it again and retry with its current version.")
     }
 
     /// Of the commit that makes the write.

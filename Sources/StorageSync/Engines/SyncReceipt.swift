@@ -7,7 +7,7 @@ public import StorageLog
 /// try await receipt.confirmed()  // where the remote's answer matters
 /// ```
 public struct SyncReceipt: Sendable {
-    /// Where the write stands in the store's log.
+    /// The position of the write in the store's log.
     public let local: CommitReceipt
     let wait: @Sendable (ClosedRange<Int64>) async throws -> Void
 

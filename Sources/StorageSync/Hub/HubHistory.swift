@@ -265,7 +265,7 @@ extension HubHistory {
 extension StorageError {
     fileprivate static func longHistory() -> StorageError {
         StorageError(
-            .limitExceeded, "What has happened to the documents of these writes takes too long to look through.",
-            remedy: "Send fewer writes at once.")
+            .limitExceeded, "The history of these documents is too long to search.",
+            remedy: "Send fewer writes per batch.")
     }
 }

@@ -1,4 +1,4 @@
-/// What sync engines tell of their work: conform a client of your analytics to it.
+/// Receives the events of sync engines: conform a client of your analytics to it.
 ///
 /// ```swift
 /// struct ConsoleLogger: DataSyncLogger {

@@ -1,7 +1,7 @@
 public import Foundation
 internal import StorageCore
 
-/// How it stands between a store and a remote.
+/// The status of synchronisation between a store and a remote.
 public struct SyncStatus: Sendable, Equatable {
     public enum Connection: Sendable, Equatable {
         /// The engine hasn't been used yet, or nobody is signed in.
@@ -97,9 +97,9 @@ extension SyncStatus {
         case .halted(let reason):
             StorageError(
                 .remoteFailed, "The engine has halted: \(reason).",
-                remedy: "Say startOver() to go on as a device that the remote doesn't know.")
+                remedy: "Call startOver() to continue as a new device.")
         case .failed(let message):
-            StorageError(.unusable, message, remedy: "Mend the store; the engine tries it again by itself.")
+            StorageError(.unusable, message, remedy: "Fix the store; the engine retries by itself.")
         }
     }
 }
@@ -114,7 +114,7 @@ public enum SyncWriteError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .rejected(let reason):
-            "The remote has refused the write: \(reason). It is parked: retry it once the reason is gone, or discard it."
+            "The remote has refused the write: \(reason). It is parked: resolve the reason and retry it, or discard it."
         case .discarded: "The write was discarded."
         }
     }
@@ -126,7 +126,7 @@ extension WriteRejection: CustomStringConvertible {
         case .deleted: "the document was deleted by somebody else"
         case .missing: "there is no such document"
         case .conflict: "somebody else has changed the document meanwhile"
-        case .unknown: "the remote doesn't know what became of it"
+        case .unknown: "the remote doesn't know its outcome"
         case .invalid(let reason): reason
         }
     }

@@ -364,7 +364,7 @@ extension SyncTransaction {
     ///
     /// - Parameter hasGone: Whether documents are gone that no change names.
     fileprivate func reason(hasGone: Bool) -> String {
-        if rewind != nil { return "the remote was put back" }
+        if rewind != nil { return "the remote was restored" }
         return changes.isEmpty && !hasGone ? "send" : Self.receive
     }
 }

@@ -171,8 +171,8 @@ extension String {
     /// What those can do who show a source whose remote has failed.
     static func remedy(isRefused: Bool) -> String {
         isRefused
-            ? "It isn't asked again by itself: mend that, then call credentialsChanged() or refresh()."
-            : "It is asked again by itself; refresh() asks at once."
+            ? "It isn't retried automatically: fix the cause, then call credentialsChanged() or refresh()."
+            : "It is retried automatically; refresh() retries at once."
     }
 }
 

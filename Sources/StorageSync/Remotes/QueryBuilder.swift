@@ -106,26 +106,26 @@ extension QueryBuilder {
     /// - Parameter value: 1 or more.
     public func limit(toLast value: Int) -> QueryBuilder { adding(.limitToLast(value)) }
 
-    /// Begins with the documents at a place in the order.
+    /// Begins with the documents at a cursor.
     ///
     /// - Parameter values: One for each order, or for the first of them.
     public func start(at values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.startAt(QueryCursor(values: values)))
     }
 
-    /// Begins behind the documents at a place in the order.
+    /// Begins after the documents at a cursor.
     ///
     /// - Parameter values: One for each order, or for the first of them.
     public func start(after values: [any DMCodableSendable]) -> QueryBuilder {
         adding(.startAfter(QueryCursor(values: values)))
     }
 
-    /// Ends with the documents at a place in the order.
+    /// Ends with the documents at a cursor.
     ///
     /// - Parameter values: One for each order, or for the first of them.
     public func end(at values: [any DMCodableSendable]) -> QueryBuilder { adding(.endAt(QueryCursor(values: values))) }
 
-    /// Ends before the documents at a place in the order.
+    /// Ends before the documents at a cursor.
     ///
     /// - Parameter values: One for each order, or for the first of them.
     public func end(before values: [any DMCodableSendable]) -> QueryBuilder {

@@ -1,6 +1,7 @@
 /// A remote that holds single documents, as ``DocumentSyncEngine`` uses it.
 ///
-/// Conform a client of your back end to it. What it throws says what becomes of a write: ``RemoteError`` tells rejections, which are
+/// Conform a client of your back end to it. What it throws says what becomes of a write: ``RemoteError`` reports
+/// rejections, which are
 /// parked, and missing credentials; an error that is ``RetryableError`` may say how long to wait; any other error is taken for a
 /// passing one, and the write is sent again. A remote that has taken a write and lost the answer gets it again, so writes are to be
 /// idempotent, as those that set values are.

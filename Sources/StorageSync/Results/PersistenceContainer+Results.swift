@@ -37,7 +37,7 @@ extension PersistenceContainer {
         if let error = refresher.error { throw error }
     }
 
-    /// Tells that requests have other credentials from now on. Sources that their remotes have refused
+    /// Reports that requests have other credentials from now on. Sources that their remotes have refused
     /// (``QuerySourceStatus/isRefused``) are asked again: those that are shown at once, the others when somebody shows them.
     ///
     /// ```swift

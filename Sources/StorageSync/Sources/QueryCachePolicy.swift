@@ -36,7 +36,7 @@ extension QueryCachePolicy {
 }
 
 extension QueryCachePolicy: CustomStringConvertible {
-    /// As it stands in the reason of commits: `staleWhileRevalidate(staleAfter: 300 s)`.
+    /// As written in the reason of commits: `staleWhileRevalidate(staleAfter: 300 s)`.
     public var description: String {
         switch self {
         case .localOnly: "localOnly"

@@ -3,7 +3,7 @@
     public import SwiftUI
 
     extension View {
-        /// Reads everything anew when somebody pulls the list down. There is no need to: it is for those who like to.
+        /// Reloads everything on pull to refresh. There is no need to: it is for those who like to.
         public func withRefreshable(_ subscription: some SubscriptionStatus) -> some View {
             refreshable { await subscription.refresh() }
         }

@@ -7,7 +7,7 @@
         /// Says in an alert why values couldn't be brought up to date, and what to do about it. An error that somebody has
         /// dismissed isn't shown again before it was away, or is another one.
         ///
-        /// - Parameter retry: What the button does; it reads everything anew where nil. Views try again by themselves too.
+        /// - Parameter retry: What the button does; it reloads everything if nil. Views also retry by themselves.
         public func withSubscriptionError(
             _ subscription: some SubscriptionStatus, retry: (@MainActor () -> Void)? = nil
         ) -> some View {

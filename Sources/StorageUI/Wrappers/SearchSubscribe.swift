@@ -16,7 +16,7 @@ public import StorageSubscriptions
 /// ```
 ///
 /// The value is the rows that were found, the projected value (`$found`) the
-/// ``StorageSubscriptions/SearchSubscription`` that is told what to search for. What ``QuerySubscribe`` says of its life
+/// ``StorageSubscriptions/SearchSubscription`` whose text is to be set. What ``QuerySubscribe`` says of its life
 /// holds here too.
 @MainActor @propertyWrapper
 public struct SearchSubscribe<Entity: RegisteredEntity> {
@@ -45,7 +45,7 @@ public struct SearchSubscribe<Entity: RegisteredEntity> {
 
     /// The rows that fit.
     public var wrappedValue: [Entity] { source.subscription.results }
-    /// What is told what to search for.
+    /// The subscription whose text is to be set.
     public var projectedValue: SearchSubscription<Entity> { source.subscription }
 }
 

@@ -22,7 +22,7 @@ struct HistoryGenerator {
         var types: [String: String] = [:]
     }
 
-    /// Whether columns are converted and tables made anew, too.
+    /// Whether columns are converted and tables recreated, too.
     private let changesShapes: Bool
 
     init(seed: UInt64, changesShapes: Bool = false) {
@@ -160,7 +160,7 @@ struct HistoryGenerator {
         let place = random.below(tables[index].columns.count)
         let old = tables[index].columns[place]
         tables[index].columns[place] = name("c")
-        // A table that is made anew keeps the types: the catalog goes by them.
+        // A table that is recreated keeps the types: the catalog goes by them.
         tables[index].types[tables[index].columns[place]] = tables[index].types.removeValue(forKey: old)
         return "ALTER TABLE \(tables[index].name) RENAME COLUMN \(old) TO \(tables[index].columns[place])"
     }

@@ -44,7 +44,7 @@ struct LogOracle {
             state[event.entity, default: [:]][event.key] = DumpedRow(cells: event.new, position: event.position)
             return
         }
-        guard var row else { return faults.append("\(event) changes a row that isn't there") }
+        guard var row else { return faults.append("\(event) changes a row that doesn't exist") }
         for (column, old) in event.old where (row.cells[column] ?? nil) != nil && row.cells[column] != old {
             faults.append(
                 "\(event) tells the old value \(old) of column \(column), which was \(row.cells[column] ?? .null)")

@@ -4,11 +4,11 @@ import StorageLog
 /// `storagekit blame`: who set the values of a row.
 struct BlameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "blame", abstract: "Show for each value who set it last, when and why.",
+        commandName: "blame", abstract: "Show who last changed each value, when and why.",
         discussion: """
-            A row is told column by column, a cell by itself, a table by the last change of each row, newest first. \
-            --ignore looks through commits, so that what was set before a bulk edit shows: t:7, actor=NAME, app=NAME or \
-            reason~TEXT. A row that began with such a commit keeps it.
+            Shows a row column by column, and a table by the last change of each row, newest first. --ignore skips \
+            commits, so that changes before a bulk edit show: t:7, actor=NAME, app=NAME or reason~TEXT. The commit \
+            that inserted a row is never skipped.
 
               storagekit blame -s app.sqlite users/42
               storagekit blame -s app.sqlite users/42#name --at -7d
@@ -22,7 +22,7 @@ struct BlameCommand: AsyncParsableCommand {
 
     // A point may begin with a hyphen (-2h), which would otherwise be taken for an option.
     @Option(
-        name: .long, parsing: .unconditional, help: "The state to explain; the newest if it isn't given.",
+        name: .long, parsing: .unconditional, help: "The point to explain. Default: head.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var at: PointArgument?
 
@@ -30,19 +30,19 @@ struct BlameCommand: AsyncParsableCommand {
     var column: [String] = []
 
     @Option(
-        name: .long, help: "Look through these commits; may be repeated.", transform: { try IgnoredCommits($0) })
+        name: .long, help: "Ignore these commits; may be repeated.", transform: { try IgnoredCommits($0) })
     var ignore: [IgnoredCommits] = []
 
-    @Option(name: [.customShort("n"), .customLong("limit")], help: "Of a table, only the newest rows, this many.")
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "For a table: show at most this many rows.")
     var limit: Int?
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
-        if limit != nil, target.id != nil { throw ValidationError("-n is for tables: a row has all of its columns.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if limit != nil, target.id != nil { throw ValidationError("--limit applies to tables only.") }
         if target.column != nil, !column.isEmpty {
-            throw ValidationError("A cell has one column: leave out --column, or name the row.")
+            throw ValidationError("A cell has one column: omit --column, or name the row.")
         }
     }
 

@@ -100,12 +100,12 @@ final class BlamePrinter {
         }
         if let last {
             return CommandError(
-                .notFound, "\(target) isn't there at @\(position).",
+                .notFound, "\(target) doesn't exist at @\(position).",
                 why: "t:\(last.commit.number) deleted it at @\(last.position).",
                 next: "As it was before: storagekit blame \(target) --at @\(last.position)~")
         }
         return CommandError(
-            .notFound, "\(target) isn't there yet at @\(position).",
+            .notFound, "\(target) doesn't exist yet at @\(position).",
             why: first.map { "Its first event is @\($0.position)." } ?? "",
             next: first.map { "As it was then: storagekit blame \(target) --at @\($0.position)" } ?? "")
     }
@@ -135,7 +135,7 @@ final class BlamePrinter {
                 return rows < most
             }
         }
-        if rows == 0, output.format == .human { try output.line("No row is there.", .dim) }
+        if rows == 0, output.format == .human { try output.line("No rows.", .dim) }
         try output.finish()
         return rows == 0 ? .negative : nil
     }

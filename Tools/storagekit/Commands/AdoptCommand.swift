@@ -7,13 +7,13 @@ import StorageProjections
 /// `storagekit adopt`: makes a store of an existing database.
 struct AdoptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "adopt", abstract: "Begin the history of the tables of an existing SQLite database.",
+        commandName: "adopt", abstract: "Start recording history for an existing SQLite database.",
         discussion: """
-            Makes a new store with the same tables, rows, indexes, triggers and views, in which every row is an event; \
-            the database stays as it is. With --in-place the file itself becomes the store, in one transaction, after a \
-            copy was kept beside it. Each table gets a column _position. Tables that can't have a history stay without \
-            one, and the reason is told; the command ends with status 8 then. In-place on a store begins the history of \
-            its tables that have none.
+            Creates a new store with the same tables, rows, indexes, triggers and views, and records each row as an \
+            event. The database itself isn't changed. With --in-place the file itself becomes the store, in one \
+            transaction, after a copy of it is saved. Each table gets a column _position. Tables that can't be \
+            recorded are reported with the reason and left without history; the exit status is 8 then. On a store, \
+            --in-place starts recording the tables that have no history yet.
 
               storagekit adopt shop.db -s shop.sqlite --dry-run
               storagekit adopt shop.db -s shop.sqlite
@@ -24,18 +24,18 @@ struct AdoptCommand: AsyncParsableCommand {
     @Argument(help: "The database's file.")
     var database: String
 
-    @Argument(help: "The tables; all that can have a history if none is named.")
+    @Argument(help: "Tables to record. Default: all that can be.")
     var tables: [String] = []
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: .long, help: "Turn the file itself into a store.")
+    @Flag(name: .long, help: "Convert the file itself into a store.")
     var inPlace = false
 
-    @Flag(name: .long, help: "With --in-place: keep no copy of the file as it was.")
+    @Flag(name: .long, help: "With --in-place: don't save a copy of the original file.")
     var noBackup = false
 
-    @Flag(name: .long, help: "Replace the new store's file if it exists and isn't in use.")
+    @Flag(name: .long, help: "Overwrite the new store's file if it exists and isn't in use.")
     var force = false
 
     @OptionGroup var change: ChangeOptions
@@ -43,9 +43,9 @@ struct AdoptCommand: AsyncParsableCommand {
 
     func validate() throws {
         if inPlace, store.store != nil {
-            throw ValidationError("--in-place turns the database itself into the store; leave -s out.")
+            throw ValidationError("--in-place converts the database itself: omit -s.")
         }
-        if noBackup, !inPlace { throw ValidationError("--no-backup goes with --in-place.") }
+        if noBackup, !inPlace { throw ValidationError("--no-backup requires --in-place.") }
     }
 
     func run() async throws {
@@ -71,18 +71,18 @@ struct AdoptCommand: AsyncParsableCommand {
         let backup = noBackup ? nil : database + ".before-adopt"
         if let backup, FileManager.default.fileExists(atPath: backup) {
             throw CommandError(
-                .conflict, "There is a file \(backup) already, where the database would be kept as it is.",
+                .conflict, "There is a file \(backup) already, where the original database would be saved.",
                 next: "Move it away, or add --no-backup.")
         }
         let question = backup.map { ", and keep \($0)" } ?? ", without keeping a copy"
-        try change.confirm("Turn \(database) into a store\(question). Go on?")
+        try change.confirm("Turn \(database) into a store\(question). Continue?")
         let plan = try await adoption.runInPlace(backup: backup)
         bars.finish()
         try finish(plan, store: database, backup: backup)
     }
 
     private func runInStore(_ adoption: DatabaseAdoption) async throws {
-        if !change.dryRun { try change.confirm("Begin the history of tables in \(database). Go on?") }
+        if !change.dryRun { try change.confirm("Start recording tables in \(database). Continue?") }
         let (plan, _) = try await adoption.runInStore(isDryRun: change.dryRun)
         try finish(plan, store: database, backup: nil)
     }
@@ -134,7 +134,7 @@ private struct AdoptionAnswer {
             return try output.line("Would be adopted: \(tables) with \(rows)\(location).")
         }
         try output.line("Adopted \(tables) with \(rows)\(location).", .added)
-        if let backup { try output.line("The file as it was: \(backup)", .dim) }
+        if let backup { try output.line("The original file: \(backup)", .dim) }
     }
 
     private func writeJSON(_ json: inout JSONWriter) {

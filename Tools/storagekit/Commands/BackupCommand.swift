@@ -5,19 +5,19 @@ import StorageProjections
 /// `storagekit backup`: a whole copy of a store that is in use.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy the whole store while it is in use.",
+        commandName: "backup", abstract: "Back up a store while it is in use.",
         discussion: """
-            The copy is the store as of one commit, however much is written meanwhile. It gets its name when it is whole, \
-            on the disk and verified. Copies that are made with cp or rsync from a store in use are not whole.
+            The backup is a snapshot as of one commit, regardless of concurrent writes. It appears under its name \
+            only once it is complete, flushed and verified. Don't copy a store in use with cp or rsync: the copy \
+            would be incomplete.
 
-            A backup changes nothing in the store, which another process may be writing to, so it isn't recorded there; and \
-            nothing is added to the copy, which ends where the store did. So there is no --reason either.
+            A backup writes nothing to the store, so it isn't recorded in the log and there is no --reason.
 
               storagekit backup -s app.sqlite monday.sqlite --dry-run
               storagekit backup -s app.sqlite monday.sqlite
               storagekit backup -s app.sqlite latest.sqlite --force --format json
 
-            From a backup: storagekit restore monday.sqlite --to t:77 -o app.sqlite
+            To restore: storagekit restore monday.sqlite --to t:77 -o app.sqlite
             """)
 
     @Argument(help: "The new file.")
@@ -25,10 +25,10 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: .long, help: "Replace the file if it exists and isn't in use.")
+    @Flag(name: .long, help: "Overwrite the file if it exists and isn't in use.")
     var force = false
 
-    @Flag(name: .long, help: "Don't check the copy against its log.")
+    @Flag(name: .long, help: "Don't verify the backup.")
     var noVerify = false
 
     @OptionGroup var confirmation: ConfirmationOptions

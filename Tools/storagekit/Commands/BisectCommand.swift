@@ -8,19 +8,19 @@ import StorageProjections
 /// `storagekit bisect`: finds the commit that changed an answer.
 struct BisectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bisect", abstract: "Find the commit that changed the answer of a condition, by halving.",
+        commandName: "bisect", abstract: "Binary-search for the commit that changed a query's result.",
         discussion: """
-            The condition is a query, true where the first value of its first row is neither zero nor NULL, or a command \
-            with --run, true where it ends with 0. A command finds the point in STORAGEKIT_POINT and the store in \
-            STORAGEKIT_STORE, and ends with 125 for points that can't be judged. With --database it finds the tables as \
-            they were in a file of their own, which STORAGEKIT_DATABASE names. The answers at both ends of the range \
-            must differ; where it changes more than once, one of the changes is found.
+            The condition is a query, true if the first value of its first row is neither zero nor NULL, or a command \
+            with --run, true if it exits with 0. The command gets the point in STORAGEKIT_POINT and the store in \
+            STORAGEKIT_STORE, and exits with 125 to skip a point. With --database it also gets a file with the tables \
+            as of that point in STORAGEKIT_DATABASE. The results at both ends of the range must differ; if the result \
+            changes more than once, one of the changes is found.
 
               storagekit bisect -s app.sqlite "SELECT balance < 0 FROM accounts WHERE id = 42"
               storagekit bisect -s app.sqlite t:100..t:900 "SELECT count(*) > 0 FROM users WHERE email IS NULL"
               storagekit bisect -s app.sqlite -7d.. --run './check "$STORAGEKIT_POINT"'
 
-            Ends with status 1 where the answer is the same at both ends, 6 where skipped points leave several commits.
+            Exits with status 1 if the result is the same at both ends, 6 if skipped points leave several candidates.
             """)
 
     @Argument(help: ArgumentHelp("A range, then one SELECT.", valueName: "range-or-sql"))
@@ -28,16 +28,16 @@ struct BisectCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: "A shell command instead of a query.")
+    @Option(help: "Run a shell command instead of a query.")
     var run: String?
 
-    @Flag(help: "With --run: make the tables as they were at each point in an SQLite file, for any program to read.")
+    @Flag(help: "With --run: write the tables as of each point to an SQLite file.")
     var database = false
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if database, run == nil { throw ValidationError("--database goes with --run.") }
+        if database, run == nil { throw ValidationError("--database requires --run.") }
         let (_, sql) = try split()
         guard (sql == nil) != (run == nil) else {
             throw ValidationError("Give either a query or --run COMMAND.")
@@ -160,7 +160,7 @@ private struct ShellCondition {
             throw CommandError(
                 .inconclusive,
                 "The command can't be run: the shell ended with \(process.terminationStatus) at t:\(number).",
-                next: "Name a program that is there and may be run; a command that can't tell ends with 125.")
+                next: "Name an executable program; exit with 125 to skip a point.")
         }
         return process.terminationStatus == 125 ? nil : process.terminationStatus == 0
     }
@@ -192,8 +192,8 @@ private final class Bisection {
         }
         guard let before = try answer(low), let after = try answer(high) else {
             throw CommandError(
-                .inconclusive, "The command can't tell at the ends of the range (status 125).",
-                next: "Begin and end with points at which it can: storagekit bisect A..B …")
+                .inconclusive, "The command skipped an end of the range (status 125).",
+                next: "Choose end points that it doesn't skip: storagekit bisect A..B …")
         }
         guard before != after else {
             throw CommandError(
@@ -206,7 +206,7 @@ private final class Bisection {
             guard let (middle, found) = try judge(between: low, and: high) else {
                 throw CommandError(
                     .inconclusive,
-                    "One of t:\(low + 1) to t:\(high) changes the answer; the points between can't be judged.",
+                    "One of t:\(low + 1) to t:\(high) changes the result; the points between were skipped.",
                     next: "See what they did: storagekit log t:\(low)..t:\(high) -p")
             }
             bar.update(steps)

@@ -7,8 +7,8 @@ struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Show every version of a row, deleted rows included.",
         discussion: """
-            The newest version comes first for people, the oldest first in every other format. A row that never was \
-            ends with status 3, filters that leave nothing with status 1.
+            Newest first in the default format, oldest first in all others. Exits with status 3 if the row never \
+            existed, 1 if no version matches the filters.
 
               storagekit history -s app.sqlite users/42
               storagekit history -s app.sqlite users/42#name
@@ -21,13 +21,13 @@ struct HistoryCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOption
     @OptionGroup var filter: FilterOptions
 
-    @Option(name: [.customShort("n"), .customLong("limit")], help: "Only the newest versions, this many.")
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Show at most this many versions, newest first.")
     var limit: Int?
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 
     func run() async throws {

@@ -6,7 +6,7 @@ struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "List commits, newest first.",
         discussion: """
-            A RANGE is A..B: what came after A, up to and including B. A TARGET is a table, a row or a cell: users, \
+            A RANGE is A..B: after A, up to and including B. A TARGET is a table, a row or a cell: users, \
             users/42, users/42#name.
 
               storagekit log -s app.sqlite
@@ -29,17 +29,17 @@ struct LogCommand: AsyncParsableCommand {
     @Flag(name: [.short, .long], help: "Show every change with its columns.")
     var patch = false
 
-    @Flag(name: .long, help: "A line for each commit.")
+    @Flag(name: .long, help: "One line per commit.")
     var oneline = false
 
-    @Flag(name: .long, help: "Show changes of the schema, of tags and notes, and operations on the store too.")
+    @Flag(name: .long, help: "Include schema changes, tags, notes and operations.")
     var schema = false
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
-        if oneline, patch { throw ValidationError("--oneline and --patch exclude each other.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if oneline, patch { throw ValidationError("--oneline and --patch can't be combined.") }
     }
 
     func run() async throws {

@@ -1,7 +1,7 @@
 /// What the tool says when no command is given.
 enum Overview {
     static let text = """
-        storagekit: look into, replay, rebuild and audit a StorageKit store.
+        storagekit: inspect, replay, rebuild and audit a StorageKit store.
 
           import       storagekit import -s app.sqlite history.jsonl.zst
           log          storagekit log -s app.sqlite -2h.. users --actor anna -p
@@ -14,9 +14,9 @@ enum Overview {
           verify       storagekit verify -s app.sqlite
           rebuild      storagekit rebuild -s app.sqlite --compare
 
-        Leave -s out by typing: export STORAGEKIT_STORE=app.sqlite
+        To omit -s: export STORAGEKIT_STORE=app.sqlite
         Points look like @1234, t:77, 2024-05-01T10:00:00Z, -2h, head~5, tag:NAME.
-        More of a command: storagekit help log. All commands: storagekit --help
+        Help for a command: storagekit help log. All commands: storagekit --help
 
         """
 }

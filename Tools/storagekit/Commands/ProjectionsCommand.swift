@@ -8,11 +8,11 @@ import StorageProjections
 /// `storagekit projections`: how the projections of a store are doing.
 struct ProjectionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "projections", abstract: "Show the projections of a store, and pause or resume them.",
+        commandName: "projections", abstract: "List, pause, resume or reset projections.",
         discussion: """
-            Full-text indexes and the projections of the program, with how far each has come. The rules of a projection are \
-            code of the program, so only the program can rebuild one or take in its dead letters; a reset empties the tables \
-            when the program opens the store next.
+            Lists full-text indexes and the program's projections with their checkpoints. Only the program can \
+            rebuild a projection or replay its dead letters. A reset empties the tables the next time the program \
+            opens the store.
 
               storagekit projections -s app.sqlite
               storagekit projections -s app.sqlite dead-letters order_totals
@@ -20,7 +20,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
               storagekit projections -s app.sqlite resume order_totals
               storagekit projections -s app.sqlite reset order_totals --dry-run
 
-            What is changed is recorded: storagekit log --table storage_operation -p
+            Changes are recorded: storagekit log --table storage_operation -p
             """)
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -42,7 +42,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
     func validate() throws {
         let isReading = action == .list || action == .deadLetters
         if isReading, change.dryRun || change.reason != nil || change.confirmation.yes {
-            throw ValidationError("--dry-run, --reason and --yes go with pause, resume and reset.")
+            throw ValidationError("--dry-run, --reason and --yes require pause, resume or reset.")
         }
     }
 
@@ -153,7 +153,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
         if change.dryRun { return try writePlan(projection) }
         if action == .reset {
             try change.confirmation.confirmIfAttended(
-                "Empty the tables of \(name) when its program opens the store next. Go on?")
+                "Empty the tables of \(name) when its program opens the store next. Continue?")
         }
         let instruction = action.instruction
         let operation = StorageOperation("projections \(action.rawValue)", subject: name) { json in

@@ -6,37 +6,36 @@ import StorageProjections
 /// `storagekit rebuild`: makes tables again from the log.
 struct RebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rebuild", abstract: "Make tables again from the log.",
+        commandName: "rebuild", abstract: "Rebuild tables from the log.",
         discussion: """
-            New tables are made beside the old ones and take their places in one transaction: a table is the old one or \
-            the new one, whatever interrupts the rebuild. One that was interrupted is taken up where it stood; with \
-            --abandon what it had made is thrown away.
+            Builds new tables beside the old ones and swaps them in one transaction, so an interrupted rebuild leaves \
+            the old tables. The next rebuild resumes an interrupted one; --abandon discards it.
 
-            With --compare nothing is changed: the command tells where the tables aren't what the log says, and ends \
-            with status 1 if they aren't. While an app has the store open, `storagekit verify` tells the same.
+            --compare changes nothing: it reports rows that differ from the log, and exits with status 1 if there are \
+            any. While a program has the store open, use storagekit verify instead.
 
-            A rebuild that put new tables in place is recorded: storagekit log --table storage_operation -p
+            Completed rebuilds are recorded: storagekit log --table storage_operation -p
 
               storagekit rebuild -s app.sqlite --compare
               storagekit rebuild -s app.sqlite users orders
               storagekit rebuild -s app.sqlite --compare --swap --keep
             """)
 
-    @Argument(help: "The tables; all if none is named.")
+    @Argument(help: "Tables to rebuild. Default: all.")
     var tables: [String] = []
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: .long, help: "Compare the tables with the log, and show where they differ; change nothing.")
+    @Flag(name: .long, help: "Compare the tables with the log; change nothing.")
     var compare = false
 
-    @Flag(name: .long, help: "With --compare: put the new tables in the place of the old ones nevertheless.")
+    @Flag(name: .long, help: "With --compare: swap in the new tables as well.")
     var swap = false
 
-    @Flag(name: .long, help: "Keep what the old tables held, as tables that the answer names.")
+    @Flag(name: .long, help: "Keep copies of the old tables.")
     var keep = false
 
-    @Flag(name: .long, help: "Throw away what an interrupted rebuild has made, and tables that were kept.")
+    @Flag(name: .long, help: "Discard interrupted rebuilds and kept tables.")
     var abandon = false
 
     @OptionGroup var change: ChangeOptions
@@ -44,12 +43,12 @@ struct RebuildCommand: AsyncParsableCommand {
 
     func validate() throws {
         if abandon, compare || swap || keep || !tables.isEmpty {
-            throw ValidationError("--abandon stands alone: it throws away every unfinished and every kept table.")
+            throw ValidationError("--abandon can't be combined: it discards all unfinished and all kept tables.")
         }
         if compare, !swap, !keep, change.dryRun {
-            throw ValidationError("--compare changes nothing: leave --dry-run out.")
+            throw ValidationError("--compare changes nothing: omit --dry-run.")
         }
-        if swap, !compare { throw ValidationError("--swap goes with --compare; without it a rebuild always swaps.") }
+        if swap, !compare { throw ValidationError("--swap requires --compare; without it a rebuild always swaps.") }
     }
 
     func run() async throws {
@@ -100,7 +99,7 @@ struct RebuildCommand: AsyncParsableCommand {
         if change.dryRun || leftovers.isEmpty { return try writeAbandoned(leftovers, recorded: nil) }
         if !leftovers.kept.isEmpty {
             let kept = leftovers.kept.map { TargetArgument(table: $0).description }.joined(separator: ", ")
-            try change.confirmation.confirmIfAttended("Throw away what was kept of \(kept). Go on?")
+            try change.confirmation.confirmIfAttended("Discard the kept copies of \(kept). Continue?")
         }
         let receipt = try await store.write(isDryRun: false, mends: true) { engine in
             try await Rebuild.abandon(engine)
@@ -136,7 +135,7 @@ struct RebuildCommand: AsyncParsableCommand {
                 ])
             }
             if !plan.tables.isEmpty { try output.lines(table.lines(style: output.style)) }
-            try output.line("They would be made from the log up to @\(plan.head). Nothing was changed.")
+            try output.line("They would be rebuilt from the log up to @\(plan.head). Nothing was changed.")
         } else {
             try output.document { json in
                 json.key("dry_run")
@@ -164,14 +163,14 @@ struct RebuildCommand: AsyncParsableCommand {
     private func writeAbandoned(_ leftovers: RebuildLeftovers, recorded: Int64?) throws {
         let output = ResultOutput(format)
         if output.format == .human {
-            let verb = change.dryRun ? "Would be thrown away" : "Thrown away"
+            let verb = change.dryRun ? "Would be discarded" : "Discarded"
             for (kind, tables) in [("an unfinished", leftovers.unfinished), ("the kept", leftovers.kept)] {
                 for table in tables { try output.line("\(verb): \(kind) \(TargetArgument(table: table))") }
             }
             for name in leftovers.projections { try output.line("\(verb): an unfinished projection \(name)") }
             try output.line(
                 change.dryRun
-                    ? "Nothing was changed." : "Nothing is left of interrupted rebuilds, and no table is kept.")
+                    ? "Nothing was changed." : "No interrupted rebuilds and no kept tables are left.")
         } else {
             try output.document { json in
                 json.key("ok")
@@ -236,10 +235,10 @@ struct RebuildCommand: AsyncParsableCommand {
     private func verdict(_ report: RebuildReport) -> String {
         guard compare else { return "Rebuilt." }
         switch (report.differences.isEmpty, report.isSwapped) {
-        case (true, false): return "The tables are what the log says."
-        case (true, true): return "The tables were what the log says. Rebuilt."
-        case (false, false): return "The tables aren't what the log says."
-        case (false, true): return "The tables weren't what the log says. Rebuilt."
+        case (true, false): return "The tables match the log."
+        case (true, true): return "The tables matched the log. Rebuilt."
+        case (false, false): return "The tables differ from the log."
+        case (false, true): return "The tables differed from the log. Rebuilt."
         }
     }
 

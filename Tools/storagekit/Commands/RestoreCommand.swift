@@ -6,14 +6,13 @@ import StorageProjections
 /// `storagekit restore`: a new store that ends at a point of another's history.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Make a new store that ends at a point of a backup's history.",
+        commandName: "restore", abstract: "Restore a backup to a new store, up to a point.",
         discussion: """
-            The new store's log is the backup's up to that point, and its tables are what they were then; what came \
-            later is not in it. The backup, which may be any store, stays as it is. A point inside a commit means the \
-            whole commit. To put tables of a store back and keep everything that happened since, use restore-state.
+            The new store has the backup's log up to that point, and its tables as of that point. The backup may be \
+            any store and isn't changed. A point inside a commit includes the whole commit. To revert tables in place \
+            and keep the later history, use restore-state.
 
-            One commit comes behind the restored ones, which tells who restored them from what, and why: \
-            storagekit log --table storage_operation -p
+            A final commit records who restored it, from what, and why: storagekit log --table storage_operation -p
 
               storagekit restore monday.sqlite --to t:77 -o app.sqlite --dry-run
               storagekit restore monday.sqlite --to 2024-05-01T10:00:00Z -o app.sqlite
@@ -24,14 +23,14 @@ struct RestoreCommand: AsyncParsableCommand {
     var backup: String
 
     @Option(
-        parsing: .unconditional, help: "The point: @1234, t:77, a time, -2h; the end if it isn't given.",
+        parsing: .unconditional, help: "The point: @1234, t:77, a time, -2h. Default: the end.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var to: PointArgument = .head
 
     @Option(name: [.short, .customLong("output")], help: "The new store's file.")
     var output: String
 
-    @Flag(name: .long, help: "Replace the file if it exists and isn't in use.")
+    @Flag(name: .long, help: "Overwrite the file if it exists and isn't in use.")
     var force = false
 
     @OptionGroup var change: ChangeOptions
@@ -83,7 +82,7 @@ struct RestoreCommand: AsyncParsableCommand {
             try result.line("The point is inside t:\(outcome.head.commit), which is restored as a whole.", .dim)
         }
         for name in outcome.projections {
-            try result.line("The projection \(name) is made again when its program opens the store.", .dim)
+            try result.line("The projection \(name) is rebuilt when its program opens the store.", .dim)
         }
         let end =
             outcome.head.position > 0

@@ -15,11 +15,11 @@ import StorageServer
 /// `storagekit serve`: a store as a hub.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve a store as a hub: clients write to it and follow it over HTTP.",
+        commandName: "serve", abstract: "Serve a store as a hub over HTTP.",
         discussion: """
             Clients need a token: storagekit tokens create. The protocol is at /openapi.json, a client for browsers at \
-            /storagekit.js, and /health says whether the store can be read. SIGTERM and Ctrl-C end streams, answer what is under way \
-            for up to 30 seconds, and close the store; a second time they end the process at once.
+            /storagekit.js, and /health says whether the store can be read. SIGTERM and Ctrl-C end streams, finish \
+            requests for up to 30 seconds, and close the store; a second signal exits at once.
 
               storagekit serve -s hub.sqlite --create
               storagekit serve -s hub.sqlite --host 0.0.0.0 --port 8443 --tls-certificate chain.pem --tls-key key.pem
@@ -30,13 +30,13 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Flag(help: "Make the store if there is none.")
+    @Flag(help: "Create the store if it doesn't exist.")
     var create = false
 
     @Option(help: "The address to serve on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port; 0 for one that is free.")
+    @Option(help: "The port; 0 for any free port.")
     var port = 8080
 
     @Option(help: "The server's certificate and those behind it, as a PEM file.")
@@ -50,21 +50,21 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            A name by which the hub may be asked. May be repeated. If none is given: localhost and its addresses where it serves on one of \
-            those, else any.
+            A host name that requests may use; may be repeated. Default: localhost and its addresses if it serves on \
+            one of those, otherwise any.
             """)
     var hostName: [String] = []
 
-    @Option(help: "The most bytes of a request's body.")
+    @Option(help: "Maximum bytes of a request body.")
     var maximumBody = 8 << 20
 
-    @Option(help: "The most requests of a token in a second.")
+    @Option(help: "Maximum requests per second and token.")
     var maximumRate = 200
 
-    @Option(help: "The most connections.")
+    @Option(help: "Maximum number of connections.")
     var maximumConnections = 10_000
 
-    @Flag(help: "Write a line for each request.")
+    @Flag(help: "Log each request.")
     var verbose = false
 
     func validate() throws {

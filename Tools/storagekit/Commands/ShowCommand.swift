@@ -6,7 +6,7 @@ struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one commit or event with all of its changes.",
         discussion: """
-            @123 is an event; t:7, head, head~2 and times are commits, a time the last one before it.
+            @123 is an event; t:7, head, head~2 and times are commits.
 
               storagekit show -s app.sqlite head
               storagekit show -s app.sqlite t:77

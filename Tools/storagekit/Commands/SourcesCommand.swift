@@ -9,15 +9,15 @@ struct SourcesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sources", abstract: "Show the query sources of a store, with their age and last errors.",
         discussion: """
-            A query source fetches rows from a remote into the store. Its state is stored beside them: when it was fetched last, \
-            how often the remote has failed since, why, and when a program that shows it will ask again. Only the program can \
-            fetch, because the remote is code of its own. A source that its remote has refused, because of wrong credentials for \
-            example, is asked again only when somebody asks for it, or when the program is started again.
+            A query source fetches rows from a remote into the store. Its state is stored with them: the last fetch, \
+            the failures since, the last error, and the next attempt. Only the program can fetch. A source that its \
+            remote has refused, for example for wrong credentials, is fetched again only on request or when the \
+            program restarts.
 
               storagekit sources -s app.sqlite
               storagekit sources -s app.sqlite TaskSources.all --format json
 
-            What a source has changed: storagekit log --actor TaskSources.all
+            Changes by a source: storagekit log --actor TaskSources.all
             """)
 
     @Argument(help: "The source's name.")

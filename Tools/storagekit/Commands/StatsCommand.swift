@@ -8,7 +8,7 @@ struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Count events, commits, rows and bytes.",
         discussion: """
-            Every event is read once, because the log says of each which table and operation it is.
+            Reads the whole log once.
 
               storagekit stats -s app.sqlite
               storagekit stats -s app.sqlite --format json

@@ -5,10 +5,10 @@ import StorageLog
 /// `storagekit tail`: the newest events, and those to come.
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tail", abstract: "Show the newest events, and follow a store while others write to it.",
+        commandName: "tail", abstract: "Show the newest events, and follow new ones.",
         discussion: """
-            Lines of --format jsonl are those of history. To go on where an earlier run ended, give the last position \
-            that it showed to --from: nothing is lost and nothing repeated.
+            --format jsonl prints the same lines as history. To resume an earlier run, pass the last position that it \
+            printed to --from: no event is lost or repeated.
 
               storagekit tail -s app.sqlite -n 5
               storagekit tail -s app.sqlite -f --table orders --format jsonl
@@ -18,31 +18,31 @@ struct TailCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOption
     @OptionGroup var filter: FilterOptions
 
-    @Flag(name: [.customShort("f"), .long], help: "Go on with what is written from now on, until interrupted.")
+    @Flag(name: [.customShort("f"), .long], help: "Follow new events until interrupted.")
     var follow = false
 
-    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many events to begin with.")
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many existing events to show first.")
     var limit = 20
 
     @Option(
-        name: .long, parsing: .unconditional, help: "Begin with the first event after this point instead.",
+        name: .long, parsing: .unconditional, help: "Start with the first event after this point.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var from: PointArgument?
 
     @Option(name: .customLong("for"), help: "Stop following after this many seconds.")
     var seconds: Double?
 
-    @Flag(name: .long, help: "Show changes of the schema, of tags and notes, and operations on the store too.")
+    @Flag(name: .long, help: "Include schema changes, tags, notes and operations.")
     var schema = false
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if limit < 0 { throw ValidationError("-n takes a number from 0 on.") }
+        if limit < 0 { throw ValidationError("--limit must not be negative.") }
         if let seconds, !(seconds >= 0 && seconds <= 1e9) {
-            throw ValidationError("--for takes a number of seconds from 0 on.")
+            throw ValidationError("--for must not be negative.")
         }
-        if seconds != nil, !follow { throw ValidationError("--for needs --follow.") }
+        if seconds != nil, !follow { throw ValidationError("--for requires --follow.") }
     }
 
     func run() async throws {

@@ -9,8 +9,8 @@ struct TokensCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tokens", abstract: "List, create and revoke the tokens of a hub.",
         discussion: """
-            A token's text is shown when it is made, and never again: only a hash of it is stored, in the store's .tokens file. Its \
-            name is the actor of what its holder writes. A server that runs takes changes at once.
+            A token is shown only once, when it is created: the store's .tokens file has only its hash. Its name is \
+            the actor of its holder's commits. A running server applies changes at once.
 
               storagekit tokens -s hub.sqlite
               storagekit tokens -s hub.sqlite create anna --write notes --read users --expires 90d
@@ -19,8 +19,8 @@ struct TokensCommand: AsyncParsableCommand {
               storagekit tokens -s hub.sqlite create ops --admin
               storagekit tokens -s hub.sqlite revoke 3f0c9ab1d2e4f567
 
-            Rows that don't meet a condition don't exist for the holder: not in answers, counts or streams, nor for writes. To \
-            replace a token, create another of the same name, hand it over, and revoke the old one.
+            Rows that don't match the condition are invisible to the holder: in responses, counts, streams and \
+            writes. To replace a token, create another one with the same name, then revoke the old one.
             """)
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -50,13 +50,13 @@ struct TokensCommand: AsyncParsableCommand {
     @Option(help: "Only rows of this tenant.")
     var tenant: String?
 
-    @Option(help: "The column that says whose a row is.")
+    @Option(help: "The column with a row's tenant.")
     var tenantColumn = "tenant"
 
-    @Flag(help: "May ask how the server does.")
+    @Flag(help: "Allow reading the server's status.")
     var admin = false
 
-    @Option(help: "When it ends, as 12h or 90d from now.")
+    @Option(help: "When it expires: 12h, 90d.")
     var expires: String?
 
     @OptionGroup var format: FormatOptions
@@ -164,7 +164,7 @@ extension TokensCommand {
             (1...100_000).contains(count)
         else {
             throw CommandError(
-                .usage, "\"\(text)\" is no time from now.", next: "Write minutes, hours or days: 30m, 12h, 90d.")
+                .usage, "\"\(text)\" isn't a duration.", next: "Write minutes, hours or days: 30m, 12h, 90d.")
         }
         return Date(timeIntervalSinceNow: Double(count) * unit)
     }

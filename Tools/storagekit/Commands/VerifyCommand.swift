@@ -7,10 +7,10 @@ import StorageProjections
 /// `storagekit verify`: whether the store is what was written.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Check the whole store against its log.",
+        commandName: "verify", abstract: "Verify the whole store against its log.",
         discussion: """
-            Reads every byte once: the file, the log, and every table against the log. Ends with status 5 if anything \
-            isn't as it was written.
+            Reads every byte once: the file, the log, and every table against the log. Exits with status 5 if \
+            anything is damaged or differs.
 
               storagekit verify -s app.sqlite
               storagekit verify -s app.sqlite --format json

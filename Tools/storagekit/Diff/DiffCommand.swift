@@ -5,11 +5,10 @@ import StorageProjections
 /// `storagekit diff`: what differs between two points.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Show what differs between two points, one net change for each row.",
+        commandName: "diff", abstract: "Show the net change of each row between two points.",
         discussion: """
-            Without a second point, the first one is compared with the newest state; A..B names both too. TARGETs are \
-            tables, rows or cells. A word after the first that reads as a point is one: give both points where a table \
-            is named like one.
+            Without a second point, compares with head; A..B names both. TARGETs are \
+            tables, rows or cells. If a table is named like a point, give both points.
 
               storagekit diff -s app.sqlite t:5
               storagekit diff -s app.sqlite 2024-05-01 head~1 users --stat
@@ -22,25 +21,25 @@ struct DiffCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: .long, help: "Only how many rows differ in each table.")
+    @Flag(name: .long, help: "Show only the number of differing rows per table.")
     var stat = false
 
-    @Flag(name: .long, help: "Only which tables differ, and what became of their columns.")
+    @Flag(name: .long, help: "Show only which tables differ, and their schema changes.")
     var summary = false
 
-    @Flag(name: .long, help: "Only the keys of rows that came or went.")
+    @Flag(name: .long, help: "For inserted and deleted rows, show only the keys.")
     var skinny = false
 
-    @Flag(name: .long, help: "The way back: from B to A.")
+    @Flag(name: .long, help: "Show the reverse, from B to A.")
     var reverse = false
 
-    @Flag(name: .long, help: "End with status 1 if anything differs.")
+    @Flag(name: .long, help: "Exit with status 1 if anything differs.")
     var exitCode = false
 
-    @Option(name: .long, help: "How to write results; sql turns A's tables into B's.")
+    @Option(name: .long, help: "The output format; sql writes statements that turn A into B.")
     var format: DiffFormat = .human
 
-    @Option(name: .long, help: "When to use colours.")
+    @Option(name: .long, help: "When to use colours: auto, always or never.")
     var color: ColorChoice = .auto
 
     func validate() throws {
@@ -48,12 +47,12 @@ struct DiffCommand: AsyncParsableCommand {
             throw ValidationError("diff needs a point to compare with, such as t:5, -1d or head~1.")
         }
         if [stat, summary, skinny].filter({ $0 }).count > 1 {
-            throw ValidationError("--stat, --summary and --skinny exclude each other.")
+            throw ValidationError("--stat, --summary and --skinny can't be combined.")
         }
         if format == .sql, stat || summary || skinny {
-            throw ValidationError("SQL is always whole: leave out --stat, --summary and --skinny.")
+            throw ValidationError("--format sql can't be combined with --stat, --summary or --skinny.")
         }
-        if skinny, format != .human { throw ValidationError("--skinny is for people only.") }
+        if skinny, format != .human { throw ValidationError("--skinny requires the default format.") }
     }
 
     func run() async throws {

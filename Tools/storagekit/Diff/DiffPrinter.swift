@@ -257,7 +257,7 @@ extension DifferenceTable {
     var schemaNotes: [String] {
         guard let from else { return ["new"] }
         guard let to else { return ["dropped"] }
-        if from.id != to.id { return ["made anew"] }
+        if from.id != to.id { return ["recreated"] }
         var notes: [String] = []
         if !from.name.utf8.elementsEqual(to.name.utf8) { notes.append("was \(from.name)") }
         for (old, new) in zip(from.key, to.key) where !old.name.utf8.elementsEqual(new.name.utf8) {

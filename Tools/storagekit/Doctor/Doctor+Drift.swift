@@ -27,16 +27,16 @@ extension Doctor {
         return [
             .ok(
                 "drift",
-                "\(NumberText.count(looked, "row")) of a sample are what the log says; --deep looks at all")
+                "\(NumberText.count(looked, "row")) of a sample match the log; --deep compares all")
         ]
     }
 
     private func failure(_ entity: CatalogEntity, _ drifted: Int) -> Checkup {
-        let rows = NumberText.count(drifted, "row of a sample isn't", "rows of a sample aren't")
+        let rows = NumberText.count(drifted, "row of a sample differs from", "rows of a sample differ from")
         return .failed(
             "drift",
-            "\(rows) what the log says in \(TargetArgument(table: entity.name)): a program that doesn't record its changes was here",
-            "Look first: storagekit rebuild -s \(path) --compare. Then storagekit doctor -s \(path) --fix takes the log's word.",
+            "\(rows) the log in \(TargetArgument(table: entity.name)): another program has written to the store",
+            "Look first: storagekit rebuild -s \(path) --compare. To restore the log's values: storagekit doctor -s \(path) --fix",
             .rebuild([entity.name]))
     }
 

@@ -65,8 +65,8 @@ extension Doctor {
         guard mode == "wal" else {
             return [
                 .warning(
-                    "format", "the journal is \(mode), not a write-ahead log: somebody has changed it",
-                    "Open the store with its program once, which sets it right.")
+                    "format", "the journal is \(mode), not a write-ahead log: another program has changed it",
+                    "Open the store with its program once to correct it.")
             ]
         }
         return [.ok("format", "format \(format), write-ahead log, pages of \(try integer("PRAGMA page_size")) bytes")]
@@ -80,7 +80,7 @@ extension Doctor {
             if let error = StorageError.unreadPage(problem) { throw error }
             problems.append(problem)
         }
-        guard problems != ["ok"] else { return [.ok("file", "SQLite finds its pages in order")] }
+        guard problems != ["ok"] else { return [.ok("file", "SQLite's quick check passes")] }
         return [
             .failed(
                 "file", problems.joined(separator: "; "),
@@ -96,10 +96,10 @@ extension Doctor {
             let rows = NumberText.count(check.integer(1), "row refers", "rows refer")
             found.append(
                 .failed(
-                    "references", "\(rows) to nothing in \(TargetArgument(table: check.string(0)))",
+                    "references", "\(rows) to missing rows in \(TargetArgument(table: check.string(0)))",
                     "storagekit blame -s \(path) \(TargetArgument(table: check.string(0)))"))
         }
-        return found.isEmpty ? [.ok("references", "every foreign key leads to a row")] : found
+        return found.isEmpty ? [.ok("references", "every foreign key refers to a row")] : found
     }
 
     private func schema() throws -> [Checkup] {
@@ -129,7 +129,7 @@ extension Doctor {
                     "The history is called \(instead) there."))
         }
         return found.isEmpty
-            ? [.ok("schema", "\(NumberText.count(entities.count, "table is", "tables are")) what the log says")]
+            ? [.ok("schema", "\(NumberText.count(entities.count, "table matches", "tables match")) the log")]
             : found
     }
 }
@@ -153,7 +153,7 @@ extension Doctor {
         if try gap.step() {
             return [
                 .failed(
-                    "positions", "the log has a gap at @\(gap.integer(1)): it goes on at @\(gap.integer(0))",
+                    "positions", "the log has a gap at @\(gap.integer(1)): it continues at @\(gap.integer(0))",
                     "storagekit verify -s \(path)")
             ]
         }
@@ -184,7 +184,7 @@ extension Doctor {
         let ahead = head.time - now
         // Less than a minute is what two clocks may differ by.
         guard ahead > 60_000_000 else {
-            return [.ok("clock", "times rise, the last is \(Timestamp.text(head.time))")]
+            return [.ok("clock", "times increase, the last is \(Timestamp.text(head.time))")]
         }
         let text = "the last commit is \(Age.text(microseconds: ahead)) in the future: \(Timestamp.text(head.time))"
         // A year that this machine's clock is behind by is seen by its user; one that the other was ahead by stays.
@@ -217,7 +217,7 @@ extension Doctor {
             return [
                 .ok(
                     "verify",
-                    "\(NumberText.grouped(report.events)) events and \(NumberText.grouped(report.rows)) rows are what was written"
+                    "\(NumberText.grouped(report.events)) events and \(NumberText.grouped(report.rows)) rows are intact"
                 )
             ]
         }
@@ -256,13 +256,13 @@ extension Doctor {
             case .reset:
                 found.append(
                     .warning(
-                        "projections", "\(name) was reset and isn't made yet",
-                        "Open the store with its program, which makes it."))
+                        "projections", "\(name) was reset and isn't rebuilt yet",
+                        "Open the store with its program to rebuild it."))
             case .running where projection.lag > 0:
                 found.append(
                     .warning(
                         "projections", "\(name) is \(NumberText.count(projection.lag, "event")) behind",
-                        "Open the store with its program, which catches up."))
+                        "Open the store with its program to catch up."))
             case .running: break
             }
             if projection.deadLetters > 0 {
@@ -297,7 +297,7 @@ extension Doctor {
         guard size > 64 << 20 else { return [.ok("wal", "\(NumberText.bytes(size)) in the write-ahead log")] }
         return [
             .warning(
-                "wal", "\(NumberText.bytes(size)) in the write-ahead log: a reader keeps it from being taken over",
+                "wal", "\(NumberText.bytes(size)) in the write-ahead log: a reader prevents a checkpoint",
                 "storagekit doctor -s \(path) --fix", .checkpoint)
         ]
     }
@@ -328,7 +328,7 @@ extension Doctor {
             .warning(
                 "leftovers",
                 "an interrupted command has left \(NumberText.count(files.count, "file")) with \(bytes): \(names)",
-                "Delete them; the next command that makes such a file does so too.")
+                "Delete them; the next command that creates such a file does so too.")
         ]
     }
 
@@ -337,7 +337,7 @@ extension Doctor {
         guard kill(pid_t(truncatingIfNeeded: holder), 0) == 0 || errno == EPERM else {
             return [
                 .warning(
-                    "writer", "process \(holder) locked the store and is gone, but a child of it holds the lock",
+                    "writer", "process \(holder) locked the store and has exited, but a child process holds the lock",
                     "Find it: fuser \(path).lock")
             ]
         }

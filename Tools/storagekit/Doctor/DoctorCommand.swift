@@ -8,14 +8,14 @@ import StorageProjections
 /// `storagekit doctor`: one page on how a store is.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Tell on one page how a store is, and what to do about it.",
+        commandName: "doctor", abstract: "Diagnose a store and suggest repairs.",
         discussion: """
-            Each line is a check: ok, warn or fail, what was found, and the command that mends it. Rows are compared \
-            with the log in a sample; --deep reads every byte, like verify. --fix changes only what is made from the \
-            log: it rebuilds tables that differ, lets failed projections try again, seals and tidies up. What it did is \
-            recorded: storagekit log --table storage_operation -p
+            Each line is a check: ok, warn or fail, the finding, and the command that repairs it. Compares a sample \
+            of rows with the log; --deep reads every byte, like verify. --fix changes derived data only: it rebuilds \
+            tables that differ, retries failed projections, seals the log and checkpoints. Repairs are recorded: \
+            storagekit log --table storage_operation -p
 
-            Ends with status 5 if a check fails, and with 8 if --fix could mend a part only.
+            Exits with status 5 if a check fails, 8 if --fix could repair only a part.
 
               storagekit doctor -s app.sqlite
               storagekit doctor -s app.sqlite --deep --format jsonl
@@ -25,10 +25,10 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: .long, help: "Read every byte: the whole log, and every row against it.")
+    @Flag(name: .long, help: "Verify the whole log, and every row against it.")
     var deep = false
 
-    @Flag(name: .long, help: "Mend what is made from the log.")
+    @Flag(name: .long, help: "Repair derived data.")
     var fix = false
 
     @OptionGroup var change: ChangeOptions
@@ -36,7 +36,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func validate() throws {
         if !fix, change.dryRun || change.reason != nil || change.confirmation.yes {
-            throw ValidationError("--dry-run, --reason and --yes go with --fix.")
+            throw ValidationError("--dry-run, --reason and --yes require --fix.")
         }
     }
 
@@ -92,7 +92,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let rebuilds = repairs.filter { if case .rebuild = $0 { true } else { false } }
         guard !rebuilds.isEmpty else { return }
         let plan = rebuilds.map(\.plan).joined(separator: ", ")
-        try change.confirmation.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Go on?")
+        try change.confirmation.confirmIfAttended("This would \(plan); what the log doesn't know is lost. Continue?")
     }
 
     /// Mends what can be made again, records and tells what was done.
@@ -145,20 +145,20 @@ extension Checkup.Repair {
     /// What would be done.
     fileprivate var plan: String {
         switch self {
-        case .rebuild(let tables): "make \(Self.list(tables)) again from the log"
-        case .resume(let name): "let \(name) try again when its program opens the store"
+        case .rebuild(let tables): "rebuild \(Self.list(tables)) from the log"
+        case .resume(let name): "retry \(name) when its program opens the store"
         case .seal: "seal the log"
-        case .checkpoint: "take the write-ahead log over into the file"
+        case .checkpoint: "checkpoint the write-ahead log"
         }
     }
 
     /// What was done.
     fileprivate var done: String {
         switch self {
-        case .rebuild(let tables): "made \(Self.list(tables)) again from the log"
-        case .resume(let name): "\(name) tries again when its program opens the store"
+        case .rebuild(let tables): "rebuilt \(Self.list(tables)) from the log"
+        case .resume(let name): "\(name) will be retried when its program opens the store"
         case .seal: "sealed the log"
-        case .checkpoint: "took the write-ahead log over into the file"
+        case .checkpoint: "checkpointed the write-ahead log"
         }
     }
 
@@ -201,7 +201,7 @@ private struct DoctorAnswer {
     }
 
     private func writeText(to output: ResultOutput) throws {
-        for text in mended { try output.line("mended  \(text)", .added) }
+        for text in mended { try output.line("fixed   \(text)", .added) }
         for text in plan { try output.line("would   \(text)", .changed) }
         for check in checks {
             let role: Style.Role =

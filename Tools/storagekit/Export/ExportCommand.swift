@@ -8,7 +8,7 @@ import StorageProjections
 /// `storagekit export`: writes the log as a change history.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write the whole history as JSON Lines, as import reads them.",
+        commandName: "export", abstract: "Export the history as JSON Lines, in the format of import.",
         discussion: """
               storagekit export -s app.sqlite > history.jsonl
               storagekit export -s app.sqlite --table users | zstd > users.jsonl.zst
@@ -16,10 +16,10 @@ struct ExportCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(name: .long, help: "Only this table; may be given several times.")
+    @Option(name: .long, help: "Only this table; may be repeated.")
     var table: [String] = []
 
-    @Option(name: .long, help: "Only commits of this actor; may be given several times.")
+    @Option(name: .long, help: "Only commits by this actor; may be repeated.")
     var actor: [String] = []
 
     mutating func run() async throws {

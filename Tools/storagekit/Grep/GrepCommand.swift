@@ -4,19 +4,19 @@ import StorageLog
 /// `storagekit grep`: when values came and went.
 struct GrepCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "grep", abstract: "Find when a value came or went, in rows that are gone too.",
+        commandName: "grep", abstract: "Find when a value appeared or disappeared, including in deleted rows.",
         discussion: """
-            Tells changes after which a value contains the pattern and before which it didn't, or the other way round, \
-            newest first. --in old and --in new tell every change with such a value on that side, --in meta commits whose \
-            actor, app, reason, correlation, key or attributes have it. The pattern is text as it stands, unless -G \
-            makes it a regular expression. A RANGE is A..B, a TARGET a table, a row or a cell.
+            Lists changes after which a value contains the pattern and before which it didn't, or the reverse, newest \
+            first. --in old and --in new list every change with such a value on that side; --in meta lists commits \
+            whose actor, app, reason, correlation, key or attributes match. The pattern is literal text, or a regular \
+            expression with -G. A RANGE is A..B, a TARGET a table, a row or a cell.
 
               storagekit grep -s app.sqlite 'anna@example.org'
               storagekit grep -s app.sqlite -i refund -30d.. orders --appeared
               storagekit grep -s app.sqlite -G '^T-[0-9]+$' --in meta
             """)
 
-    @Argument(help: "What to look for.")
+    @Argument(help: "The pattern to search for.")
     var pattern: String
 
     @Argument(help: ArgumentHelp("A range, then tables, rows or cells.", valueName: "range-or-target"))
@@ -24,22 +24,22 @@ struct GrepCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: [.customShort("F"), .customLong("fixed")], help: "The pattern is text as it stands (the default).")
+    @Flag(name: [.customShort("F"), .customLong("fixed")], help: "The pattern is literal text (default).")
     var isFixed = false
 
     @Flag(name: [.customShort("G"), .customLong("regex")], help: "The pattern is a regular expression.")
     var isExpression = false
 
-    @Flag(name: [.customShort("i"), .long], help: "Upper and lower case are the same.")
+    @Flag(name: [.customShort("i"), .long], help: "Ignore case.")
     var ignoreCase = false
 
-    @Flag(name: .long, help: "Only where the value came.")
+    @Flag(name: .long, help: "Only where the value appeared.")
     var appeared = false
 
-    @Flag(name: .long, help: "Only where the value went.")
+    @Flag(name: .long, help: "Only where the value disappeared.")
     var vanished = false
 
-    @Option(name: .customLong("in"), help: "Where to look: old values, new values, or what commits say (meta).")
+    @Option(name: .customLong("in"), help: "What to search: old values, new values, or commit metadata (meta).")
     var scope: SearchScope?
 
     @OptionGroup var filter: FilterOptions
@@ -54,12 +54,12 @@ struct GrepCommand: AsyncParsableCommand {
 
     func validate() throws {
         if pattern.isEmpty { throw ValidationError("The pattern is empty; everything would match.") }
-        if isFixed, isExpression { throw ValidationError("-F and -G exclude each other.") }
-        if appeared, vanished { throw ValidationError("Without --appeared and --vanished both are told.") }
+        if isFixed, isExpression { throw ValidationError("-F and -G can't be combined.") }
+        if appeared, vanished { throw ValidationError("Omit both --appeared and --vanished to show both.") }
         if scope != nil, appeared || vanished {
-            throw ValidationError("--in looks at one side alone: leave out --appeared and --vanished.")
+            throw ValidationError("--in can't be combined with --appeared or --vanished.")
         }
-        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 
     func run() async throws {

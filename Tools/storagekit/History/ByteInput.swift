@@ -107,6 +107,6 @@ struct ByteInput: ~Copyable {
         CommandError(
             .corrupt,
             "The compressed data of \(name) is damaged after \(bytesProduced) uncompressed bytes, near byte \(bytesRead - (end - start)) of the file.",
-            why: why, next: "Copy or download the file again; zstd -t FILE tells whether it is whole.")
+            why: why, next: "Copy or download the file again; zstd -t FILE checks it.")
     }
 }

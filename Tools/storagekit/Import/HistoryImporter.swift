@@ -110,7 +110,7 @@ final class HistoryImporter {
             while reader.offset < earlier.bytes, line != nil { line = try nextLine() }
             guard reader.offset == earlier.bytes, reader.hash == earlier.hash else {
                 throw CommandError(
-                    .conflict, "The input begins like one that was imported, but goes on differently.",
+                    .conflict, "The input starts like an earlier import, but differs after it.",
                     why: "Its first \(earlier.lines) lines were imported; they aren't the same any more.",
                     next: "Import it into a new store.")
             }

@@ -7,13 +7,13 @@ import StorageProjections
 /// `storagekit import`: makes commits of a change history.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Import a change history of JSON Lines, plain or compressed with zstd.",
+        commandName: "import", abstract: "Import a change history from JSON Lines, plain or zstd.",
         discussion: """
             Each line is one operation; lines with the same tx are one commit. Tables and columns are inferred and \
-            printed. An import that was interrupted goes on at the last whole commit when it is run again. With \
-            --dry-run a copy of the store takes it, and is thrown away.
+            printed. An interrupted import resumes after its last complete commit. --dry-run imports into a temporary \
+            copy.
 
-            The commits keep actor, time and reason of the file; who imported it is recorded behind them: \
+            Commits keep the actor, time and reason of the file. The import itself is recorded after them: \
             storagekit log --table storage_operation -p
 
               storagekit import -s app.sqlite history.jsonl.zst
@@ -25,7 +25,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Argument(help: "The file; - for standard input.")
     var file: String
 
-    @Flag(name: .long, help: "Leave out commits with a bad line, and count them.")
+    @Flag(name: .long, help: "Skip and count commits with an invalid line.")
     var skipInvalid = false
 
     @Option(name: .long, help: "Name of the key column of new tables, if not id.")

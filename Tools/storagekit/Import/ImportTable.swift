@@ -132,7 +132,7 @@ extension ImportTable {
         InputError(
             offset: 0,
             problem: "the row \(operation.id.string) of \"\(name)\" is \(state), so it can't be \(operation.kind.past)",
-            remedy: "Correct the operation, or go on without its commit with --skip-invalid.")
+            remedy: "Correct the operation, or skip its commit with --skip-invalid.")
     }
 
     /// The column of each value, -1 for values that aren't stored by themselves.

@@ -1,14 +1,15 @@
 /// What the manual says beyond what the commands say of themselves.
 enum ManualText {
     static let description = """
-        A StorageKit store keeps every change of its rows as an event in a log, in one SQLite file. This tool reads the log, \
-        compares and queries the past, takes changes back, and holds the tables to the log.
+        A StorageKit store keeps every change of its rows as an event in a log, in one SQLite file. This tool reads \
+        the log, compares and queries earlier states, reverts changes, and verifies the tables against the log.
 
-        Commands that only look open the store for reading and work while a program writes to it. Commands that change rows \
+        Commands that only read open the store read-only and work while a program writes to it. Commands that change \
+        rows \
         take --dry-run, --reason and --yes, and are recorded with the name of the operating-system user.
 
-        Results are for people; --format jsonl and json are for programs and stay as they are documented, csv and md are \
-        tables. Every object has "v":1, and keys that a reader doesn't know are to be ignored.
+        The default output is for people. --format jsonl and json are a stable contract; csv and md are tables. Every \
+        object has "v":1; ignore unknown keys.
         """
 
     static let grammar: [(title: String, body: [(term: String, meaning: String)])] = [
@@ -26,7 +27,7 @@ enum ManualText {
                 ("tag:NAME", "What was tagged."),
                 (
                     "A..B",
-                    "A range: what came after A, up to and including B. Without A from the beginning, without B to the head."
+                    "A range: after A, up to and including B. Without A from the beginning, without B to head."
                 ),
             ]
         ),
@@ -42,11 +43,11 @@ enum ManualText {
     static let statuses: [(ExitStatus, String)] = [
         (.done, "Done; equal; sound."),
         (.negative, "A negative answer: a difference, no match, a breakpoint was reached."),
-        (.usage, "The command can't be understood."), (.notFound, "There is no such store, point, table, row or file."),
-        (.unavailable, "The store is busy, can only be read, or is newer than this program."),
-        (.corrupt, "Stored bytes aren't what was written."), (.inconclusive, "Neither yes nor no can be proved."),
-        (.conflict, "The present state refuses the change; a line of input is bad."),
-        (.partial, "A part was done, and the rest is listed."),
+        (.usage, "Usage error."), (.notFound, "There is no such store, point, table, row or file."),
+        (.unavailable, "The store is busy, read-only, or of a newer format."),
+        (.corrupt, "Stored bytes aren't what was written."), (.inconclusive, "Inconclusive."),
+        (.conflict, "Conflict, or an invalid line of input."),
+        (.partial, "Partly done; the rest is listed."),
     ]
 
     static let environment = [

@@ -7,7 +7,7 @@ import StorageLog
 struct ChangeOptions: ParsableArguments {
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Option(help: "Why, for the log.")
+    @Option(help: "The reason, recorded in the log.")
     var reason: String?
 
     var dryRun: Bool { confirmation.dryRun }

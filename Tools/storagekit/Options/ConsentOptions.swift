@@ -6,7 +6,7 @@ struct ConfirmationOptions: ParsableArguments {
     @Flag(name: .long, help: "Only show what would be done.")
     var dryRun = false
 
-    @Flag(name: [.short, .long], help: "Don't ask before changing anything.")
+    @Flag(name: [.short, .long], help: "Don't ask for confirmation.")
     var yes = false
 
     /// Asks whether to go on.
@@ -16,8 +16,8 @@ struct ConfirmationOptions: ParsableArguments {
         if yes { return }
         guard Terminal(descriptor: 0).isTerminal else {
             throw CommandError(
-                .usage, "Nothing was changed, because nobody can be asked: the input is no terminal.",
-                next: "Look with --dry-run, then add --yes.")
+                .usage, "Nothing was changed: confirmation needs a terminal.",
+                next: "Check with --dry-run, then add --yes.")
         }
         FileHandle.standardError.write(Data("\(question) [y/N] ".utf8))
         let answer = readLine(strippingNewline: true)?.lowercased()

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// How a command writes its results.
 struct FormatOptions: ParsableArguments {
-    @Option(name: .long, help: "How to write results; not every command has each.")
+    @Option(name: .long, help: "The output format; not every command supports each.")
     var format: OutputFormat = .human
 
     @Option(name: .long, help: "When to use colours.")

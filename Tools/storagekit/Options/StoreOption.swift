@@ -5,7 +5,7 @@ import Foundation
 struct StoreOption: ParsableArguments {
     static let environmentKey = "STORAGEKIT_STORE"
 
-    @Option(name: [.short, .long], help: "The store's file; \(StoreOption.environmentKey) if it isn't given.")
+    @Option(name: [.short, .long], help: "The store's file. Default: \(StoreOption.environmentKey).")
     var store: String?
 
     init() {}

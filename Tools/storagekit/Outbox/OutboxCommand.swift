@@ -7,11 +7,10 @@ import StorageSync
 /// `storagekit outbox`: the writes that sync engines haven't sent yet.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "List, retry or discard the writes that sync engines haven't sent.",
+        commandName: "outbox", abstract: "List, retry or discard pending writes of sync engines.",
         discussion: """
-            An engine has an outbox for each path of its remote. A write that the remote has refused is parked: it holds back \
-            later writes of its document until it is retried or discarded. Only the program can send, because the remote is \
-            code of its own.
+            An engine has one outbox per path of its remote. A rejected write is parked: it blocks later writes of \
+            its document until it is retried or discarded. Only the program can send writes.
 
               storagekit outbox -s app.sqlite
               storagekit outbox list task_42 -s app.sqlite --format json
@@ -20,13 +19,13 @@ struct OutboxCommand: AsyncParsableCommand {
               storagekit outbox discard task_42 --dry-run -s app.sqlite
               storagekit outbox discard --all --parked --key tasks --yes -s app.sqlite
 
-            retry lets engines ask their remotes at once; with a document, or --all, its parked writes are sent again. discard \
-            gives writes up, parked or not: when the program uses the engine next, their documents become what the remote is \
-            known to have, with the writes on top that are left; a document that the remote doesn't have goes. Until then the \
-            rows stay as they are. Writes that are sent as one are retried and discarded as one.
+            retry ends the back-off; with a document, or --all, it also sends parked writes again. discard drops \
+            writes, parked or not: the next time the program uses the engine, their documents are reset to the \
+            remote's last known version plus the remaining writes, or deleted if the remote has none. Rows don't \
+            change until then. Writes that are sent together are retried and discarded together.
 
-            list works while the program runs. retry and discard write, so the program must have closed the store; a program \
-            that runs has the same calls. What is changed is recorded: storagekit log --table storage_operation -p
+            list works while the program runs. retry and discard need the store closed; a running program calls the \
+            same methods of its engine. Changes are recorded: storagekit log --table storage_operation -p
             """)
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -56,7 +55,7 @@ struct OutboxCommand: AsyncParsableCommand {
     @Flag(help: "Retry or discard the writes of all documents.")
     var all = false
 
-    @Option(name: [.customShort("n"), .long], help: "How many writes of an outbox to show to people.")
+    @Option(name: [.customShort("n"), .long], help: "How many writes of each outbox to show.")
     var limit = 50
 
     @OptionGroup var change: ChangeOptions
@@ -64,13 +63,13 @@ struct OutboxCommand: AsyncParsableCommand {
 
     func validate() throws {
         if action == .list, all || change.dryRun || change.reason != nil || change.confirmation.yes {
-            throw ValidationError("--all, --dry-run, --reason and --yes go with retry and discard.")
+            throw ValidationError("--all, --dry-run, --reason and --yes require retry or discard.")
         }
-        if all, document != nil || position != nil { throw ValidationError("Name a document or write, or say --all.") }
+        if all, document != nil || position != nil { throw ValidationError("Name a document or write, or add --all.") }
         if action == .discard, !all, document == nil, position == nil {
-            throw ValidationError("Name a document, or say --position or --all.")
+            throw ValidationError("Name a document, or add --position or --all.")
         }
-        if limit < 0 { throw ValidationError("--limit is 0 or more.") }
+        if limit < 0 { throw ValidationError("--limit must not be negative.") }
     }
 
     /// Whether writes are named one by one: then there have to be some.
@@ -104,7 +103,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let named = [document.map { "of the document \"\($0)\"" }, position.map { "at @\($0)" }].compactMap { $0 }
             throw CommandError(
                 .notFound, "There is no \(parked ? "parked" : "unsent") write \(named.joined(separator: " ")).",
-                why: "What a remote has taken isn't in an outbox any more.", next: "Type: storagekit outbox")
+                why: "Writes that the remote has accepted leave the outbox.", next: "Type: storagekit outbox")
         }
         return found
     }
@@ -145,7 +144,7 @@ extension OutboxCommand {
         try await engine.close()
         let report = OutboxReport(action: action, format: format)
         guard !change.dryRun, !plan.isEmpty else { return try report.write(plan, isDryRun: change.dryRun) }
-        if action == .discard { try change.confirm("\(report.sentence(plan, isDone: false)). Go on?") }
+        if action == .discard { try change.confirm("\(report.sentence(plan, isDone: false)). Continue?") }
         do {
             let done = try await store.write(isDryRun: false) { engine in
                 try await engine.withWriter { writer, db in try command.change(writer, db, reporting: report) }

@@ -30,15 +30,15 @@ struct OutboxReport: Sendable {
         try output.line(isDryRun ? "Would be done: \(sentence)." : "\(sentence).", isDryRun ? .plain : .added)
         switch action {
         case .list: break
-        case .retry: try output.line("The program sends when it uses its engines next.", .dim)
+        case .retry: try output.line("The writes are sent the next time the program uses its engines.", .dim)
         case .discard:
             try output.line(
-                "Rows stay as they are until the program uses its engines next. Then each document is", .dim)
-            try output.line("what the remote is known to have, with the writes on top that are left, or is gone.", .dim)
+                "Rows don't change until the program uses its engines again. Then each document is reset", .dim)
+            try output.line("to the remote's last known version plus the remaining writes, or deleted.", .dim)
             let sent = outboxes.flatMap(\.writes).count { $0.state == .sent }
             if sent > 0 {
                 try output.line(
-                    "! \(NumberText.count(sent, "write")) may have reached the remote: no answer came.", .removed)
+                    "! \(NumberText.count(sent, "write")) may have reached the remote: there was no answer.", .removed)
             }
         }
     }

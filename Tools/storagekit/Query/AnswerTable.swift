@@ -83,7 +83,7 @@ final class ResultBuffer {
         return try keyNames.map { name in
             guard let index = row.firstIndex(where: { $0.column == name }) else {
                 throw CommandError(
-                    .usage, "The answer has no column \"\(name)\" to compare by.",
+                    .usage, "The result has no column \"\(name)\" to compare by.",
                     why: "Its columns are \(row.map(\.column).joined(separator: ", ")).",
                     next: "Name one of them with --key.")
             }

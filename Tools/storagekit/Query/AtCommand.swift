@@ -7,17 +7,17 @@ import StorageProjections
 /// `storagekit at`: SQL against the past.
 struct AtCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "at", abstract: "Run a query on the tables as they were at a point.",
+        commandName: "at", abstract: "Query the tables as of a point.",
         discussion: """
-            Only the tables that the query names are made, in a temporary database: tables whose changes are recorded, \
-            with their full-text indexes and the views of now. Without a query, lists them with their rows.
+            Reconstructs the tables that the query names in a temporary database, with their full-text indexes and \
+            the current views. Without a query, lists the recorded tables and their row counts.
 
               storagekit at -s app.sqlite -2h "SELECT * FROM users WHERE name LIKE 'A%'"
               storagekit at -s app.sqlite t:77 "SELECT count(*) FROM users" --each t:1,t:40,head
               storagekit at -s app.sqlite yesterday "SELECT id, price FROM items" --diff-with head
 
-            --diff-with compares the two answers by their first column, or by those that --key names, and ends with \
-            status 1 where they differ.
+            --diff-with compares the two results by their first column, or by the columns of --key, and exits with \
+            status 1 if they differ.
             """)
 
     @Argument(
@@ -29,28 +29,28 @@ struct AtCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: "Further points, separated by commas: the query is run at each, in this order.")
+    @Option(help: "More points to run the query at, separated by commas.")
     var each: PointList?
 
     @Option(
-        help: "Another point: shows how the answer there differs.",
+        help: "Show how the result differs at another point.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var diffWith: PointArgument?
 
-    @Option(help: "The columns of the answer that tell which row is which, separated by commas.")
+    @Option(help: "The columns that identify a row of the result, separated by commas.")
     var key: String?
 
-    @Option(help: "Whether tables have the shape of then or of now.")
+    @Option(help: "Which schema to use: as recorded at that point, or the current one.")
     var schema: SchemaChoice = .asRecorded
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if each != nil, diffWith != nil { throw ValidationError("--each and --diff-with exclude each other.") }
+        if each != nil, diffWith != nil { throw ValidationError("--each and --diff-with can't be combined.") }
         if sql == nil, each != nil || diffWith != nil || key != nil {
-            throw ValidationError("--each, --diff-with and --key need a query.")
+            throw ValidationError("--each, --diff-with and --key require a query.")
         }
-        if key != nil, diffWith == nil { throw ValidationError("--key is for --diff-with.") }
+        if key != nil, diffWith == nil { throw ValidationError("--key requires --diff-with.") }
     }
 
     func run() async throws {
@@ -162,7 +162,7 @@ private final class SnapshotQueries {
             guard let name = error.missingTable else { throw error }
             throw CommandError(
                 missingTable: name, among: state.catalog.live.map(\.stored),
-                next: command.schema == .asRecorded ? "For the tables of now add --schema now." : "")
+                next: command.schema == .asRecorded ? "For the current schema add --schema current." : "")
         }
     }
 

@@ -8,16 +8,17 @@ import StorageProjections
 /// `storagekit sql`: queries over the present and the whole history.
 struct SQLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sql", abstract: "Run a query on the tables, with their history as tables beside them.",
+        commandName: "sql", abstract: "Query the tables and their history with SQL.",
         discussion: """
-            Every table, view and full-text index of the store can be asked. Beside each TABLE whose changes are recorded \
-            there are history_TABLE, a row for each version with its values and the columns _position, _until (NULL where it is current), _commit, _time, _actor and _op; changes_TABLE, a row for each \
+            Every table, view and full-text index of the store can be queried. For each recorded TABLE there are \
+            history_TABLE, a row for each version with its values and the columns _position, _until (NULL where it is \
+            current), _commit, _time, _actor and _op; changes_TABLE, a row for each \
             event with old_ and new_ before each column and _changed, the names of those that changed; and commits \
-            (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They are \
-            made when the query names them, in a temporary file. "-" reads the query from standard input.
+            (always storage_commits, too): number, first, last, time, actor, app, reason, correlation, events. They \
+            are created in a temporary file when the query names them. "-" reads the query from standard input.
 
-            Your own names go first: where history_TABLE is a table of yours it is storage_history_TABLE, and where _op is a \
-            column of yours it is __op.
+            Your own names take precedence: if you have a table history_TABLE, the history is storage_history_TABLE; \
+            if you have a column _op, it is __op.
 
               storagekit sql -s app.sqlite "SELECT * FROM users WHERE id = 42"
               storagekit sql -s app.sqlite "SELECT _actor, count(*) FROM changes_users GROUP BY 1 ORDER BY 2 DESC"

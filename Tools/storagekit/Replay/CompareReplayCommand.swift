@@ -6,17 +6,18 @@ import StorageProjections
 /// `storagekit compare-replay`: one history through two versions of a projection.
 struct CompareReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compare-replay", abstract: "Run the history through two versions of a projection and compare.",
+        commandName: "compare-replay", abstract: "Compare two versions of a projection over the history.",
         discussion: """
-            Tells the first event after which the two differ, and the rows that differ in the end. Both work on temporary \
-            databases. What came before RANGE is taken in too, without being compared. Ends with status 1 where they \
-            differ, 6 where one of them can't take an event in.
+            Reports the first event after which the two differ, and the rows that differ at the end. Both run on \
+            temporary databases. Events before RANGE are applied but not compared. Exits with status 1 if they \
+            differ, 6 if one of them fails to apply an event.
 
               storagekit compare-replay -s app.sqlite --old totals.sql --new totals-2.sql
               storagekit compare-replay -s app.sqlite --old a.sql --new b.sql -30d.. --format jsonl
 
-            A projection in SQL makes its tables first. A rule is a comment line that names events and a table, and \
-            statements that are run for each such event; they read :old_COLUMN and :new_COLUMN of the whole row, :op, \
+            A projection in SQL first creates its tables. A rule is a comment line that names events and a table, \
+            followed by statements that run for each such event; they read :old_COLUMN and :new_COLUMN of the whole \
+            row, :op, \
             :position, :commit, :time, :actor and :reason:
 
               CREATE TABLE totals(customer TEXT PRIMARY KEY, cents INTEGER);
@@ -33,12 +34,12 @@ struct CompareReplayCommand: AsyncParsableCommand {
     @Option(name: .long, help: "The file of the new version.")
     var new: String
 
-    @Argument(help: "The range to compare in; all of history by default.", transform: CompareReplayCommand.range)
+    @Argument(help: "The range to compare. Default: the whole history.", transform: CompareReplayCommand.range)
     var range: PointRange?
 
     @OptionGroup var store: StoreOption
 
-    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many differing rows to tell.")
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many differing rows to show.")
     var limit = 100
 
     @OptionGroup var format: FormatOptions
@@ -46,7 +47,7 @@ struct CompareReplayCommand: AsyncParsableCommand {
     private static func range(_ text: String) throws -> PointRange { try PointRange(text, now: SystemTime.now) }
 
     func validate() throws {
-        if limit < 0 { throw ValidationError("-n takes a number from 0 on.") }
+        if limit < 0 { throw ValidationError("--limit must not be negative.") }
     }
 
     func run() async throws {
@@ -144,7 +145,7 @@ private final class ComparisonPrinter {
             }
             if comparison.differingRows == 0 { try output.line("In the end they are the same again.") }
         } else if comparison.differingRows > 0 {
-            try output.line("Since when can't be told: only virtual tables differ.")
+            try output.line("Only virtual tables differ, so the first differing event is unknown.")
         }
         guard comparison.differingRows > 0 else { return }
         try output.line()

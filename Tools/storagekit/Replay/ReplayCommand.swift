@@ -8,12 +8,12 @@ import StorageProjections
 /// `storagekit replay`: history again, step by step.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay", abstract: "Step through history, forward and back, and stop where something happens.",
+        commandName: "replay", abstract: "Step through history, with breakpoints and watches.",
         discussion: """
-            Prints what each commit changes, oldest first, and stops at breakpoints, with status 1 where one stopped it. A \
-            RANGE is A..B, a TARGET a table, a row or a cell. With --step it takes commands from standard input, a line \
-            each (? lists them): n and N go on by an event or a commit, p and P back, s runs a query at that point. The \
-            store is opened for reading and never changed.
+            Prints the changes of each commit, oldest first, and stops at breakpoints with status 1. A \
+            RANGE is A..B, a TARGET a table, a row or a cell. With --step it reads commands from standard input (? \
+            lists them): n and N step forward by an event or a commit, p and P back, s runs a query at that point. \
+            The store is opened read-only.
 
             A condition of --break is TABLE/ID#COLUMN = VALUE (or !=, or nothing for any change), SQL over the row as \
             old_COLUMN and new_COLUMN, or error.
@@ -24,8 +24,8 @@ struct ReplayCommand: AsyncParsableCommand {
               storagekit replay -s app.sqlite --step --to t:77
               storagekit replay -s app.sqlite --projection totals.sql --break error
 
-            --projection FILE folds a projection written in SQL in a temporary database and tells what becomes of its rows; \
-            storagekit help compare-replay shows how one is written.
+            --projection FILE applies a projection written in SQL in a temporary database and prints the changes of \
+            its rows; see storagekit help compare-replay for the syntax.
             """)
 
     @Argument(help: ArgumentHelp("A range, then tables, rows or cells.", valueName: "range-or-target"))
@@ -33,38 +33,38 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(name: .long, help: "What to go on by: event or commit. Breakpoints stop after it.")
+    @Option(name: .long, help: "The step size: event or commit.")
     var by: ReplayUnit = .commit
 
     @Option(
-        name: .long, parsing: .unconditional, help: "Where to stop: this point. With --step, where to begin stepping.",
+        name: .long, parsing: .unconditional, help: "Stop at this point. With --step, start stepping there.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var to: PointArgument?
 
     @Option(
         name: .customLong("break"), parsing: .unconditionalSingleValue,
-        help: "Stop where this is true; may be repeated.")
+        help: "Stop where this condition is true; may be repeated.")
     var breaks: [String] = []
 
-    @Option(name: .long, help: "Tell each change of this row or cell; may be repeated.")
+    @Option(name: .long, help: "Print each change of this row or cell; may be repeated.")
     var watch: [String] = []
 
     @Option(
         name: .long,
-        help: "Fold a projection on the way: a file with its rules in SQL, an entity, or full-text/ENTITY.")
+        help: "Apply a projection: a file with rules in SQL, an entity, or full-text/ENTITY.")
     var projection: String?
 
-    @Flag(name: .long, help: "Take commands from standard input.")
+    @Flag(name: .long, help: "Read commands from standard input.")
     var step = false
 
-    @Flag(name: [.short, .long], help: "Only tell watches and stops.")
+    @Flag(name: [.short, .long], help: "Print only watches and stops.")
     var quiet = false
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
         if breaks.contains("error"), projection == nil {
-            throw ValidationError("--break error is for events that a projection can't take in: add --projection FILE.")
+            throw ValidationError("--break error requires --projection FILE.")
         }
     }
 
@@ -99,7 +99,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if let end, end < run.logRange.after {
             throw CommandError(
                 .usage, "--to is @\(end), before the range begins after @\(run.logRange.after).",
-                next: "Begin earlier, or go on to a later point.")
+                next: "Start the range earlier, or choose a later point.")
         }
         guard !step else {
             if let end { run.jump(to: min(max(end, run.logRange.after), run.logRange.through)) }

@@ -8,12 +8,12 @@ import StorageProjections
 /// Takes commands for a replay from standard input, a line each.
 final class ReplayPrompt {
     static let help = """
-        n [COUNT]      the next event            p [COUNT]      back over the last event
-        N [COUNT]      the next commit           P [COUNT]      back over the last commit
-        c              on to the next break      g POINT        to a point, without looking
+        n [COUNT]      the next event            p [COUNT]      back one event
+        N [COUNT]      the next commit           P [COUNT]      back one commit
+        c              to the next break      g POINT        jump to a point
         b [CONDITION]  break there; lists them   w [TARGET]     watch a row or cell; lists them
         s SQL          a query at this point     d [TARGET…]    what changed since the last stop
-        .              where it stands           q              the end
+        .              the current position           q              the end
 
         """
 
@@ -97,7 +97,7 @@ final class ReplayPrompt {
         if text.isEmpty { return 1 }
         guard let count = Int(text), count > 0 else {
             throw CommandError(
-                .usage, "'\(text)' isn't a number of steps.", next: "Write a number from 1 on, or nothing.")
+                .usage, "'\(text)' isn't a number of steps.", next: "Give a number of at least 1, or none.")
         }
         return count
     }
@@ -114,7 +114,7 @@ final class ReplayPrompt {
         guard (run.logRange.after...run.logRange.through).contains(position) else {
             throw CommandError(
                 .usage, "@\(position) lies outside of the range.", why: "The range is \(run.logRange).",
-                next: "Name a point inside of it, or begin again with another range.")
+                next: "Name a point inside it, or restart with another range.")
         }
         try move("") {
             run.jump(to: position)
@@ -175,7 +175,7 @@ final class ReplayPrompt {
         if let other = named.first(where: { !names.contains($0.folded) }) {
             throw CommandError(
                 .usage, "\"\(other)\" is an entity, and the query names tables of the projection.",
-                why: "The two stand in different temporary databases.", next: "Ask for one of them at a time.")
+                why: "They are in different temporary databases.", next: "Query one of them at a time.")
         }
         try folded.go(to: run.position)
         try folded.read { connection in

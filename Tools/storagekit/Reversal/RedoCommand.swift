@@ -4,9 +4,9 @@ import StorageProjections
 /// `storagekit redo`: brings back what was undone last.
 struct RedoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "redo", abstract: "Bring back what was undone last.",
+        commandName: "redo", abstract: "Redo the most recent undo.",
         discussion: """
-            Works as long as nothing else was changed after the undo.
+            Works only if nothing was changed after the undo.
 
               storagekit redo -s app.sqlite --yes
             """)
@@ -15,7 +15,7 @@ struct RedoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let author = options.author
-        try await options.reversal.run("Take back the undo") { engine, policy, metadata, isDryRun in
+        try await options.reversal.run("Revert the undo") { engine, policy, metadata, isDryRun in
             try await engine.redo(of: author, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
     }

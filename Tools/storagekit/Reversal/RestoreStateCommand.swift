@@ -6,11 +6,11 @@ import StorageProjections
 /// `storagekit restore-state`: makes tables hold again what they held.
 struct RestoreStateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore-state", abstract: "Make tables or rows hold again what they held at a point.",
+        commandName: "restore-state", abstract: "Restore tables or rows to their state at a point.",
         discussion: """
-            One commit that inserts, updates and deletes what differs; the history stays whole. Without a target every \
-            table is restored. Where rows of other tables would be deleted along, nothing is done unless \
-            --on-conflict says so.
+            Writes one commit that inserts, updates and deletes the rows that differ; the history is kept. Without a \
+            target, restores every table. If rows of other tables would be deleted too, does nothing unless \
+            --on-conflict allows it.
 
               storagekit restore-state -s app.sqlite -2h users --dry-run
               storagekit restore-state -s app.sqlite t:77 users/42 --reason "restored by request" --yes
@@ -26,7 +26,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
 
     func validate() throws {
         if targets.contains(where: { $0.column != nil }) {
-            throw ValidationError("Rows are restored as a whole; leave the column out.")
+            throw ValidationError("Only whole rows can be restored: omit the column.")
         }
         if targets.count > 1, targets.contains(where: { $0.id != nil }) {
             throw ValidationError("Restore one row at a time, or whole tables.")
@@ -47,7 +47,7 @@ struct RestoreStateCommand: AsyncParsableCommand {
                 guard let entity = try names.users(named: target.table).first, !entity.isDropped else {
                     throw CommandError(
                         .notFound,
-                        "The table \"\(target.table)\" is gone, and only tables that are there are restored.",
+                        "The table \"\(target.table)\" was dropped; only existing tables can be restored.",
                         next: "Its rows can be read: storagekit at \(command.point)")
                 }
                 return entity.name

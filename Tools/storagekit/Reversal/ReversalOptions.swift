@@ -6,7 +6,7 @@ import StorageProjections
 struct ReversalOptions: ParsableArguments {
     @OptionGroup var store: StoreOption
 
-    @Option(help: "What to do where a row has changed since, or others would go along: refuse, skip or overwrite.")
+    @Option(help: "What to do on conflict: abort, skip or overwrite.")
     var onConflict: ConflictChoice = .abort
 
     @OptionGroup var change: ChangeOptions

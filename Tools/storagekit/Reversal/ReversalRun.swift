@@ -47,15 +47,15 @@ struct ReversalRun: Sendable {
             guard isRefused else { return nil }
             throw CommandError(
                 .conflict, "Nothing was changed: \(NumberText.count(plan.outcome.conflicts.count, "conflict")).",
-                why: "Those rows have changed since, or others stand in their way.",
-                next: "Add --on-conflict skip to leave them as they are, or --on-conflict overwrite.")
+                why: "Those rows have changed since, or other rows conflict with them.",
+                next: "Add --on-conflict skip to leave them unchanged, or --on-conflict overwrite.")
         }
         if plan.outcome.count == 0 {
             try write(plan, about: subject, catalog: catalog, isDone: true)
             return plan.outcome.conflicts.isEmpty ? nil : .partial
         }
         let name = subject.map { " \($0.rendered(.plain, width: nil))" } ?? ""
-        try change.confirm("\(title)\(name): \(Self.summary(plan.outcome)). Go on?")
+        try change.confirm("\(title)\(name): \(Self.summary(plan.outcome)). Continue?")
         let report = try await body(engine, policy, change.metadata, false)
         try write(report, about: subject, catalog: catalog, isDone: true)
         return report.outcome.conflicts.isEmpty ? nil : .partial

@@ -5,12 +5,12 @@ import StorageProjections
 /// `storagekit revert`: takes commits back.
 struct RevertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revert", abstract: "Take a commit, or several, back by a commit of its own.",
+        commandName: "revert", abstract: "Revert a commit, or a range of commits.",
         discussion: """
-            Each column is looked at by itself: where it still holds what the commit left, it gets what it held before. \
-            What has changed since is a conflict: by default nothing is done then, and the conflicts are listed. Tables \
-            and columns that the commit made stay. A range A..B is what came after A up to B, taken back as a whole; tags, \
-            notes and records in it stay. Ends with status 7 for conflicts, 8 where some were skipped.
+            Writes a commit that sets each column back to its old value if it still has the value that the reverted \
+            commit set. A later change is a conflict: by default nothing is changed, and the conflicts are listed. \
+            Schema changes, tags, notes and operations aren't reverted. A range A..B is reverted as a whole. Exits \
+            with status 7 for conflicts, 8 if some were skipped.
 
               storagekit revert -s app.sqlite t:77 --dry-run
               storagekit revert -s app.sqlite t:77 --reason "wrong import" --yes
@@ -28,7 +28,7 @@ struct RevertCommand: AsyncParsableCommand {
     func run() async throws {
         let command = self
         let numbers = try await reversal.store.read { try command.commits.numbers($0.points) }
-        let title = numbers.count == 1 ? "Take back" : "Take back t:\(numbers.lowerBound) to t:\(numbers.upperBound)"
+        let title = numbers.count == 1 ? "Revert" : "Revert t:\(numbers.lowerBound) to t:\(numbers.upperBound)"
         try await reversal.run(title) { engine, policy, metadata, isDryRun in
             try await engine.revert(numbers, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
@@ -61,7 +61,7 @@ enum RevertedCommits: Sendable {
             guard first.positions.lowerBound == logRange.after + 1, last.positions.upperBound == logRange.through else {
                 throw CommandError(
                     .usage, "\(logRange) begins or ends inside of a commit.",
-                    why: "Commits are taken back as a whole.",
+                    why: "Commits are reverted as a whole.",
                     next: "Name commits: t:\(first.info.number - 1)..t:\(last.info.number)")
             }
             return first.info.number...last.info.number

@@ -4,9 +4,9 @@ import StorageProjections
 /// `storagekit undo`: takes the newest commit back.
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo", abstract: "Take the newest commit back that isn't undone yet.",
+        commandName: "undo", abstract: "Undo the most recent commit.",
         discussion: """
-            Again goes further back; redo brings back what was undone last.
+            Run it again to undo the commit before; redo reverts the last undo.
 
               storagekit undo -s app.sqlite --dry-run
               storagekit undo -s app.sqlite --of anna --yes

@@ -3,7 +3,7 @@ import ArgumentParser
 /// `storagekit schema`: tables and columns, now and then, and what became of them.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Show tables and columns, their history, or how two points differ in them.",
+        commandName: "schema", abstract: "Show the schema, its history, or its difference between two points.",
         discussion: """
               storagekit schema -s app.sqlite
               storagekit schema users -s app.sqlite --at 2024-05-01

@@ -4,10 +4,10 @@ import StorageLog
 /// `storagekit schema diff`: how two points differ in tables and columns.
 struct SchemaDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Show how two points differ in tables and columns.",
+        commandName: "diff", abstract: "Show the schema changes between two points.",
         discussion: """
-            Tables and columns are told apart by what they are, not by their names: one that was renamed is the same. \
-            Rows are compared by storagekit diff.
+            Tables and columns are compared by identity, not by name: a renamed one is the same. To compare rows, use \
+            storagekit diff.
 
               storagekit schema diff -s app.sqlite t:5
               storagekit schema diff -s app.sqlite tag:release-3 head --format jsonl
@@ -17,13 +17,13 @@ struct SchemaDiffCommand: AsyncParsableCommand {
     var from: PointArgument
 
     @Argument(
-        help: "The second point; the present if it isn't given.",
+        help: "The second point. Default: head.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var to: PointArgument?
 
     @OptionGroup var store: StoreOption
 
-    @Flag(name: .long, help: "End with status 1 if anything differs.")
+    @Flag(name: .long, help: "Exit with status 1 if anything differs.")
     var exitCode = false
 
     @OptionGroup var format: FormatOptions

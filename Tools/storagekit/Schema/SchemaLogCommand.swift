@@ -5,17 +5,16 @@ import StorageLog
 /// `storagekit schema log`: what became of tables and columns, commit by commit.
 struct SchemaLogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log", abstract: "List the changes of tables and columns, newest first.",
+        commandName: "log", abstract: "List schema changes, newest first.",
         discussion: """
-            A TABLE is known by every name that it had. JSON has an object for each change. Full-text indexes and \
-            projections have no history.
+            A TABLE may be given by any of its former names. Full-text indexes and projections have no history.
 
               storagekit schema log -s app.sqlite
               storagekit schema log users -s app.sqlite --reverse
               storagekit schema log -s app.sqlite --since tag:release-3 --format jsonl
             """)
 
-    @Argument(help: "The tables; all if none is named.")
+    @Argument(help: "Tables to list. Default: all.")
     var tables: [String] = []
 
     @OptionGroup var store: StoreOption
@@ -39,7 +38,7 @@ struct SchemaLogCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
 
     func run() async throws {
@@ -65,7 +64,7 @@ struct SchemaLogCommand: AsyncParsableCommand {
                 return count < limit ?? Int.max
             }
         }
-        if count == 0, output.format == .human { try output.line("No change of the schema.", .dim) }
+        if count == 0, output.format == .human { try output.line("No schema changes.", .dim) }
         try output.finish()
         return count == 0 && (!tables.isEmpty || since != nil || until != nil) ? .negative : nil
     }

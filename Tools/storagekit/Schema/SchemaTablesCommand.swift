@@ -6,22 +6,22 @@ import StorageProjections
 /// `storagekit schema tables`: the tables as they are or were.
 struct SchemaTablesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tables", abstract: "Show tables and columns as they are, or as they were at a point (default).",
+        commandName: "tables", abstract: "Show tables and columns, now or as of a point (default).",
         discussion: """
-            Names and types are those of the point. Full-text indexes and projections have no history, so they are \
-            told of the present only.
+            Names and types are those at the point. Full-text indexes and projections have no history and are shown \
+            for the present only.
 
               storagekit schema -s app.sqlite
               storagekit schema users -s app.sqlite --at t:77
             """)
 
-    @Argument(help: "The tables; all if none is named.")
+    @Argument(help: "Tables to show. Default: all.")
     var tables: [String] = []
 
     @OptionGroup var store: StoreOption
 
     @Option(
-        name: .long, parsing: .unconditional, help: "The point; the present if it isn't given.",
+        name: .long, parsing: .unconditional, help: "The point. Default: the present.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var at: PointArgument?
 
@@ -37,7 +37,7 @@ struct SchemaTablesCommand: AsyncParsableCommand {
             var entities = catalog.live
             for name in command.tables where try names.users(named: name).allSatisfy(\.isDropped) {
                 throw CommandError(
-                    .notFound, "The table \"\(name)\" is gone.",
+                    .notFound, "The table \"\(name)\" was dropped.",
                     next: "See what became of it: storagekit schema log \(name)")
             }
             if !command.tables.isEmpty {

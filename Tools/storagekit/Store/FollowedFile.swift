@@ -22,7 +22,7 @@ struct FollowedFile: Sendable {
     func check() throws {
         guard !isThere else { return }
         throw CommandError(
-            .unavailable, "\(path) isn't the file any more that was followed: it was replaced, moved or deleted.",
-            next: "To follow the file that has the name now, type the command again.")
+            .unavailable, "\(path) was replaced, moved or deleted while it was followed.",
+            next: "Run the command again to follow the new file.")
     }
 }

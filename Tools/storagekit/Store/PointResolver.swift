@@ -77,7 +77,7 @@ struct PointResolver {
             .notFound, "There is no tag \"\(name)\".",
             why: names.isEmpty ? "The store has no tags." : "The tags are \(Suggestions.list(names)).",
             next: similar.isEmpty
-                ? "Make it by: storagekit tag \(name) POINT" : "Did you mean \(similar.joined(separator: ", "))?")
+                ? "Create it: storagekit tag \(name) POINT" : "Did you mean \(similar.joined(separator: ", "))?")
     }
 
     /// The position that a tag or note of a point gets; see `LogReader.taggedPosition(of:)`.

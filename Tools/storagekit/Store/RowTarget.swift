@@ -89,7 +89,7 @@ extension StoreReader {
             TargetArgument(table: target.table, id: $0).description
         }
         return CommandError(
-            .notFound, "There is and was no row \(TargetArgument(table: target.table, id: id)).",
+            .notFound, "There has never been a row \(TargetArgument(table: target.table, id: id)).",
             why: "No event of the log has this key in \"\(entity.name)\".",
             next: similar.isEmpty
                 ? "Type: storagekit log \(TargetArgument(table: target.table))"

@@ -24,8 +24,8 @@ final class ValuePattern {
         } catch {
             throw CommandError(
                 .usage, "'\(text)' isn't a regular expression.",
-                why: "Brackets may be open, or a sign such as * stands where nothing can be repeated.",
-                next: "Write a backslash before a sign that is meant as it stands, or leave out -G.")
+                why: "A bracket isn't closed, or * has nothing to repeat.",
+                next: "Escape literal characters with a backslash, or omit -G.")
         }
         canMatchNumbers = true
     }

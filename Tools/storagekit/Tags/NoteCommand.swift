@@ -5,10 +5,10 @@ import StorageLog
 /// `storagekit note`: comments on points, after the fact.
 struct NoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "note", abstract: "List notes, or note something of a commit or event.",
+        commandName: "note", abstract: "List notes, or annotate a commit or event.",
         discussion: """
-            A point has one note; log and show tell it. Another text takes its place, and the log keeps what it was. \
-            The note of a commit is that of its last event.
+            A point has one note, which log and show print. A new text replaces it; the log keeps the old one. The \
+            note of a commit is stored at its last event.
 
               storagekit note -s app.sqlite
               storagekit note -s app.sqlite t:77 "imported twice, see T-5"
@@ -17,11 +17,11 @@ struct NoteCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: "What the note is about: t:77, @1234, head, a time, tag:NAME.",
+        help: "The point to annotate: t:77, @1234, head, a time, tag:NAME.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var point: PointArgument?
 
-    @Argument(help: "The text; without it, the note of the point is shown.")
+    @Argument(help: "The text. Default: show the note.")
     var text: String?
 
     @OptionGroup var store: StoreOption
@@ -33,9 +33,11 @@ struct NoteCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if delete, point == nil || text != nil { throw ValidationError("--delete takes the point and nothing else.") }
-        if text == nil, !delete, change.dryRun || change.reason != nil { throw ValidationError("Give a text to note.") }
-        if text?.isEmpty == true { throw ValidationError("A note can't be empty; --delete takes it away.") }
+        if delete, point == nil || text != nil { throw ValidationError("--delete takes a point only.") }
+        if text == nil, !delete, change.dryRun || change.reason != nil {
+            throw ValidationError("Give the note's text.")
+        }
+        if text?.isEmpty == true { throw ValidationError("A note can't be empty. Use --delete to delete it.") }
     }
 
     func run() async throws {

@@ -5,11 +5,11 @@ import StorageLog
 /// `storagekit tag`: names for points.
 struct TagCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tag", abstract: "List tags, or give a point a name.",
+        commandName: "tag", abstract: "List tags, or tag a point.",
         discussion: """
-            Without a name, lists the tags in the order of what they point to. A tag is meant by tag:NAME wherever a \
-            point is asked for. Tagging is an event of the log like any other: undo passes over it, revert of its \
-            commit takes it back, and storagekit history storage_tag/NAME tells what became of it.
+            Without a name, lists the tags by position. Use tag:NAME wherever a point is expected. Tags are recorded \
+            in the log: undo skips them, revert reverts them, and storagekit history storage_tag/NAME shows their \
+            history.
 
               storagekit tag -s app.sqlite
               storagekit tag -s app.sqlite release-3 --note "as shipped"
@@ -22,17 +22,17 @@ struct TagCommand: AsyncParsableCommand {
     var name: String?
 
     @Argument(
-        help: "What to tag; the newest change if it isn't given.",
+        help: "The point to tag. Default: the newest change.",
         transform: { try PointArgument($0, now: SystemTime.now) }
     )
     var point: PointArgument?
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: "A text about the tag; an empty one takes it away.")
+    @Option(help: "A text about the tag; empty to delete it.")
     var note: String?
 
-    @Flag(name: .shortAndLong, help: "Move the tag if it points elsewhere.")
+    @Flag(name: .shortAndLong, help: "Move an existing tag.")
     var force = false
 
     @Flag(name: .shortAndLong, help: "Delete the tag.")
@@ -46,7 +46,7 @@ struct TagCommand: AsyncParsableCommand {
             throw ValidationError("Name a tag.")
         }
         if delete, point != nil || note != nil || force {
-            throw ValidationError("--delete takes nothing but the tag's name.")
+            throw ValidationError("--delete takes a tag's name only.")
         }
     }
 
@@ -82,7 +82,7 @@ struct TagCommand: AsyncParsableCommand {
         guard let known, known.position != position, !force else { return position }
         throw CommandError(
             .conflict, "There is a tag \"\(name)\" already, at @\(known.position).",
-            why: "A tag is moved only when that is asked for.",
+            why: "An existing tag is moved only with --force.",
             next: "Choose another name, or move it: storagekit tag \(name) @\(position) --force")
     }
 

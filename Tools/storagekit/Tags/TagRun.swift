@@ -31,7 +31,7 @@ struct TagRun: Sendable {
         guard !change.dryRun, plan.change != .none else { return try write(plan) }
         switch plan.change {
         case .moved, .removed, .annotated(isReplacing: true):
-            try change.confirm("\(sentence(plan.change, plan.position, isDone: false)). Go on?")
+            try change.confirm("\(sentence(plan.change, plan.position, isDone: false)). Continue?")
         case .made, .annotated(isReplacing: false), .none: break
         }
         try write(try await body(engine, change.metadata, false))
@@ -40,7 +40,7 @@ struct TagRun: Sendable {
     private func sentence(_ change: TagReport.Change, _ position: Int64, isDone: Bool) -> String {
         switch change {
         case .made where tag == nil: isDone ? "Noted at @\(position)" : "Note it at @\(position)"
-        case .made: isDone ? "\(name) is at @\(position)" : "Make \(name) at @\(position)"
+        case .made: isDone ? "\(name) is at @\(position)" : "Create \(name) at @\(position)"
         case .moved(let from): "\(isDone ? "Moved" : "Move") \(name) from @\(from) to @\(position)"
         case .annotated: "\(isDone ? "Changed" : "Change") the text of \(name) at @\(position)"
         case .removed: "\(isDone ? "Deleted" : "Delete") \(name) at @\(position)"

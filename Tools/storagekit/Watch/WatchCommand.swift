@@ -8,10 +8,10 @@ import StorageSubscriptions
 /// `storagekit watch`: a live page, search, grouped list or aggregate of any store.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Show the rows of a table live, while others write to the store.",
+        commandName: "watch", abstract: "Show the rows of a table, updated live.",
         discussion: """
-            The rows are kept up to date by the log: each commit that concerns them is shown as it comes. On a terminal \
-            the page is drawn anew; in a pipe, or with --format jsonl, every change is a line: \
+            The rows are updated with each commit that changes them. On a terminal the page is redrawn; in a pipe, or \
+            with --format jsonl, every change is a line: \
             {"v":1,"position":…,"change":"insert|update|move|remove","at":…,"row":{…}}, with "from" where a row moved.
 
               storagekit watch -s app.sqlite orders --order "total desc" -n 10
@@ -20,7 +20,7 @@ struct WatchCommand: AsyncParsableCommand {
               storagekit watch -s app.sqlite articles --search "swift*" --format jsonl
               storagekit watch -s app.sqlite orders -n 10 --from -2h --pace 20
 
-            --from begins in the past and takes the page through what happened since, then follows the store.
+            --from starts at a point of the history, replays the commits since, then follows the store.
             """)
 
     @Argument(help: "The table.")
@@ -31,46 +31,46 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(name: .customLong("where"), help: "Only rows for which this SQL condition is true.")
     var condition: String?
 
-    @Option(help: "Columns to sort by, separated by commas, each with desc behind it where it is to go down.")
+    @Option(help: "Columns to sort by, separated by commas; add desc for descending order.")
     var order: String?
 
-    @Option(name: [.customShort("n"), .customLong("limit")], help: "How many rows a page has.")
+    @Option(name: [.customShort("n"), .customLong("limit")], help: "Rows per page.")
     var limit: Int?
 
-    @Option(help: "Which page, from 1 on.")
+    @Option(help: "The page number, starting at 1.")
     var page: Int?
 
-    @Option(help: "Only rows that the table's full-text index finds for these words, in the syntax of FTS5.")
+    @Option(help: "Only rows that match this FTS5 query.")
     var search: String?
 
-    @Option(help: "Show rows under headings, one for each value of this column; aggregates for each of them.")
+    @Option(help: "Group rows, or aggregates, by this column.")
     var group: String?
 
-    @Option(help: "Show numbers in the place of rows: count, count(x), distinct(x), sum(x), avg(x), min(x), max(x).")
+    @Option(help: "Show aggregates instead of rows: count, count(x), distinct(x), sum(x), avg(x), min(x), max(x).")
     var aggregate: String?
 
     @Option(
-        name: .long, parsing: .unconditional, help: "Begin at this point of the past.",
+        name: .long, parsing: .unconditional, help: "Start at this point.",
         transform: { try PointArgument($0, now: SystemTime.now) })
     var from: PointArgument?
 
-    @Option(help: "With --from: how many commits a second.")
+    @Option(help: "With --from: commits per second.")
     var pace: Double = 10
 
-    @Option(name: .customLong("for"), help: "Stop so many seconds after the first page.")
+    @Option(name: .customLong("for"), help: "Stop this many seconds after the first page.")
     var seconds: Double?
 
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("-n takes a number from 1 on.") }
-        if let page, page < 1 { throw ValidationError("--page takes a number from 1 on.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if let page, page < 1 { throw ValidationError("--page must be at least 1.") }
         if aggregate != nil, limit != nil || page != nil || order != nil {
-            throw ValidationError("--aggregate takes all rows: leave -n, --page and --order out.")
+            throw ValidationError("--aggregate can't be combined with --limit, --page or --order.")
         }
-        if !(pace > 0 && pace <= 1e6) { throw ValidationError("--pace takes a number above 0.") }
+        if !(pace > 0 && pace <= 1e6) { throw ValidationError("--pace must be above 0.") }
         if let seconds, !(seconds >= 0 && seconds <= 1e9) {
-            throw ValidationError("--for takes a number of seconds from 0 on.")
+            throw ValidationError("--for must not be negative.")
         }
     }
 

@@ -29,7 +29,7 @@ struct WatchedRows: Sendable {
         let all = entity.live.map { Column(name: $0.name, type: $0.type, coding: $0.coding) }
         guard !table.key.isEmpty else {
             throw CommandError(
-                .usage, "\"\(entity.name)\" has no primary key to tell its rows apart.",
+                .usage, "\"\(entity.name)\" has no primary key to identify its rows.",
                 next: "storagekit tail -f --table \(entity.name)")
         }
         let group = try command.group.map { name in
@@ -95,7 +95,7 @@ struct WatchedRows: Sendable {
         let found = try EntityNames(catalog: store.catalog).users(named: name)
         guard let entity = found.first(where: { !$0.isDropped }) else {
             throw CommandError(
-                .notFound, "The table \"\(name)\" is gone.", next: "storagekit log --table \(name)")
+                .notFound, "The table \"\(name)\" was dropped.", next: "storagekit log --table \(name)")
         }
         return entity
     }

@@ -20,7 +20,7 @@ struct WatchedTerms {
             guard let function = known, function == .count || parts.count == 2, parts.count < 2 || name.hasSuffix(")")
             else {
                 throw CommandError(
-                    .usage, "\"\(name)\" isn't a number that can be kept of rows.",
+                    .usage, "\"\(name)\" isn't an aggregate.",
                     next: "Use count, count(x), distinct(x), sum(x), avg(x), min(x) or max(x), separated by commas.")
             }
             guard parts.count == 2 else { return AggregateTerm(function) }

@@ -15,7 +15,7 @@ package struct QuerySQL {
         guard request.limit ?? 0 >= 0, request.offset >= 0 else {
             throw StorageError(
                 .invalidArgument, "A query can't have limit \(request.limit ?? 0) and offset \(request.offset).",
-                remedy: "Use numbers from 0 on.")
+                remedy: "Use numbers of 0 or more.")
         }
     }
 

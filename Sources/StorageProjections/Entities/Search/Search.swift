@@ -22,7 +22,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
         guard limit >= 0, offset >= 0 else {
             throw StorageError(
                 .invalidArgument, "A search can't have limit \(limit) and offset \(offset).",
-                remedy: "Use numbers from 0 on.")
+                remedy: "Use numbers of 0 or more.")
         }
         self.indexes = indexes
         self.query = query
@@ -174,7 +174,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
             let error = StorageError.sqlite(sqlite3_db_handle(statement), code: code, sql: nil)
             guard code & 0xFF == SQLITE_ERROR else { throw error }
             throw StorageError(
-                .invalidQuery, "The search isn't understood: \(error.message)",
+                .invalidQuery, "The search expression is invalid: \(error.message)",
                 remedy: "Correct the FTS5 expression, or use the simple syntax for text that people type.",
                 cause: error)
         }

@@ -21,8 +21,8 @@ public struct SearchExcerpt: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - column: The column's name; the one that fits best where nil.
-    ///   - start: What stands before a word that was found; `end` likewise.
-    ///   - ellipsis: What stands where text was left out.
+    ///   - start: Inserted before a match; `end` likewise.
+    ///   - ellipsis: Inserted where text was left out.
     ///   - words: How long it may be, 1 to 64 words.
     public static func snippet(
         column: String? = nil, start: String = "<b>", end: String = "</b>", ellipsis: String = "...", words: Int = 32

@@ -148,13 +148,13 @@ package final class Fold {
         do {
             try statement.execute()
         } catch let error as StorageError where checks && error.code == .conflict {
-            return report(position, "inserts a row that is there already")
+            return report(position, "inserts a row that already exists")
         }
         if plan.operation != STORAGE_INSERT, sqlite3_changes(database) != 1 {
             guard checks else {
-                throw StorageError.corruptLog("event @\(position) changes a row that isn't there")
+                throw StorageError.corruptLog("event @\(position) changes a row that doesn't exist")
             }
-            report(position, "changes a row that isn't there")
+            report(position, "changes a row that doesn't exist")
         }
     }
 
@@ -197,7 +197,7 @@ package final class Fold {
         let old = view.columns(of: index)
         for (column, columnIndex) in plan.columnIndices.enumerated() {
             if !select.holds(old[columnIndex], bytes: view.bytes, in: Int32(column + 1)) {
-                report(position, "tells an old value that the row didn't have")
+                report(position, "has an old value that the row didn't have")
             }
         }
     }

@@ -209,7 +209,7 @@ private final class NetWriter {
 
     private func checkChange(_ statement: PreparedStatement, _ row: NetWindow.Row) throws {
         guard statement.changes == 1 else {
-            throw StorageError.corruptLog("event @\(row.position) changes a row that isn't there")
+            throw StorageError.corruptLog("event @\(row.position) changes a row that doesn't exist")
         }
     }
 }

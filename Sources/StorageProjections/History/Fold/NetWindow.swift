@@ -230,7 +230,7 @@ struct NetWindow: Sendable {
         guard rows[rowIndex].isThere != isInsert else {
             throw StorageError.corruptLog(
                 "event @\(position) "
-                    + (isInsert ? "inserts a row that is there already" : "changes a row that isn't there"))
+                    + (isInsert ? "inserts a row that already exists" : "changes a row that doesn't exist"))
         }
         rows[rowIndex].position = position
         let start = rows[rowIndex].values

@@ -13,6 +13,6 @@ extension [String: Upcast] {
         throw StorageError(
             .schemaMismatch,
             "\"\(entity.name)\".\"\(column.name)\" was converted, and this program doesn't declare how.",
-            remedy: "Declare the conversion (\(column.definition)) again, or read the past with schema .then.")
+            remedy: "Declare the conversion (\(column.definition)) again, or read with schema: .asRecorded.")
     }
 }

@@ -1,31 +1,31 @@
 public import StorageCore
 
-/// What happens where a change can't be taken back because the row has changed since.
+/// What to do if a change can't be reverted because the row has changed since.
 public enum ConflictPolicy: String, Sendable, CaseIterable {
-    /// Nothing is taken back at all, and the conflicts are told.
+    /// Nothing is changed, and the conflicts are reported.
     case abort
-    /// What has changed since stays as it is; the rest is taken back.
+    /// Later changes are kept; the rest is reverted.
     case skip
-    /// The value from before is put back, over what came since.
+    /// Later changes are overwritten with the old values.
     case overwrite
 }
 
-/// A change that couldn't be taken back as it was.
+/// A change that couldn't be reverted.
 public struct RevertConflict: Sendable, Equatable {
     public let table: String
     /// The row's primary key.
     public let key: [StorageValue]
     /// The column that holds another value by now; nil where it is the row as a whole.
     public let column: String?
-    /// What stands in the way.
+    /// The conflict.
     public let reason: String
-    /// What the change that is to be taken back had left.
+    /// The value that the reverted change had set.
     public let expected: StorageValue?
     /// What is there now.
     public let found: StorageValue?
 }
 
-/// What taking back changes did.
+/// What a revert did.
 public struct RevertOutcome: Sendable, Equatable {
     public internal(set) var inserted = 0
     public internal(set) var updated = 0
@@ -53,6 +53,6 @@ extension StorageError {
         let more = conflicts.count > 1 ? ", and \(conflicts.count - 1) more" : ""
         return StorageError(
             .conflict, "Nothing was changed: \(first ?? "")\(more).",
-            remedy: "Leave out what has changed since (skip), or put the old values over it (overwrite).")
+            remedy: "Skip what has changed since (skip), or overwrite it with the old values (overwrite).")
     }
 }

@@ -112,7 +112,7 @@ package final class Restoration {
                 outcome.add(
                     RevertConflict(
                         table: row.entity.name, key: row.key.map(\.value), column: nil,
-                        reason: "another row stands in its way (\(row.error.message))", expected: nil, found: nil))
+                        reason: "another row conflicts with it (\(row.error.message))", expected: nil, found: nil))
             }
         }
         try writer.statement("RELEASE storage_restoration").execute()
@@ -158,7 +158,7 @@ package final class Restoration {
         outcome.add(
             RevertConflict(
                 table: entity.name, key: key.map(\.value), column: nil,
-                reason: "rows that refer to it would go with it", expected: nil, found: nil))
+                reason: "rows that refer to it would be deleted too", expected: nil, found: nil))
     }
 
     private static func condition(_ entity: CatalogEntity, _ key: [ExactValue]?) -> String {

@@ -58,8 +58,8 @@ package final class Reversal {
         try writer.statement("RELEASE storage_reversal_whole").execute()
         if events == 0 {
             throw StorageError(
-                .notFound, "There is no change of a row to take back.",
-                remedy: "Changes of the schema stay; name a commit that inserts, updates or deletes rows.")
+                .notFound, "There is no row change to revert.",
+                remedy: "Schema changes aren't reverted: name a commit that inserts, updates or deletes rows.")
         }
         if policy == .abort, !outcome.conflicts.isEmpty { throw StorageError.refused(outcome.conflicts) }
         return outcome
@@ -205,7 +205,7 @@ package final class Reversal {
 
     private func revert(_ event: ExactEvent) throws {
         if waitingRows.contains(event.row) { return waiting.append(event) }
-        guard let access = try access(to: event.row.entity) else { return block(event, nil, "its table is gone") }
+        guard let access = try access(to: event.row.entity) else { return block(event, nil, "its table was dropped") }
         let row = BlockedCell(row: event.row, column: 0)
         if blocked.contains(row) || untouched.contains(row) { return }
         let current = try access.row(event.key)
@@ -220,7 +220,7 @@ package final class Reversal {
         let row = BlockedCell(row: event.row, column: 0)
         guard let current else { return settle(row) }
         if policy != .overwrite {
-            if settled[row] != nil { return block(event, nil, "there is a row of this key again") }
+            if settled[row] != nil { return block(event, nil, "a row with this key exists again") }
             let new = event.after
             for column in access.columns where column.keyOrdinal == 0 && !column.isStamp {
                 let cell = BlockedCell(row: event.row, column: column.id)
@@ -238,7 +238,7 @@ package final class Reversal {
         }
         // Rows that go by themselves aren't taken along.
         if try access.delete(event.key, withOthers: policy == .overwrite && isLast) { return }
-        blockOrWait(event, "rows that refer to it would go with it")
+        blockOrWait(event, "rows that refer to it would be deleted too")
     }
 
     private func revertDelete(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
@@ -246,7 +246,7 @@ package final class Reversal {
         let old = event.before.filter { value in access.columns.contains { $0.id == value.key } }
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
-            guard policy == .overwrite else { return block(event, nil, "there is a row of this key again") }
+            guard policy == .overwrite else { return block(event, nil, "a row with this key exists again") }
             try put(event) { try access.update(event.key, old) }
         } else {
             if settled[row] != nil, policy != .overwrite { return block(event, nil, "it was deleted since") }
@@ -258,7 +258,7 @@ package final class Reversal {
         guard let current else { return block(event, nil, "it was deleted since") }
         let (before, after) = (event.before, event.after)
         if policy != .overwrite, settled[BlockedCell(row: event.row, column: 0)] != nil {
-            return block(event, nil, "there is a row of this key again")
+            return block(event, nil, "a row with this key exists again")
         }
         var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
@@ -271,7 +271,7 @@ package final class Reversal {
                 settle(cell, left: new)
             } else if column.origin != 0, try !existed(column, of: event) {
                 // What a conversion filled in has no value of before.
-                block(event, column, "the column was converted, and its values of before are another column's")
+                block(event, column, "the column was converted, and its old values belong to another column")
             } else if policy == .overwrite || settled[cell] == nil && found == new {
                 changes[column.id] = old
             } else if !column.isStamp {
@@ -287,7 +287,7 @@ package final class Reversal {
         do {
             try change()
         } catch let error as StorageError where error.code == .conflict {
-            blockOrWait(event, "another row stands in its way (\(error.message))")
+            blockOrWait(event, "another row conflicts with it (\(error.message))")
         }
     }
 

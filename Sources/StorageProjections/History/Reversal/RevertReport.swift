@@ -2,14 +2,14 @@ internal import CSQLite
 internal import StorageCore
 public import StorageLog
 
-/// What taking back changes did, and the commit that did it.
+/// What a revert did, and the compensating commit.
 public struct RevertReport: Sendable, Equatable {
     public let outcome: RevertOutcome
-    /// The commit that was taken back, or brought back by a redo; nil where the state of a point was restored.
+    /// The commit that was reverted or redone; nil after a restore.
     public let revertedCommit: Int64?
     /// The compensating commit; nil where nothing was to be done, and for a dry run.
     public let receipt: CommitReceipt?
-    /// What a dry run would have done to rows, each told once: the first thousand of them.
+    /// The row changes that a dry run would have made, the first thousand of them.
     public let plan: [RowDifference]
 }
 

@@ -58,7 +58,7 @@ extension StorageEngine {
         }
         throw StorageError(
             .notFound, "There is nothing to undo\(actor.map { " of \($0)" } ?? "").",
-            remedy: "Every commit that changes rows is undone already, or there is none.")
+            remedy: "No commit that changes rows is left to undo.")
     }
 
     /// Takes the newest undo back, where nothing else came since.
@@ -68,7 +68,7 @@ extension StorageEngine {
         guard let number = try await undoStack({ try $0.nextRedo(by: actor) }) else {
             throw StorageError(
                 .notFound, "There is nothing to redo\(actor.map { " of \($0)" } ?? "").",
-                remedy: "An undo can be redone as long as nothing else was changed after it.")
+                remedy: "An undo can be redone only if nothing was changed after it.")
         }
         return try await revert(
             number, as: UndoStack.redoes, policy: policy, metadata: metadata, isDryRun: isDryRun)
@@ -108,7 +108,7 @@ extension StorageEngine {
             let entities = names.compactMap { writer.catalog.entity(named: $0) }
             guard entities == names.compactMap({ past.catalog.entity(named: $0) }) else {
                 throw StorageError(
-                    .conflict, "The schema has changed while the past was being read.", remedy: "Try again.")
+                    .conflict, "The schema changed during the read.", remedy: "Try again.")
             }
             return try Restoration(writer, from: past, policy: policy).run(entities, key: key)
         }

@@ -44,7 +44,7 @@ package struct UndoStack {
         }
         let position = try log.position(of: .commit(number))
         guard number < commit.number, let batch = try log.batch(containing: position) else {
-            throw StorageError.corruptLog("commit \(commit.number) takes back commit \(number), which isn't before it")
+            throw StorageError.corruptLog("commit \(commit.number) reverts commit \(number), which isn't before it")
         }
         return try isOf(actor, batch.commit(ofEvent: Int(position - batch.header.first)))
     }

@@ -120,7 +120,7 @@ package final class MaterializedSnapshot: Sendable {
         case .current:
             throw StorageError(
                 .notFound, "There is no entity \"\(name)\".",
-                remedy: "There is \(names); what is gone by now is read with schema .then.")
+                remedy: "There is \(names); to read dropped entities, use schema: .asRecorded.")
         case .asRecorded:
             throw StorageError(
                 .notFound, "There was no entity \"\(name)\" at position \(position).", remedy: "There was \(names).")

@@ -31,7 +31,7 @@ extension StorageError {
     fileprivate static func notAQuery(_ sql: String) -> StorageError {
         StorageError(
             .invalidArgument, "\"\(sql.prefix(200))\" isn't a query.",
-            remedy: "Write one SELECT; the past can't be changed.")
+            remedy: "Write one SELECT; a snapshot is read-only.")
     }
 
     /// The table that SQLite has looked for in vain.

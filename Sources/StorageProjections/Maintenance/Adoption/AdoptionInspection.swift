@@ -79,7 +79,7 @@ extension AdoptionInspection {
             throw StorageError(
                 .schemaMismatch,
                 "The database keeps its texts as \(encoding.string(0)), and a store keeps them as UTF-8.",
-                remedy: "Make it anew first: sqlite3 OLD .dump | sqlite3 NEW")
+                remedy: "Convert it first: sqlite3 OLD .dump | sqlite3 NEW")
         }
         if try !StoreFormat.isStore(database) {
             let names = try PreparedStatement(
@@ -92,7 +92,7 @@ extension AdoptionInspection {
             let identity = try PreparedStatement(database, "PRAGMA application_id")
             if try identity.step(), identity.integer(0) != 0 {
                 plan.notes.append(
-                    "The file's application_id \(identity.integer(0)) gives way to that of StorageKit.")
+                    "The file's application_id \(identity.integer(0)) is replaced by StorageKit's.")
             }
         }
         let broken = try PreparedStatement(database, "PRAGMA foreign_key_check")
@@ -126,16 +126,16 @@ extension AdoptionInspection {
         if table.type == "virtual" {
             return .init(
                 reason: "it is a virtual table",
-                remedy: "Nothing: it stays, and what it is made from can have a history.",
+                remedy: "No action: it stays, and its content tables can be recorded.",
                 isExpected: true)
         }
         if table.type == "shadow" {
-            return .init(reason: "it belongs to a virtual table", remedy: "Nothing: it stays.", isExpected: true)
+            return .init(reason: "it belongs to a virtual table", remedy: "No action: it stays.", isExpected: true)
         }
         if table.isWithoutRowid {
             return .init(
-                reason: "it is WITHOUT ROWID, and history finds rows by their row number",
-                remedy: "Make it anew without WITHOUT ROWID, copy the rows, and adopt it then.")
+                reason: "it is WITHOUT ROWID, and history needs the rowid",
+                remedy: "Recreate it without WITHOUT ROWID, copy the rows, then adopt it.")
         }
         if table.columnCount > Limits.columns {
             return .init(
@@ -165,8 +165,8 @@ extension AdoptionInspection {
     private static func columnObstacle(_ table: String, _ columns: [Column]) -> AdoptionPlan.Obstacle? {
         if !columns.contains(where: { $0.keyOrdinal > 0 }) {
             return .init(
-                reason: "it has no primary key, and row numbers aren't one: SQLite may change them",
-                remedy: "Make it anew with a column id INTEGER PRIMARY KEY, copy the rows, and adopt it then.")
+                reason: "it has no primary key, and rowids may change",
+                remedy: "Recreate it with a column id INTEGER PRIMARY KEY, copy the rows, then adopt it.")
         }
         if columns.count(where: { $0.keyOrdinal > 0 }) > Limits.keyColumns {
             return .init(
@@ -188,7 +188,7 @@ extension AdoptionInspection {
         }
         if Set(columns.map { $0.name.lowercasedASCII }).isSuperset(of: ["rowid", "oid", "_rowid_"]) {
             return .init(
-                reason: "its columns rowid, oid and _rowid_ hide SQLite's row number", remedy: "Rename one of them.")
+                reason: "its columns rowid, oid and _rowid_ hide SQLite's rowid", remedy: "Rename one of them.")
         }
         return nil
     }
@@ -213,7 +213,7 @@ extension AdoptionInspection {
             for (index, column) in columns.enumerated() {
                 guard let reason = Self.problem(select, Int32(index), isKey: column.keyOrdinal > 0) else { continue }
                 obstacle = .init(
-                    reason: "its row number \(rows) \(reason.0) in \"\(column.name)\"", remedy: reason.1)
+                    reason: "its rowid \(rows) \(reason.0) in \"\(column.name)\"", remedy: reason.1)
                 break
             }
         }

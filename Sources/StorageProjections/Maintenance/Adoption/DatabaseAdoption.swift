@@ -44,7 +44,7 @@ package struct DatabaseAdoption: Sendable {
         if try StoreFormat.isStore(connection) {
             throw StorageError(
                 .conflict, "\(source) is a StorageKit store already.",
-                remedy: "To begin the history of tables in it that have none, use --in-place.")
+                remedy: "To record its tables that have no history, use --in-place.")
         }
         let plan = try AdoptionInspection(connection) { progress("read", Int($0), 0) }.plan(tables)
         // Who names tables wants those, and not some of them.

@@ -32,7 +32,7 @@ final class FoldedProjection: Sendable {
         guard isCopyable || !needsCopy else {
             throw StorageError(
                 .invalidArgument, "The tables of \(projection.name) can't be copied.",
-                remedy: "They are made again in the store itself.")
+                remedy: "They are rebuilt in the store itself.")
         }
         resumedAt = scratch.position
         try progress(scratch.position)

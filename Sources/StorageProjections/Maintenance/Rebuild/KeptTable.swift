@@ -35,7 +35,7 @@ enum RetainedTable {
         guard try all(database).contains(where: { $0.folded == name.folded }) else { return }
         throw StorageError(
             .conflict, "An earlier rebuild has kept the old table of \"\(original)\" as \(name).",
-            remedy: "Copy what you need of it, throw it away (storagekit rebuild --abandon), then keep another.")
+            remedy: "Copy what you need, discard it (storagekit rebuild --abandon), then keep another.")
     }
 
     /// A copy: the table itself would go on taking part in foreign keys.

@@ -2,10 +2,10 @@
 public struct RebuildOptions: Sendable, Hashable {
     /// Whether the new tables are compared with the old ones before they take their places.
     public var compares: Bool
-    /// Whether the new tables take the places of the old ones. Without it a rebuild only tells what it has found.
+    /// Whether the new tables take the places of the old ones. Without it a rebuild only reports the differences.
     public var swaps: Bool
-    /// Whether the old tables are kept, each as a plain table that ``RebuildReport/kept`` names. What was kept before must
-    /// have been thrown away.
+    /// Whether the old tables are kept, each as a plain table that ``RebuildReport/kept`` names. Earlier kept tables
+    /// must have been discarded.
     public var keepsOld: Bool
 
     public init(compares: Bool = false, swaps: Bool = true, keepsOld: Bool = false) {

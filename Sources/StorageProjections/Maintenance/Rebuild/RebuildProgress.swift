@@ -1,16 +1,17 @@
 /// How far a rebuild has come.
 public struct RebuildProgress: Sendable, Hashable {
     public enum Phase: String, Sendable {
-        /// The log is being read and the new tables are being filled, while commits go on.
+        /// The log is being read and the new tables are being filled, while commits continue.
         case reading
-        /// New and old tables are being compared, while commits go on.
+        /// New and old tables are being compared, while commits continue.
         case comparing
         /// The new tables take the places of the old, and commits wait.
         case swapping
     }
 
     public let phase: Phase
-    /// The events of the log that were read or passed over, those of an interrupted rebuild that this one goes on with too.
+    /// The events of the log that were read or skipped, including those of an interrupted rebuild that this one
+    /// resumes.
     public let completed: Int64
     /// What ``completed`` will be once the tables have come up with the log.
     public let total: Int64
@@ -22,7 +23,7 @@ public struct RebuildProgress: Sendable, Hashable {
     /// What part of the reading is done, from 0 to 1.
     public var fraction: Double { total > 0 ? min(Double(completed) / Double(total), 1) : 1 }
 
-    /// The time that the rest of the reading takes if it goes on as it has; nil before anything can be said.
+    /// The time that the rest of the reading takes at the current rate; nil before anything can be said.
     public var remaining: Duration? {
         guard phase == .reading, let eventsPerSecond else { return nil }
         return .seconds(Double(max(total - completed, 0)) / eventsPerSecond)

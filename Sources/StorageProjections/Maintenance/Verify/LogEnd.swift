@@ -62,13 +62,13 @@ extension StorageError {
         StorageError(
             .corrupt,
             "The table \"\(entity.name)\", an index or a trigger of it was changed by another program.",
-            remedy: "Undo that change, or make the table again from the log: storagekit rebuild \(entity.name)")
+            remedy: "Undo that change, or rebuild the table from the log: storagekit rebuild \(entity.name)")
     }
 
     fileprivate static func tableBehind(_ entity: CatalogEntity, at found: Int64?, log: Int64) -> StorageError {
         StorageError(
             .corrupt,
-            "The table of \"\(entity.name)\" isn't what the log says: a row was changed last \(found.map { "@\($0)" } ?? "never"), and by the log @\(log).",
-            remedy: "See what differs: storagekit verify")
+            "The table of \"\(entity.name)\" differs from the log: a row was last changed \(found.map { "@\($0)" } ?? "never"), and in the log @\(log).",
+            remedy: "Show the difference: storagekit verify")
     }
 }

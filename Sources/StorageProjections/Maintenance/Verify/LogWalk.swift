@@ -30,13 +30,13 @@ struct LogWalk {
         for (index, part) in batch.commits.enumerated() {
             let continues = index == 0 && batch.beginsInsideCommit
             if continues, !isResuming, part.info != unfinished {
-                report.add("log", position: header.first, "commit \(part.info.number) goes on without having begun")
+                report.add("log", position: header.first, "commit \(part.info.number) continues without a beginning")
             }
             if !continues, !isResuming, part.info.number != commit + 1 {
                 report.add("log", position: header.first, "commit \(part.info.number) follows commit \(commit)")
             }
             if part.info.time < time {
-                report.add("log", position: header.first, "time goes back at commit \(part.info.number)")
+                report.add("log", position: header.first, "time decreases at commit \(part.info.number)")
             }
             if part.events.isEmpty {
                 report.add("log", position: header.first, "commit \(part.info.number) has no events")

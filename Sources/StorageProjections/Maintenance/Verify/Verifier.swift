@@ -186,7 +186,7 @@ extension Verifier {
     /// The table, its indexes and triggers as they are, against what the catalog recorded of them.
     private mutating func checkDefinition(_ entity: CatalogEntity) throws {
         guard try StoreLayout.definition(of: entity.stored, in: database) != entity.definition else { return }
-        report.add("schema", table: entity.name, "the table, an index or a trigger isn't what the log says")
+        report.add("schema", table: entity.name, "the table, an index or a trigger differs from the log")
     }
 
     /// - Parameter folded: Those that the tables are compared of. The tombstones of dropped ones stay for `history`.

@@ -17,8 +17,8 @@ public struct ReplayComparison: Sendable {
     public let to: Int64
     /// Events in the range that either of them reads.
     public let events: Int
-    /// Where they began to differ; nil where they never did, or where only virtual tables differ, in which SQLite doesn't
-    /// tell single changes.
+    /// Where they began to differ; nil where they never did, or where only virtual tables differ, for which SQLite
+    /// doesn't report single changes.
     public let divergence: Divergence?
     /// The rows that differ in the end, tables by name, rows by key: from what the old version holds to what the new one does.
     /// No more than were asked for.

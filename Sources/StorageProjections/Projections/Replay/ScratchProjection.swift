@@ -152,8 +152,8 @@ package final class ScratchProjection {
             guard !error.isOfTheStore else { throw error }
             throw StorageError(
                 .projectionFailed,
-                "The projection \(projection.name) can't take in @\(events[0].position)…@\(positions.upperBound): \(Self.text(error))",
-                remedy: "Correct the projection; the store wasn't touched.", cause: error)
+                "The projection \(projection.name) failed to apply @\(events[0].position)…@\(positions.upperBound): \(Self.text(error))",
+                remedy: "Correct the projection; the store wasn't changed.", cause: error)
         }
     }
 

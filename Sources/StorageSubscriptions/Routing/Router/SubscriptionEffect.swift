@@ -6,6 +6,6 @@ public enum SubscriptionEffect: UInt8, Sendable, Hashable {
     case leave
     /// It still does, and something that the subscription looks at is another.
     case stay
-    /// It may be any of these, or nothing: only asking the database tells.
+    /// It may be any of these, or nothing: only the database knows.
     case uncertain
 }

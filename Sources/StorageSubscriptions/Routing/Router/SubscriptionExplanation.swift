@@ -14,7 +14,7 @@ public struct SubscriptionExplanation: Sendable, Hashable {
     public let anchors: [String]
     /// How many subscriptions have the same condition.
     public let sharedBy: Int
-    /// How often the condition was held for possible, and how often it was evaluated.
+    /// How often the condition was a candidate, and how often it was evaluated.
     public let candidateCount: Int
     public let evaluations: Int
     /// How often the subscription was woken; by which position last, and why.

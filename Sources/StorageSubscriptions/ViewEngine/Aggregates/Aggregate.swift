@@ -46,7 +46,8 @@ extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
 
     /// The sum of a column; zero where there is nothing to sum up.
     ///
-    /// It is exact: rows that come and go leave no rounding error behind. A sum of reals is the double that is nearest
+    /// It is exact: inserting and deleting rows accumulates no rounding error. A sum of reals is the double that is
+    /// nearest
     /// to the true sum, which may differ from what SQLite's `sum` answers in the last digit, as that rounds at each
     /// row. Where a sum of whole numbers is beyond 64 bits, the subscription has an error until it isn't any more.
     public static func sum(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) -> Aggregate {
@@ -80,7 +81,7 @@ extension Aggregate {
 
     /// The least value of a column that isn't NULL, in SQLite's order; nil where there is none.
     ///
-    /// Some of the least values are kept ready; when all of them are gone, the next ones are read, which an index on
+    /// Some of the least values are kept ready; when all of them are used up, the next ones are read, which an index on
     /// the column makes fast.
     public static func min<Column: Sendable>(
         _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>

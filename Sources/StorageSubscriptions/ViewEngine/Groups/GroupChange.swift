@@ -16,7 +16,7 @@ extension GroupSection: Hashable where Item: Hashable {}
 
 /// A row's place in a grouped list.
 public struct GroupPath: Sendable, Hashable {
-    /// The group's place among the groups.
+    /// The group's index.
     public let section: Int
     /// The row's place in its group.
     public let row: Int
@@ -34,7 +34,7 @@ public enum GroupChange<Key: Hashable & Sendable, Item: Sendable>: Sendable {
     case removeSection(at: Int)
     /// The group is taken out at `from` and put in at `to`, with its rows.
     case moveSection(from: Int, to: Int)
-    /// The group has another number of rows; rows that are shown come and go by steps of their own.
+    /// The group has another number of rows; visible rows are inserted and removed by steps of their own.
     case count(Int, at: Int)
     case insert(Item, at: GroupPath)
     case remove(at: GroupPath)
@@ -99,7 +99,7 @@ public struct GroupDifference<Key: Hashable & Sendable, Item: Sendable>: Sendabl
     public let position: Int64
     /// How many rows there are in all groups afterwards.
     public let totalCount: Int
-    /// All groups, where they are told in the place of single steps: at the beginning, and where there would be too
+    /// All groups, if sent instead of single steps: at the beginning, and where there would be too
     /// many.
     public let whole: [GroupSection<Key, Item>]?
     /// The steps, in order; from the whole list on where there is one.

@@ -1,4 +1,4 @@
-/// How the groups of a ``GroupedQuerySubscription`` stand.
+/// The order of the groups of a ``GroupedQuerySubscription``.
 public struct GroupOrder<Key: Hashable & Sendable>: Sendable {
     typealias Comparison = @Sendable (Key, Key) -> Bool
 
@@ -11,13 +11,13 @@ public struct GroupOrder<Key: Hashable & Sendable>: Sendable {
 
     let kind: Kind
 
-    /// By a comparison of your own, which answers whether the first key stands before the second one.
+    /// By a comparison of your own, which returns whether the first key comes before the second one.
     public static func custom(_ isBefore: @escaping @Sendable (Key, Key) -> Bool) -> GroupOrder {
         GroupOrder(kind: .keys(isBefore))
     }
 
-    /// By how many rows the groups have, also those that aren't shown. Groups with as many rows stand in the order in
-    /// which they came.
+    /// By how many rows the groups have, also those that aren't shown. Groups with equal counts keep the order in
+    /// which they appeared.
     ///
     /// A change of a count costs looking at all groups.
     public static func count(ascending: Bool) -> GroupOrder { GroupOrder(kind: .counts(ascending: ascending, nil)) }

@@ -22,7 +22,7 @@ extension ListChange: Hashable where Item: Hashable {}
 public struct ListDifference<Item: Sendable>: Sendable {
     /// The position that the list reflects afterwards.
     public let position: Int64
-    /// The whole list, where it is told in the place of single steps: at the beginning, and where there would be too many.
+    /// The whole list, if sent instead of single steps: at the beginning, and where there would be too many.
     public let whole: [Item]?
     /// The steps, in order; from the whole list on where there is one.
     public let changes: [ListChange<Item>]

@@ -55,7 +55,7 @@ public final class CombinedSubscription: SubscriptionStatus {
     /// The position of the last change of any view. Where all are of one store, all show the state after it.
     public var position: Int64 { subscriptions.map(\.position).max() ?? 0 }
 
-    /// Reads all views anew.
+    /// Reloads all views.
     public func refreshAll() async {
         await withTaskGroup(of: Void.self) { group in
             for subscription in subscriptions { group.addTask { await subscription.refresh() } }
@@ -72,7 +72,7 @@ public final class CombinedSubscription: SubscriptionStatus {
     // MARK: Steps
 
     /// The ``position`` once no view is waiting for its first value, and whenever any of them has changed, each time after
-    /// all of them have. Also when an error comes or goes.
+    /// all of them have. Also when an error appears or disappears.
     public var positions: SubscriptionSequence<Int64> {
         let channel = UpdateChannel<LatestValue<Int64>>()
         subscribers.append(Subscriber(channel: channel))

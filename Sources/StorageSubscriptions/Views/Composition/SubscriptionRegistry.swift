@@ -7,7 +7,7 @@ internal import Foundation
 /// for info in await SubscriptionRegistry.shared.getDebugInfo() { print(info) }
 /// ```
 ///
-/// Views that are gone are never told of. What is left of them is taken away when others come or somebody looks, so it is
+/// Released views are never reported. What is left of them is taken away when others come or somebody looks, so it is
 /// never more than what is there; no timer runs.
 @MainActor
 public final class SubscriptionRegistry {
@@ -40,7 +40,7 @@ public final class SubscriptionRegistry {
         return id
     }
 
-    /// Forgets a view, which goes on as before.
+    /// Forgets a view, which continues as before.
     public func unregister(_ id: String) { entries[id] = nil }
 
     /// The view of this name, if it still lives.

@@ -1,22 +1,23 @@
 public import StorageCore
 
-/// What has become of a row since a ``SmartChangeNotifier`` told of it last.
+/// The change of a row since a ``SmartChangeNotifier`` last reported it.
 ///
 /// An event is the difference between two states of the store, however many commits lie between them: a row that was
-/// inserted and changed meanwhile is told as inserted, one that came and went isn't told at all. Values are those of the
+/// inserted and changed meanwhile is reported as inserted, one that was inserted and deleted again isn't reported.
+/// Values are those of the
 /// columns, as the database keeps them: `try UUID(storageValue: id)` makes them what they are in Swift.
 public enum ChangeEvent: Sendable, Hashable {
     /// The row is there now, with these values in all its columns.
     case inserted(tableName: String, id: StorageValue, newData: [String: StorageValue], position: Int64)
     /// These columns of the row hold other values than before.
     case updated(tableName: String, id: StorageValue, changes: [String: FieldChange], position: Int64)
-    /// The row is gone; these were its values.
+    /// The row was deleted; these were its values.
     case deleted(tableName: String, id: StorageValue, oldData: [String: StorageValue], position: Int64)
-    /// More has changed than is told row by row. What is known of the table's rows is to be read anew.
+    /// Too many changes to report row by row. Refetch the table's rows.
     ///
     /// `affectedCount` says how many changes of rows it stands for; nil where nobody has counted them.
     case bulkChange(tableName: String, affectedCount: Int?, position: Int64)
-    /// The table has other columns than before, and perhaps other rows. What is known of it is to be read anew.
+    /// The table has other columns than before, and perhaps other rows. Refetch its rows.
     case schemaChange(tableName: String, position: Int64)
 
     /// The entity's name.
@@ -36,7 +37,7 @@ public enum ChangeEvent: Sendable, Hashable {
         }
     }
 
-    /// The position of the log that it tells of: that of the row's last event, or that of the state that was looked at.
+    /// The position of the log that it reflects: that of the row's last event, or that of the state that was looked at.
     public var position: Int64 {
         switch self {
         case .inserted(_, _, _, let position), .updated(_, _, _, let position), .deleted(_, _, _, let position),

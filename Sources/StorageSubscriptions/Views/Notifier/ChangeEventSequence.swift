@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// The changes that a ``SmartChangeNotifier`` tells, from a position on.
+/// The changes that a ``SmartChangeNotifier`` reports, from a position on.
 ///
 /// It is for one reader. It ends when the store is closed or the reader's task is cancelled; then, and when nobody holds
 /// it any more, nothing of it is left behind. An error never ends it: where the store can't be read for a while, the
 /// next event is a ``ChangeEvent/bulkChange(tableName:affectedCount:position:)``.
 public struct ChangeEventSequence: AsyncSequence, Sendable {
-    /// What is committed behind this position is told.
+    /// Commits after this position are reported.
     public let position: Int64
     private let subscription: Subscription
 

@@ -1,6 +1,6 @@
 public import StorageProjections
 
-/// Tells changes of single rows to code that isn't a view: caches, badges, synchronisation.
+/// Reports changes of single rows to code that isn't a view: caches, badges, synchronisation.
 ///
 /// ```swift
 /// let events = try await storage.changeNotifier.events(for: User.self, filter: .affectsFields(["email"]))
@@ -9,11 +9,11 @@ public import StorageProjections
 /// }
 /// ```
 ///
-/// Everything that is committed after the call has returned is told, by whatever path it was changed, in the order of
+/// Everything that is committed after the call has returned is reported, however it was changed, in the order of
 /// commits; what is rolled back never. A reader that is slow holds up nobody: what has come meanwhile is kept up to a
 /// limit, and above it one event says how much there was.
 ///
-/// It tells states, and forgets: for work that must see each commit, go on after a restart, or begin in the past, read
+/// It reports net changes and keeps no history: to see each commit, resume after a restart, or start earlier, read
 /// `storage.changes(since:)`; for a list on a screen, a `QuerySubscription` does all of this.
 public struct SmartChangeNotifier: Sendable {
     public typealias ChangeEvent = StorageSubscriptions.ChangeEvent
@@ -27,7 +27,7 @@ public struct SmartChangeNotifier: Sendable {
     ///
     /// - Parameters:
     ///   - tableName: The entity's name.
-    ///   - limit: How many events are kept for a reader, and told row by row of one commit; 2 at least.
+    ///   - limit: How many events are kept for a reader, and reported row by row of one commit; 2 at least.
     /// - Throws: `not-found` for an entity that isn't there, `invalid-name` for a column that isn't, `invalid-argument` for a table
     ///   whose primary key isn't one column, and for a filter by a query of another entity.
     public func events(
@@ -38,7 +38,7 @@ public struct SmartChangeNotifier: Sendable {
 
     /// The changes of an entity's rows from now on.
     ///
-    /// - Parameter limit: How many events are kept for a reader, and told row by row of one commit; 2 at least.
+    /// - Parameter limit: How many events are kept for a reader, and reported row by row of one commit; 2 at least.
     /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a filter by a query of another entity.
     public func events<Entity: RegisteredEntity>(
         for type: Entity.Type, filter: SubscriptionFilter = .all, limit: Int = 1_000

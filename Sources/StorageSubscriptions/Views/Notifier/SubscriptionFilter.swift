@@ -1,7 +1,7 @@
 public import StorageCore
 public import StorageLog
 
-/// Which changes of a table a ``SmartChangeNotifier`` tells.
+/// Which changes of a table a ``SmartChangeNotifier`` reports.
 ///
 /// All but ``custom(_:)`` are conditions that changes are found by: a filter costs nothing while changes don't concern
 /// it, however many there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and

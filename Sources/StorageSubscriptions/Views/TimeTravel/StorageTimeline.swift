@@ -6,7 +6,7 @@ package import StorageProjections
 /// A place in a store's history that moves, with the views that show it.
 ///
 /// Views are made for its queries as they are for the store's, and go through the same operators. Moving forward costs
-/// what the events cost; moving back reads views anew. Tables of the past are made in a temporary database, for the
+/// what the events cost; moving back reloads views. Historical tables are built in a temporary database, for the
 /// entities that views ask for.
 ///
 /// Isolation: an actor; one move after another.
@@ -78,7 +78,7 @@ public actor StorageTimeline {
     /// Plays what happened until the end of the log, and then follows the store. It ends before that when the task is
     /// cancelled.
     ///
-    /// - Parameter watch: Is told of each commit when views show it.
+    /// - Parameter watch: Called with each commit when views show it.
     public func play(
         _ pace: Pace, _ watch: @escaping @Sendable (CommitInfo) async -> Void = { _ in }
     ) async throws {

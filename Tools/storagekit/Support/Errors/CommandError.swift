@@ -54,7 +54,7 @@ struct CommandError: Error, Sendable {
         default:
             self.init(
                 .inconclusive, "An unexpected error stopped the command.", why: "\(error)",
-                next: "See whether the store is sound: storagekit doctor")
+                next: "Check the store: storagekit doctor")
         }
     }
 

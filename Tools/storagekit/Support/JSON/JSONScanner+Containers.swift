@@ -9,7 +9,7 @@ extension JSONScanner {
     mutating func beginObject() throws(InputError) -> JSONObjectScope {
         skipWhitespace()
         guard position < end, base[position] == UInt8(ascii: "{") else {
-            throw fail("an object must stand here", "Write {\"key\": value, …} on one line.")
+            throw fail("an object is expected here", "Write {\"key\": value, …} on one line.")
         }
         try descend()
         return JSONObjectScope(object: keys.startObject())
@@ -27,15 +27,15 @@ extension JSONScanner {
         if scope.isFirst {
             scope.isFirst = false
         } else {
-            try take(UInt8(ascii: ","), "a comma or } must stand here", "Separate the keys of an object by commas.")
+            try take(UInt8(ascii: ","), "a comma or } is expected here", "Separate the keys of an object by commas.")
             skipWhitespace()
         }
         let start = position
-        try take(UInt8(ascii: "\""), "a key in double quotes must stand here", "Write \"key\": value.")
+        try take(UInt8(ascii: "\""), "a key in double quotes is expected here", "Write \"key\": value.")
         let key = try string()
         guard keys.insert(key, object: scope.object) else { throw repeatedKey(key, at: start) }
         skipWhitespace()
-        try take(UInt8(ascii: ":"), "a colon must stand here", "Write \"key\": value.")
+        try take(UInt8(ascii: ":"), "a colon is expected here", "Write \"key\": value.")
         return key
     }
 
@@ -63,7 +63,7 @@ extension JSONScanner {
             skipWhitespace()
             guard position < end else { throw endOfLine() }
             if base[position] == UInt8(ascii: "]") { return ascend() }
-            try take(UInt8(ascii: ","), "a comma or ] must stand here", "Separate the values of an array by commas.")
+            try take(UInt8(ascii: ","), "a comma or ] is expected here", "Separate the values of an array by commas.")
         }
     }
 

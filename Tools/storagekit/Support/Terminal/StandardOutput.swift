@@ -58,7 +58,7 @@ final class StandardOutput {
                 } else if errno != EINTR {
                     throw CommandError(
                         .unavailable, "Writing the output failed.", why: String(cString: strerror(errno)),
-                        next: "Free some space, or write to another place.")
+                        next: "Free some space, or write to another disk.")
                 }
             }
         }
