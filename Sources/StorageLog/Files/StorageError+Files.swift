@@ -5,10 +5,10 @@ extension StorageError {
     static func damagedAtRoot(_ path: String, _ problem: String, cause: (any Error)? = nil) -> StorageError {
         StorageError(
             .corrupt, "The store \(path) is damaged at its root: \(problem)",
-            remedy: "See what can be read of it with storagekit verify, and restore a backup.", cause: cause)
+            remedy: "Run storagekit verify to see what can be read, and restore a backup.", cause: cause)
     }
 
-    /// What went wrong while a file was opened, told with the file's name.
+    /// What went wrong while a file was opened, with the file's name.
     static func opening(_ path: String, _ error: any Error) -> any Error {
         let error = wrapping(error)
         guard let error = error as? StorageError, error.code == .corrupt else { return error }
