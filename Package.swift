@@ -72,28 +72,36 @@ let package = Package(
                 "StorageProjections", "StorageLog", "StorageCore", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        .macro(
+        .target(
             name: "StorageMacros",
             dependencies: [
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
                 .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+            ]),
+        // No test may depend on it: everything that is tested would be built twice, for the host as well.
+        .macro(
+            name: "StorageMacrosPlugin",
+            dependencies: [
+                "StorageMacros",
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ]),
         .target(
             name: "StorageKit",
             dependencies: [
                 "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageSQLiteClient", "StorageCore",
-                "StorageMacros", "CSQLite",
+                "StorageMacrosPlugin", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
             name: "StorageSync",
             dependencies: [
                 "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
-                "StorageMacros",
+                "StorageMacrosPlugin",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -26,9 +26,12 @@ import Testing
                 scratch.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite"),
             ]
             let map = products.appendingPathComponent("CSQLite.build/module.modulemap")
-            let macros = products.appendingPathComponent("StorageMacros-tool")
+            let macros = products.appendingPathComponent("StorageMacrosPlugin-tool")
             return folders.flatMap { ["-I", $0.path] }
-                + ["-Xcc", "-fmodule-map-file=\(map.path)", "-load-plugin-executable", "\(macros.path)#StorageMacros"]
+                + [
+                    "-Xcc", "-fmodule-map-file=\(map.path)", "-load-plugin-executable",
+                    "\(macros.path)#StorageMacrosPlugin",
+                ]
         }()
 
         /// A folder for the modules that the tests make.

@@ -5,7 +5,7 @@ public import StorageCore
 /// JSON can't be searched by queries: what is to be found belongs in columns of its own. Keys are sorted, so equal values
 /// are equal text (but for a `Set`, whose order is its own); dates are ISO 8601 with all digits of their second.
 @attached(peer)
-public macro StorageJSON() = #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
+public macro StorageJSON() = #externalMacro(module: "StorageMacrosPlugin", type: "StorageRoleMacro")
 
 /// Stores the properties of a value as columns of the entity that holds it; the value's type is `Embeddable`.
 ///
@@ -13,14 +13,14 @@ public macro StorageJSON() = #externalMacro(module: "StorageMacros", type: "Stor
 @attached(peer)
 public macro StorageEmbedded(prefix: String? = nil) =
     #externalMacro(
-        module: "StorageMacros", type: "StorageRoleMacro")
+        module: "StorageMacrosPlugin", type: "StorageRoleMacro")
 
 /// The rows of another entity that refer to this one. The property isn't stored and is empty in what is read;
 /// ``EntityReader/loadChildren(of:_:orderBy:ascending:)`` loads it.
 ///
 /// - Parameter foreignKey: The other entity's column that holds this one's id.
 @attached(peer)
-public macro StorageHasMany(foreignKey: String) = #externalMacro(module: "StorageMacros", type: "StorageRoleMacro")
+public macro StorageHasMany(foreignKey: String) = #externalMacro(module: "StorageMacrosPlugin", type: "StorageRoleMacro")
 
 /// The row that a column of this entity refers to. The property isn't stored and is nil in what is read;
 /// ``EntityReader/loadParent(_:id:)`` loads it.
@@ -32,4 +32,4 @@ public macro StorageHasMany(foreignKey: String) = #externalMacro(module: "Storag
 @attached(peer)
 public macro StorageBelongsTo(foreignKey: String? = nil, onDelete: StorageDeleteRule? = nil) =
     #externalMacro(
-        module: "StorageMacros", type: "StorageRoleMacro")
+        module: "StorageMacrosPlugin", type: "StorageRoleMacro")

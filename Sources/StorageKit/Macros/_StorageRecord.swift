@@ -2,4 +2,4 @@ internal import StorageProjections
 
 /// Part of what ``StorageEntity(table:)`` writes; not for use by hand.
 @attached(extension, conformances: StorageKitEntityRecord)
-public macro _StorageRecord() = #externalMacro(module: "StorageMacros", type: "StorageRecordMacro")
+public macro _StorageRecord() = #externalMacro(module: "StorageMacrosPlugin", type: "StorageRecordMacro")

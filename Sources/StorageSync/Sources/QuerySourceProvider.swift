@@ -42,7 +42,7 @@ extension QuerySourceProvider {
 /// of a struct inside of `Task`. Renaming one of them makes it a new source, which is fetched again; two structs of one name are the
 /// same sources, whichever modules or functions they are declared in.
 @attached(extension, conformances: QuerySourceProvider, names: named(querySourceNames))
-public macro QuerySources() = #externalMacro(module: "StorageMacros", type: "QuerySourcesMacro")
+public macro QuerySources() = #externalMacro(module: "StorageMacrosPlugin", type: "QuerySourcesMacro")
 
 extension QuerySourceRegistry {
     /// The source of a provider's property, under its name.

@@ -5,6 +5,7 @@ extension Error {
     var forSubscribers: StorageError {
         self as? StorageError
             ?? StorageError(
-                .invalidArgument, "A row can't be read: \(self)", remedy: "Correct how the entity is read.", cause: self)
+                .invalidArgument, "A row can't be read: \(self)", remedy: "Correct how the entity is read.", cause: self
+            )
     }
 }
