@@ -17,4 +17,5 @@ internal import StorageProjections
 /// - Parameter table: The table's name; a string literal.
 @attached(extension, conformances: RegisteredEntity, names: named(Record))
 @attached(peer, names: suffixed(Record))
-public macro StorageEntity(table: String? = nil) = #externalMacro(module: "StorageMacrosPlugin", type: "StorageEntityMacro")
+public macro StorageEntity(table: String? = nil) =
+    #externalMacro(module: "StorageMacrosPlugin", type: "StorageEntityMacro")

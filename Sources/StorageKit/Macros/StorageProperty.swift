@@ -20,7 +20,8 @@ public macro StorageEmbedded(prefix: String? = nil) =
 ///
 /// - Parameter foreignKey: The other entity's column that holds this one's id.
 @attached(peer)
-public macro StorageHasMany(foreignKey: String) = #externalMacro(module: "StorageMacrosPlugin", type: "StorageRoleMacro")
+public macro StorageHasMany(foreignKey: String) =
+    #externalMacro(module: "StorageMacrosPlugin", type: "StorageRoleMacro")
 
 /// The row that a column of this entity refers to. The property isn't stored and is nil in what is read;
 /// ``EntityReader/loadParent(_:id:)`` loads it.

@@ -47,7 +47,7 @@ extension ProjectionRuntime {
         }
         report.isSwapped = true
         report.kept = kept
-        if registration.mode == .async { try await settled([name], through: engine.committed.position) }
+        if registration.mode == .async { try await wait(for: [name], through: engine.committed.position) }
         return report
     }
 
