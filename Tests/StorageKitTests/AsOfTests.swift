@@ -220,7 +220,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) {
             try await forgetful.asOf(.position(first)).all(V3.Article.self)
         }
-        #expect(error?.code == .schemaMismatch && error?.remedy.contains(".then") ?? false)
+        #expect(error?.code == .schemaMismatch && error?.remedy.contains(".asRecorded") ?? false)
         let history = try await forgetful.history(V3.Article.self, id: 1)
         #expect(try history.last?.entity?.stars == 9.25)
         #expect(throws: StorageError.self) { try history[0].entity }

@@ -765,7 +765,7 @@ struct ProjectionTests {
         try foreign.close()
         try await store.reopen()
         let findings = try await store.storage.verify().findings.map(\.description)
-        #expect(findings.contains { $0.contains("tally_key is gone") })
+        #expect(findings.contains { $0.contains("tally_key is missing") })
         try await store.storage.projections.rebuild("tally")
         #expect(try await store.storage.verify().isSound)
     }

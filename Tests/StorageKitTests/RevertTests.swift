@@ -474,7 +474,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) {
             try await storage.restore(Item.self, id: 1, to: .position(point))
         }
-        #expect(error?.code == .conflict && error?.message.contains("stands in its way") ?? false)
+        #expect(error?.code == .conflict && error?.message.contains("conflicts with it") ?? false)
         let report = try await storage.restore(Item.self, id: 1, to: .position(point), onConflict: .skip)
         #expect(report.outcome.conflicts.count == 1 && report.outcome.count == 0)
         #expect(try await state(storage) == after)

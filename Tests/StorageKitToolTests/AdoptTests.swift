@@ -84,7 +84,7 @@ struct AdoptTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: database))
         for way in ["--yes", "--dry-run"] {
             let refused = try run("adopt", database, "-s", database, "--force", way)
-            #expect(refused.status == 7 && refused.errors.contains("is the very file"), "\(refused.errors)")
+            #expect(refused.status == 7 && refused.errors.contains("is the source file itself"), "\(refused.errors)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == before)
     }

@@ -24,7 +24,7 @@ import Testing
             let home = try Household()
             let results = try await refused(home, policy)
             #expect(results.items == [Household.chore(1)] && results.isStale)
-            #expect(results.error?.remedy.contains("isn't asked again by itself") == true)
+            #expect(results.error?.remedy.contains("isn't retried automatically") == true)
             let status = try #require(results.status)
             #expect(status.isRefused && status.failures == 1 && status.retryTime == nil && status.nextRefresh == nil)
             home.clock.advance(seconds: 86_400)
@@ -94,7 +94,7 @@ import Testing
             home.remote.failure = Self.refusal
             let results = home.container.results(of: home.source(lenient))
             #expect(results.items == [Household.chore(1)])
-            #expect(results.error?.remedy.contains("isn't asked again by itself") == true)
+            #expect(results.error?.remedy.contains("isn't retried automatically") == true)
             try await eventually { home.remote.count == 1 && !results.isLoading }
             let others = home.container.results(of: home.source(lenient))
             #expect(!others.isLoading && home.remote.count == 1 && home.clock.sleeperCount == 0)
