@@ -64,12 +64,34 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(
-            name: "StorageProjections",
+            name: "StorageHistory",
             dependencies: ["StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
         .target(
-            name: "StorageSubscriptions",
+            name: "StorageEntities",
             dependencies: [
-                "StorageProjections", "StorageLog", "StorageCore", "CSQLite",
+                "StorageHistory", "StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "StorageProjections",
+            dependencies: [
+                "StorageEntities", "StorageHistory", "StorageLog", "StorageCore", "CSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "StorageMaintenance",
+            dependencies: [
+                "StorageProjections", "StorageEntities", "StorageHistory", "StorageLog", "StorageCore", "CSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "StorageRouting",
+            dependencies: [
+                "StorageHistory", "StorageLog", "StorageCore", "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "StorageViews",
+            dependencies: [
+                "StorageRouting", "StorageEntities", "StorageHistory", "StorageLog", "StorageCore", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
@@ -93,14 +115,15 @@ let package = Package(
         .target(
             name: "StorageKit",
             dependencies: [
-                "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageSQLiteClient", "StorageCore",
+                "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
+                "StorageHistory", "StorageLog", "StorageSQLiteClient", "StorageCore",
                 "StorageMacrosPlugin", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
             name: "StorageSync",
             dependencies: [
-                "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageKit", "StorageViews", "StorageEntities", "StorageHistory", "StorageLog", "StorageCore",
                 "StorageMacrosPlugin",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -120,7 +143,7 @@ let package = Package(
         .target(
             name: "StorageServer",
             dependencies: [
-                "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageSync", "StorageKit", "StorageLog", "StorageCore",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
@@ -137,7 +160,7 @@ let package = Package(
             resources: [.embedInCode("Client/storagekit.js"), .embedInCode("Protocol/openapi.json")]),
         .target(
             name: "StorageUI",
-            dependencies: ["StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections", "StorageCore"]),
+            dependencies: ["StorageSync", "StorageKit", "StorageViews", "StorageEntities", "StorageCore"]),
         // The witness of an SQLite engine, its injection, and two engines.
         .target(
             name: "StorageSQLiteClient",
@@ -155,7 +178,7 @@ let package = Package(
         .target(
             name: "StorageTesting",
             dependencies: [
-                "StorageKit", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageKit", "StorageMaintenance", "StorageProjections", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .target(
@@ -166,7 +189,8 @@ let package = Package(
         .target(
             name: "StorageKitTool",
             dependencies: [
-                "StorageServer", "StorageSync", "StorageKit", "StorageSubscriptions", "StorageProjections",
+                "StorageServer", "StorageSync", "StorageKit", "StorageViews", "StorageMaintenance",
+                "StorageProjections", "StorageEntities", "StorageHistory",
                 "StorageLog", "StorageCore",
                 "CSQLite", "CZstd",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -202,15 +226,17 @@ let package = Package(
             ]),
         .testTarget(name: "StorageRecordsTests", dependencies: ["StorageRecords"]),
         .testTarget(
-            name: "StorageSubscriptionsTests",
+            name: "StorageViewsTests",
             dependencies: [
-                "StorageSubscriptions", "PredicateTestSupport", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageViews", "StorageRouting", "StorageEntities", "PredicateTestSupport", "StorageLog",
+                "StorageCore",
                 "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "StorageLogTests",
             dependencies: [
-                "ProcessTestSupport", "SchemaTestSupport", "StorageProjections", "StorageLog", "StorageRecords",
+                "ProcessTestSupport", "SchemaTestSupport", "StorageMaintenance", "StorageEntities", "StorageHistory",
+                "StorageLog", "StorageRecords",
                 "StorageCore", "CSQLite", "CZstd", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["SecondDecoder"]),
@@ -218,7 +244,8 @@ let package = Package(
             name: "StorageKitTests",
             dependencies: [
                 "ProcessTestSupport", "StorageTesting", "StorageLifecycle", "StorageSync", "StorageKit",
-                "StorageSubscriptions", "StorageLog", "StorageCore", "crash-worker", "fault-worker",
+                "StorageViews", "StorageRouting", "StorageMaintenance", "StorageProjections", "StorageEntities",
+                "StorageHistory", "StorageLog", "StorageCore", "crash-worker", "fault-worker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -229,7 +256,7 @@ let package = Package(
             dependencies: [
                 "PredicateTestSupport", "ProcessTestSupport", "StorageServer", "StorageHTTP", "StorageSync",
                 "StorageTesting", "StorageKit",
-                "StorageSubscriptions", "StorageProjections", "StorageLog", "StorageCore",
+                "StorageMaintenance", "StorageEntities", "StorageLog", "StorageCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -271,7 +298,9 @@ let package = Package(
         // What is excluded is compiled by the tests themselves, against the sources of StorageUI with SwiftUI.
         .testTarget(
             name: "StorageUITests",
-            dependencies: ["StorageUI", "StorageTesting", "StorageKit", "StorageSubscriptions", "StorageCore"],
+            dependencies: [
+                "StorageUI", "StorageTesting", "StorageKit", "StorageViews", "StorageEntities", "StorageCore",
+            ],
             exclude: ["StandIn"]),
         // The process that CrashConsistencyTests kill.
         .executableTarget(
@@ -294,7 +323,7 @@ let package = Package(
             name: "fault-worker",
             dependencies: [
                 "FaultSupport", "SchemaTestSupport", "StorageKitTool", "StorageSync", "StorageKit",
-                "StorageProjections", "StorageLog", "StorageCore", "CSQLite",
+                "StorageMaintenance", "StorageProjections", "StorageEntities", "StorageLog", "StorageCore", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/FaultWorker"),

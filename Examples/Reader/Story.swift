@@ -1,4 +1,5 @@
 #if STORAGE_HTTP
+import StorageEntities
     import StorageHTTP
 
     @StorageEntity(table: "stories")

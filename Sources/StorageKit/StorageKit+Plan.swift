@@ -1,6 +1,6 @@
 public import Foundation
 internal import StorageLog
-internal import StorageProjections
+internal import StorageMaintenance
 
 extension StorageKit {
     /// What opening the store with this schema would change: a dry run. Everything is really done in one transaction,

@@ -1,8 +1,10 @@
 public import Foundation
 internal import GRDB
 public import StorageCore
+public import StorageEntities
 public import StorageLog
-public import StorageProjections
+internal import StorageMaintenance
+internal import StorageProjections
 
 /// Opens stores.
 ///

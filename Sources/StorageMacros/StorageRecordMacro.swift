@@ -16,7 +16,7 @@ public struct StorageRecordMacro: ExtensionMacro {
     ) throws -> [ExtensionDeclSyntax] {
         let availability = declaration.attributes.availability.map { $0 + "\n" }.joined()
         let source = """
-            \(availability)nonisolated extension \(type.trimmed): StorageProjections.StorageKitEntityRecord {
+            \(availability)nonisolated extension \(type.trimmed): StorageEntities.StorageKitEntityRecord {
             }
             """
         return DeclSyntax(stringLiteral: source).as(ExtensionDeclSyntax.self).map { [$0] } ?? []

@@ -1,5 +1,6 @@
 public import StorageKit
 internal import StorageLog
+internal import StorageMaintenance
 internal import StorageProjections
 
 /// Tries whether a projection keeps what ``StorageKit`` asks of every projection: that its tables follow from the events alone.

@@ -1,7 +1,10 @@
 import Foundation
 import ServiceLifecycle
+import StorageEntities
 import StorageKit
 import StorageLifecycle
+import StorageMaintenance
+import StorageProjections
 import Synchronization
 import UnixSignals
 

@@ -1,4 +1,5 @@
 import StorageKit
+import StorageProjections
 
 /// How many rows each write has, in a table and once more in another.
 struct MarkCounts: Projection {

@@ -1,6 +1,7 @@
 import Foundation
 import StorageCore
 import StorageKit
+import StorageMaintenance
 import Synchronization
 import Testing
 

@@ -1,7 +1,8 @@
 import Foundation
+import StorageEntities
 import StorageKit
-import StorageSubscriptions
 import StorageTesting
+import StorageViews
 import Testing
 
 /// What the notifier promises to code that reads it: nothing is missed, nothing is told that didn't happen, a slow reader

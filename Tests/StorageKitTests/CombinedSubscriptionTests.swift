@@ -3,7 +3,8 @@ import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageViews
 
 /// Several views as one: never seen at different states, loading until all are there, and gone when nobody holds them.
 @MainActor @Suite struct CombinedSubscriptionTests {

@@ -1,5 +1,7 @@
 import Foundation
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import Testing
 
 /// P10: a byte that is changed behind our back is reported, or harmless.

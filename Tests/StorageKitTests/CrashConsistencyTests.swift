@@ -2,6 +2,8 @@ import Foundation
 import GRDB
 import StorageKit
 import StorageLog
+import StorageMaintenance
+import StorageProjections
 import StorageSync
 import Testing
 

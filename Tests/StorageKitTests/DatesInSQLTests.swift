@@ -1,6 +1,9 @@
 import Foundation
 import GRDB
+import StorageEntities
 import StorageKit
+import StorageMaintenance
+import StorageViews
 import Testing
 
 /// Dates and UUIDs in SQL of one's own mean what properties mean, however they are bound and read.

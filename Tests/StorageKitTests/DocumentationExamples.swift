@@ -1,7 +1,12 @@
 import Foundation
 import ServiceLifecycle
+import StorageEntities
+import StorageHistory
 import StorageKit
 import StorageLifecycle
+import StorageMaintenance
+import StorageProjections
+import StorageViews
 import Testing
 import UnixSignals
 

@@ -3,6 +3,8 @@ import StorageKit
 import StorageTesting
 import Testing
 
+import StorageEntities
+import StorageMaintenance
 @testable import StorageLog
 
 /// A store that an earlier build wrote is read as it was meant: one file for each version of the format.

@@ -3,6 +3,8 @@ import GRDB
 import ServiceLifecycle
 import StorageKit
 import StorageLifecycle
+import StorageMaintenance
+import StorageProjections
 import StorageTesting
 import Synchronization
 import Testing

@@ -1,5 +1,7 @@
 import Foundation
+import StorageEntities
 import StorageKit
+import StorageViews
 import Testing
 
 @StorageEntity(table: "live_orders")

@@ -4,7 +4,8 @@ import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageViews
 
 /// A row of whatever history.
 @StorageEntity(table: "things")

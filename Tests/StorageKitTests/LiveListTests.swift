@@ -3,7 +3,8 @@ import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageViews
 
 @StorageEntity
 struct Card: Hashable {

@@ -4,8 +4,10 @@ import StorageKit
 import StorageTesting
 import Testing
 
+@testable import StorageEntities
 @testable import StorageLog
-@testable import StorageSubscriptions
+@testable import StorageRouting
+@testable import StorageViews
 
 /// Views that open, are read again, turn pages or lose their store, each while something else is on its way.
 @MainActor @Suite struct LiveRaceTests {

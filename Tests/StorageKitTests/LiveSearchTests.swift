@@ -3,7 +3,9 @@ import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageRouting
+@testable import StorageViews
 
 @StorageEntity
 struct Page: Hashable {

@@ -2,7 +2,8 @@ import Foundation
 import StorageKit
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageViews
 
 /// Views as users hold them, made, moved, read again, given up and closed at random while others write: what is left of them
 /// shows in the end what a fresh query finds, and ends with the store.

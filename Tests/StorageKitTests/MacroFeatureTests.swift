@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Testing
 

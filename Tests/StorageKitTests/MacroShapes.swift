@@ -1,3 +1,4 @@
+import StorageEntities
 public import StorageKit
 
 @StorageEntity

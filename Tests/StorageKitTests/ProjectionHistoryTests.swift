@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StorageKit
+import StorageProjections
 import StorageTesting
 import Testing
 

@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
 import StorageKit
+import StorageMaintenance
+import StorageProjections
 import StorageTesting
 import Synchronization
 import Testing

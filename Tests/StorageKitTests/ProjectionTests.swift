@@ -1,6 +1,9 @@
 import Foundation
 import GRDB
+import StorageEntities
 import StorageKit
+import StorageMaintenance
+import StorageProjections
 import StorageTesting
 import Synchronization
 import Testing

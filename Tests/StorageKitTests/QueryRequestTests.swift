@@ -1,4 +1,5 @@
 import GRDB
+import StorageEntities
 import StorageKit
 import StorageTesting
 import Testing

@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
 import StorageCore
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Synchronization
 import Testing

@@ -1,5 +1,7 @@
 import Foundation
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Testing
 

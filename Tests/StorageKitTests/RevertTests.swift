@@ -1,5 +1,8 @@
 import Foundation
+import StorageEntities
+import StorageHistory
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Testing
 

@@ -1,5 +1,7 @@
 import GRDB
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import Testing
 
 @StorageEntity

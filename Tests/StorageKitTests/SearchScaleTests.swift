@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
 import ProcessTestSupport
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import Testing
 
 @StorageEntity

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import StorageKit
 import StorageLog
+import StorageMaintenance
 import StorageTesting
 import Testing
 

@@ -3,7 +3,9 @@ import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageRouting
+@testable import StorageViews
 
 /// The registry tells what lives, and keeps neither views nor their remains.
 @MainActor @Suite struct SubscriptionRegistryTests {

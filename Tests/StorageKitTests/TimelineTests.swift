@@ -3,7 +3,8 @@ import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageViews
 
 /// Views of the past that are taken through history.
 @MainActor @Suite struct TimelineTests {

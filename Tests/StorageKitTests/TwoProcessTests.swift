@@ -1,5 +1,6 @@
 import Foundation
 import StorageKit
+import StorageMaintenance
 import Testing
 
 /// P7 of the engine: one process writes, any number read, and nobody but the writer checkpoints.

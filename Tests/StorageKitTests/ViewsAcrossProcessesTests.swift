@@ -3,7 +3,8 @@ import StorageKit
 import StorageTesting
 import Testing
 
-@testable import StorageSubscriptions
+@testable import StorageEntities
+@testable import StorageViews
 
 /// Views of a store that another process writes to miss nothing and repeat nothing, whatever becomes of that process.
 ///

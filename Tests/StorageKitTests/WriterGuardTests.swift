@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import GRDB
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Synchronization
 import Testing

@@ -1,8 +1,10 @@
 import Foundation
 import GRDB
 import StorageCore
+import StorageEntities
 import StorageKit
 import StorageLog
+import StorageMaintenance
 import Testing
 
 /// `storagekit adopt`: a database that was made without StorageKit keeps every row, and records every later change.

@@ -1,8 +1,10 @@
 import Foundation
 import GRDB
 import StorageCore
+import StorageEntities
 import StorageKit
 import StorageLog
+import StorageMaintenance
 import Testing
 
 /// `backup` and `restore`: what gets the final name is whole, and is what the store was.

@@ -1,8 +1,10 @@
 import Foundation
 import GRDB
 import StorageCore
+import StorageEntities
 import StorageKit
 import StorageLog
+import StorageProjections
 import Testing
 
 /// `storagekit doctor`: every kind of trouble shows, with what mends it, and a sound store is called sound.

@@ -1,6 +1,8 @@
 import Foundation
 import StorageCore
+import StorageEntities
 import StorageKit
+import StorageProjections
 import Testing
 
 /// The tables in which `sql` asks the history, and points by time, in stores with names and commits that stand in the way.

@@ -1,5 +1,7 @@
 import Foundation
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import Testing
 
 /// The tool beside another process that goes on writing.

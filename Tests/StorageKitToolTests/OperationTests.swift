@@ -5,6 +5,8 @@ import StorageKit
 import StorageLog
 import Testing
 
+import StorageEntities
+import StorageProjections
 @testable import StorageKitTool
 
 /// Everything that writes can be tried first, takes a reason, and is in the log with the user who did it.

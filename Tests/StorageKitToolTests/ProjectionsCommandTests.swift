@@ -1,8 +1,10 @@
 import Foundation
 import GRDB
 import StorageCore
+import StorageEntities
 import StorageKit
 import StorageLog
+import StorageProjections
 import Testing
 
 /// `storagekit projections`: what it shows of a store with projections, and what it changes for the program to find.

@@ -1,6 +1,8 @@
 import Foundation
+import StorageEntities
 import StorageKit
 import StorageLog
+import StorageProjections
 import Testing
 
 /// `storagekit schema`, `schema log` and `schema diff` on a store that has gone through every kind of change.

@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import StorageEntities
 import StorageKit
 import StorageSync
 import Testing

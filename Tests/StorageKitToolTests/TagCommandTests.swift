@@ -1,7 +1,6 @@
 import Foundation
 import StorageCore
 import StorageLog
-import StorageProjections
 import Testing
 
 /// `storagekit tag` and `storagekit note`, and what other commands tell of tags and notes.

@@ -2,6 +2,7 @@ import Foundation
 import StorageKit
 import Testing
 
+import StorageEntities
 @testable import StorageKitTool
 
 /// UUIDs are kept as bytes, and shown and typed as text.

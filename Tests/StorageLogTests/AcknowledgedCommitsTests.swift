@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import SchemaTestSupport
 import StorageCore
-import StorageProjections
+import StorageMaintenance
 import Synchronization
 import Testing
 

@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import GRDB
 import StorageCore
-import StorageProjections
+import StorageMaintenance
 import Testing
 
 @testable import StorageLog

@@ -5,7 +5,7 @@ import StorageCore
 import Testing
 
 @testable import StorageLog
-@testable import StorageProjections
+@testable import StorageMaintenance
 
 /// P9 and P10: what `Format.md` has a reader refuse is refused by both decoders, and what it allows is read by both.
 struct CraftedRowTests {

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import StorageCore
-import StorageProjections
 import Testing
 
 @testable import StorageLog

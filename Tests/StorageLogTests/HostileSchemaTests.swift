@@ -1,7 +1,8 @@
 import GRDB
 import SchemaTestSupport
 import StorageCore
-import StorageProjections
+import StorageHistory
+import StorageMaintenance
 import Testing
 
 @testable import StorageLog

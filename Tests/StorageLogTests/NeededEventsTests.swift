@@ -3,8 +3,8 @@ import SchemaTestSupport
 import StorageCore
 import Testing
 
+@testable import StorageHistory
 @testable import StorageLog
-@testable import StorageProjections
 
 /// A rebuild leaves out those events alone that later ones of the stretch make up for.
 @Suite struct NeededEventsTests {

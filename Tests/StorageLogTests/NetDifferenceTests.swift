@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 import SchemaTestSupport
 import StorageCore
-import StorageProjections
+import StorageHistory
 import Testing
 
 @testable import StorageLog

@@ -1,6 +1,8 @@
 import GRDB
 import StorageCore
-import StorageProjections
+import StorageEntities
+import StorageHistory
+import StorageMaintenance
 import Testing
 
 @testable import StorageLog

@@ -1,7 +1,7 @@
 import CSQLite
 import GRDB
 import StorageCore
-import StorageProjections
+import StorageEntities
 import Testing
 
 @testable import StorageLog

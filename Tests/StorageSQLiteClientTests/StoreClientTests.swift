@@ -2,6 +2,7 @@
     import Foundation
     import GRDB
     import StorageKit
+import StorageMaintenance
     import StorageSQLiteClient
     import StorageSQLiteNIO
     import Testing

@@ -3,13 +3,14 @@
     import Foundation
     import Hummingbird
     import Logging
+    import NIOHTTP1
     import ServiceLifecycle
+import StorageEntities
     import StorageHTTP
     import StorageKit
     import StorageLifecycle
     import StorageServer
     import StorageSync
-    import NIOHTTP1
     import Testing
     import UnixSignals
 

@@ -1,4 +1,5 @@
 import Foundation
+import StorageEntities
 import StorageKit
 import StorageSync
 import StorageTesting

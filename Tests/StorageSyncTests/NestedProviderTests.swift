@@ -1,3 +1,4 @@
+import StorageEntities
 import StorageKit
 import StorageSync
 import StorageTesting

@@ -4,6 +4,7 @@ import StorageKit
 import StorageTesting
 import Testing
 
+import StorageEntities
 @testable import StorageSync
 
 @StorageEntity

@@ -2,6 +2,7 @@ import StorageKit
 import StorageTesting
 import Testing
 
+import StorageEntities
 @testable import StorageSync
 
 private struct ChoreSources: QuerySourceProvider {

@@ -1,7 +1,7 @@
 import Foundation
 import StorageKit
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 import StorageSync
 import StorageTesting
 import Testing

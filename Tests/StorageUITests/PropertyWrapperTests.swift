@@ -1,6 +1,8 @@
 import Observation
+import StorageEntities
 import StorageKit
 import StorageUI
+import StorageViews
 import Testing
 
 @StorageEntity

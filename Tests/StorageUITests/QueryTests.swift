@@ -1,3 +1,4 @@
+import StorageEntities
 import StorageUI
 import Testing
 

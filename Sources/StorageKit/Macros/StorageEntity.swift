@@ -1,4 +1,3 @@
-internal import StorageProjections
 
 /// Makes a struct storable: writes its `…Record` companion and registers the entity.
 ///

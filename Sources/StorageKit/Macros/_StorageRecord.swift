@@ -1,4 +1,3 @@
-internal import StorageProjections
 
 /// Part of what ``StorageEntity(table:)`` writes; not for use by hand.
 @attached(extension, conformances: StorageKitEntityRecord)

@@ -1,4 +1,5 @@
 public import StorageLog
+public import StorageMaintenance
 public import StorageProjections
 
 extension Storage {

@@ -1,7 +1,7 @@
 public import GRDB
 public import StorageCore
+public import StorageEntities
 public import StorageLog
-public import StorageProjections
 
 /// A query that reads on its own, without a transaction around it: of the store as it is (``Query``) or as it was
 /// (``SnapshotQuery``).

@@ -1,7 +1,7 @@
 public import GRDB
 internal import StorageCore
+public import StorageEntities
 internal import StorageLog
-public import StorageProjections
 
 extension Storage {
     /// A query over an entity's rows.

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import StorageCore
+internal import StorageEntities
 internal import StorageLog
-internal import StorageProjections
 
 /// Answers a request on a connection: the one place where queries outside and inside of transactions meet.
 struct QueryRun<E: RegisteredEntity> {

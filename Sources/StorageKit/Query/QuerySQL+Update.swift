@@ -1,6 +1,6 @@
 internal import StorageCore
+internal import StorageEntities
 internal import StorageLog
-internal import StorageProjections
 
 extension QuerySQL {
     /// Changes only rows in which something differs, so that an update that changes nothing writes nothing.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import StorageCore
+public import StorageEntities
 internal import StorageLog
-public import StorageProjections
 
 /// A query inside of a transaction; see ``Query``. Like its transaction it is valid in the body only.
 public struct TransactionQuery<Entity: RegisteredEntity>: EntityQuery {

@@ -1,7 +1,7 @@
 internal import GRDB
 public import StorageCore
+public import StorageEntities
 public import StorageLog
-public import StorageProjections
 
 extension EntityReader {
     /// The entity that another refers to, nil where it isn't there.

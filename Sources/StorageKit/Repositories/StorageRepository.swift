@@ -1,6 +1,6 @@
 public import StorageCore
+public import StorageEntities
 public import StorageLog
-public import StorageProjections
 
 /// The rows of one entity, for code that is handed what it works with.
 ///

@@ -1,6 +1,7 @@
 public import StorageCore
+internal import StorageEntities
 public import StorageLog
-internal import StorageProjections
+internal import StorageMaintenance
 
 /// Changes that a store can't guess. Each is made once in the life of a store, and does nothing in a new one.
 /// Declare them before the `autoSchema` of the entity as it is now.

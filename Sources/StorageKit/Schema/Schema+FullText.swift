@@ -1,6 +1,7 @@
 internal import StorageCore
+internal import StorageEntities
+internal import StorageHistory
 internal import StorageLog
-internal import StorageProjections
 
 extension Schema {
     /// Creates a full-text index over columns of an entity, or recreates it if its definition changed. It is part of

@@ -1,7 +1,6 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-internal import StorageProjections
 
 extension Schema {
     /// Makes the table of ``DiskCache``. It is no entity: what a cache holds leaves nothing in the log.

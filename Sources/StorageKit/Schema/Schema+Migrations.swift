@@ -1,7 +1,7 @@
 public import GRDB
 internal import StorageCore
+internal import StorageEntities
 internal import StorageLog
-internal import StorageProjections
 
 extension Schema {
     /// Runs `body` once in the life of a store. What it changes in entity tables is captured like any other change.

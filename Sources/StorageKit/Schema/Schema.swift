@@ -1,7 +1,9 @@
 internal import GRDB
 internal import StorageCore
+public import StorageEntities
+internal import StorageHistory
 internal import StorageLog
-public import StorageProjections
+internal import StorageProjections
 
 /// What a program expects of its store, declared when it opens it: entities, indexes, migrations, in this order.
 ///

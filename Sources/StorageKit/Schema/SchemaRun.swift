@@ -1,5 +1,7 @@
 internal import GRDB
 internal import StorageCore
+internal import StorageEntities
+internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 

@@ -1,6 +1,6 @@
 internal import GRDB
 public import StorageCore
-public import StorageProjections
+public import StorageEntities
 
 extension Storage {
     /// The entities whose indexed columns fit a text, best first. The entity needs a full-text index:

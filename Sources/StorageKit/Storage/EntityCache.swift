@@ -1,7 +1,7 @@
 internal import Foundation
 internal import StorageCore
+internal import StorageEntities
 internal import StorageLog
-internal import StorageProjections
 internal import Synchronization
 
 /// The entities of one type that were read lately, each until its row changes.

@@ -1,8 +1,8 @@
 internal import CSQLite
 public import GRDB
 public import StorageCore
+public import StorageEntities
 internal import StorageLog
-public import StorageProjections
 
 /// A state of a store that entities are read from: the store as it is (``Storage``) or as it was (``StorageSnapshot``).
 public protocol EntityReader: Sendable {

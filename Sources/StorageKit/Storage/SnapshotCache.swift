@@ -1,7 +1,7 @@
 internal import GRDB
 internal import StorageCore
+internal import StorageHistory
 internal import StorageLog
-internal import StorageProjections
 internal import Synchronization
 
 /// The states of the past that were read last, so that asking again costs nothing.

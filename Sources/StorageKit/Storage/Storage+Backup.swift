@@ -1,7 +1,7 @@
 public import Foundation
 internal import StorageCore
 internal import StorageLog
-public import StorageProjections
+public import StorageMaintenance
 
 extension Storage {
     /// Copies the whole store into a file, as it is at this moment, while reads and writes continue.

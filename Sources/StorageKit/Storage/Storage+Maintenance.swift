@@ -1,7 +1,7 @@
 internal import GRDB
 internal import StorageCore
 internal import StorageLog
-public import StorageProjections
+public import StorageMaintenance
 
 extension Storage {
     /// Checks the whole store against its log; reads every byte of it once.

@@ -1,9 +1,11 @@
 internal import GRDB
 public import StorageCore
+public import StorageEntities
+internal import StorageHistory
 public import StorageLog
-public import StorageProjections
+internal import StorageProjections
 internal import StorageSQLiteClient
-package import StorageSubscriptions
+package import StorageViews
 
 /// A store: saves, reads and deletes entities, and reads their history.
 ///

@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 public import GRDB
 public import StorageCore
+public import StorageEntities
 public import StorageLog
-public import StorageProjections
 
 /// The changes of one commit under way, as the body of ``Storage/write(actor:app:reason:correlation:idempotencyKey:attributes:_:)``
 /// gets them.

@@ -1,6 +1,6 @@
 public import StorageCore
-internal import StorageProjections
-public import StorageSubscriptions
+internal import StorageEntities
+public import StorageViews
 
 extension CountSubscription {
     /// Counts what a query finds.

@@ -1,5 +1,5 @@
-internal import StorageProjections
-public import StorageSubscriptions
+internal import StorageEntities
+public import StorageViews
 
 extension GroupedQuerySubscription {
     /// Follows what a query finds, in groups.

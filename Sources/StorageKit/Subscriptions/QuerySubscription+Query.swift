@@ -1,5 +1,5 @@
-internal import StorageProjections
-public import StorageSubscriptions
+internal import StorageEntities
+public import StorageViews
 
 extension QuerySubscription {
     /// Follows what a query finds.

@@ -1,5 +1,5 @@
-public import StorageProjections
-public import StorageSubscriptions
+public import StorageEntities
+public import StorageViews
 
 /// A live view that ``SubscriptionFactory`` can make: of a query over a repository's rows, set up by one value.
 ///

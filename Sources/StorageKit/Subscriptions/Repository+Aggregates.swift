@@ -1,6 +1,6 @@
 public import StorageCore
-internal import StorageProjections
-public import StorageSubscriptions
+internal import StorageEntities
+public import StorageViews
 
 extension StorageRepository {
     /// Counts what a query finds; all rows where there is none.

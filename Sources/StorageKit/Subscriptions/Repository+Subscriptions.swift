@@ -1,5 +1,4 @@
-internal import StorageProjections
-public import StorageSubscriptions
+public import StorageViews
 
 extension StorageRepository {
     /// The entity with this id, now and after each change of it; nil while there is none.

@@ -1,6 +1,6 @@
 public import Foundation
-internal import StorageProjections
-public import StorageSubscriptions
+internal import StorageEntities
+public import StorageViews
 
 extension SearchSubscription {
     /// A search among the rows that a query finds; in fields, the results have the query's order.

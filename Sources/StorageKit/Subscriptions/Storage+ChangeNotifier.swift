@@ -1,4 +1,4 @@
-public import StorageSubscriptions
+public import StorageViews
 
 extension Storage {
     /// Reports changes of single rows as they are committed.

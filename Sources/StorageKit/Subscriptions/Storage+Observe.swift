@@ -1,6 +1,6 @@
 public import StorageCore
-public import StorageProjections
-internal import StorageSubscriptions
+public import StorageEntities
+internal import StorageViews
 
 extension Storage {
     /// The entity with this id, now and after each change of it; nil while there is none.

@@ -1,5 +1,5 @@
 internal import StorageLog
-public import StorageSubscriptions
+public import StorageViews
 
 extension Storage {
     /// Waits until all live views show everything up to a commit.

@@ -1,5 +1,5 @@
-internal import StorageProjections
-package import StorageSubscriptions
+internal import StorageEntities
+package import StorageViews
 
 /// A query that a live view can follow: of the store (``Query``), or of a timeline (``TimelineQuery``).
 public protocol SubscribableQuery<Entity>: FetchableQuery {

@@ -1,5 +1,4 @@
-internal import StorageProjections
-public import StorageSubscriptions
+public import StorageViews
 
 /// Makes live views by their type, and registers them.
 ///

@@ -1,5 +1,5 @@
-internal import StorageProjections
-public import StorageSubscriptions
+internal import StorageEntities
+public import StorageViews
 
 extension SubscriptionFilter {
     /// Changes that matter to what a query finds: of rows that come into its result, go out of it, or stay in it with

@@ -1,7 +1,6 @@
 internal import GRDB
 public import StorageCore
 public import StorageLog
-internal import StorageProjections
 
 extension Storage {
     /// Gives a point a name, by which it can be meant wherever a point is asked for.

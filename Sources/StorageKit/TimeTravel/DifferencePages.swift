@@ -1,7 +1,7 @@
 internal import GRDB
 internal import StorageCore
+internal import StorageHistory
 internal import StorageLog
-internal import StorageProjections
 internal import Synchronization
 
 /// A difference that is read a page at a time from any task.

@@ -1,7 +1,8 @@
 internal import GRDB
 public import StorageCore
+public import StorageEntities
+internal import StorageHistory
 public import StorageLog
-public import StorageProjections
 
 /// An entity that differs between two points.
 public struct EntityDifference<E: StorageKitEntity>: Sendable {

@@ -1,7 +1,7 @@
 internal import GRDB
 public import StorageCore
+public import StorageEntities
 public import StorageLog
-public import StorageProjections
 
 extension Storage {
     /// Every version of one entity, oldest first, also of one that is deleted by now. Costs one look-up per version.

@@ -1,6 +1,7 @@
 package import StorageCore
+package import StorageEntities
+package import StorageHistory
 package import StorageLog
-package import StorageProjections
 
 /// Single rows of the past as a record type reads them, each found along its own events.
 ///

@@ -1,5 +1,5 @@
 public import GRDB
-public import StorageProjections
+public import StorageEntities
 
 /// A query over an entity's rows as they were at a point; see ``StorageSnapshot/query(_:)``.
 public struct SnapshotQuery<Entity: RegisteredEntity>: FetchableQuery {

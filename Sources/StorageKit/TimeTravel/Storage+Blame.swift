@@ -1,7 +1,7 @@
 internal import GRDB
 public import StorageCore
+public import StorageEntities
 public import StorageLog
-public import StorageProjections
 
 extension Storage {
     /// Who set each value of a row, when and why: for each column its value and the event that set it last.

@@ -1,6 +1,6 @@
 public import StorageCore
+public import StorageEntities
 internal import StorageLog
-public import StorageProjections
 
 extension Storage {
     /// What differs between two points: one net change for each row, however many events it had in between.

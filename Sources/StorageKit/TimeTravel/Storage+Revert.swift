@@ -1,6 +1,7 @@
 public import StorageCore
+public import StorageEntities
+public import StorageHistory
 internal import StorageLog
-public import StorageProjections
 
 extension Storage {
     /// Reverts a commit by a compensating commit.

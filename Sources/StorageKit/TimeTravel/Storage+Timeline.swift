@@ -1,8 +1,8 @@
 public import GRDB
 public import StorageCore
+public import StorageEntities
 internal import StorageLog
-public import StorageProjections
-public import StorageSubscriptions
+public import StorageViews
 
 extension Storage {
     /// Replays the history in live views, which begin at a point, and are taken through what happened

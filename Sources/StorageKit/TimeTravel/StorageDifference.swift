@@ -1,4 +1,5 @@
 internal import StorageCore
+internal import StorageHistory
 public import StorageLog
 
 /// What differs between two points of a store, row by row. Made by ``Storage/diff(from:to:tables:)``.

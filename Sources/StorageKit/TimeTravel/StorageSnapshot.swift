@@ -1,7 +1,8 @@
 public import GRDB
 public import StorageCore
+public import StorageEntities
+internal import StorageHistory
 internal import StorageLog
-public import StorageProjections
 
 extension Storage {
     /// The store as it was at a point, for reading with the same calls as the live one.

@@ -9,7 +9,7 @@ struct RegistrationSource {
     let addsConformance: Bool
 
     var text: String {
-        let conformance = addsConformance ? ": StorageProjections.RegisteredEntity" : ""
+        let conformance = addsConformance ? ": StorageEntities.RegisteredEntity" : ""
         let attributes = entity.availability.map { $0 + "\n" }.joined()
         return """
             \(attributes)nonisolated extension \(type.trimmed)\(conformance) {

@@ -1,6 +1,6 @@
 internal import StorageCore
+internal import StorageHistory
 internal import StorageLog
-internal import StorageProjections
 
 /// Reads from the log what documents were before and after their events.
 ///

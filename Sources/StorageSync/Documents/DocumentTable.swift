@@ -1,9 +1,10 @@
 internal import Foundation
 internal import GRDB
 internal import StorageCore
+internal import StorageEntities
+internal import StorageHistory
 internal import StorageKit
 internal import StorageLog
-internal import StorageProjections
 
 /// Where the documents of an engine are kept: the table of their entity, or rows of JSON in a table for all other types.
 struct DocumentTable<T: DataSyncModelProtocol>: Sendable {

@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import Foundation
 internal import StorageCore
+internal import StorageEntities
 internal import StorageKit
 internal import StorageLog
-internal import StorageProjections
 
 /// An entity's table as a hub reads and writes it: rows as the fields of JSON documents, their keys as ids.
 ///

@@ -3,7 +3,6 @@ internal import GRDB
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
-internal import StorageProjections
 
 /// The documents of one engine in a store, with what the store knows of their remote.
 ///

@@ -1,7 +1,7 @@
 internal import StorageCore
+internal import StorageEntities
 internal import StorageKit
 internal import StorageLog
-internal import StorageProjections
 
 /// Merges the pages of one refresh into the store. A value: what a commit's body does with it can be done again.
 ///

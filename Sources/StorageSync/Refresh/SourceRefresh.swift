@@ -1,9 +1,9 @@
 internal import Foundation
 internal import StorageCore
+internal import StorageEntities
 internal import StorageKit
 internal import StorageLog
-internal import StorageProjections
-internal import StorageSubscriptions
+internal import StorageViews
 
 /// One refresh of a source: asks its remote page by page, and merges each page as a commit.
 ///

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Observation
 internal import StorageCore
 internal import StorageKit
-internal import StorageSubscriptions
+internal import StorageViews
 internal import Synchronization
 
 /// Refreshes one source of a store for all who show it: one request at a time, again when its rows become too old, after failures

@@ -3,7 +3,6 @@ package import GRDB
 internal import StorageCore
 internal import StorageKit
 internal import StorageLog
-internal import StorageProjections
 
 /// The table in which the state of query sources is stored, beside their rows and changed in the same commits. It is no entity: that a
 /// source was asked and nothing was new leaves nothing in the log.

@@ -1,7 +1,8 @@
 internal import StorageCore
+internal import StorageEntities
+internal import StorageHistory
 internal import StorageKit
 internal import StorageLog
-internal import StorageProjections
 
 /// Whether the rows that a validator speaks for may have changed in the store since: then it isn't sent, because a remote that says that
 /// nothing has changed says so of its own rows only.

@@ -1,6 +1,6 @@
 internal import GRDB
 internal import StorageCore
-internal import StorageProjections
+internal import StorageEntities
 
 /// Whether single rows are a query's, whatever its limit, as a transaction has them.
 struct WindowTest {

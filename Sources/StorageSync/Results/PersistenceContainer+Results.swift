@@ -1,6 +1,5 @@
 public import StorageKit
-internal import StorageProjections
-public import StorageSubscriptions
+public import StorageViews
 
 extension PersistenceContainer {
     /// The rows of a source, live, and kept as fresh as its policy says for as long as somebody holds the result. All results of the

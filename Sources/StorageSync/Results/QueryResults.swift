@@ -1,8 +1,9 @@
 public import Foundation
 public import Observation
 public import StorageCore
+internal import StorageEntities
 public import StorageKit
-internal import StorageSubscriptions
+internal import StorageViews
 
 /// The rows of a query source, live: they follow the store, and the store follows the source's remote.
 ///

@@ -1,4 +1,4 @@
-public import StorageProjections
+public import StorageEntities
 
 /// What becomes of the rows that a remote answers.
 ///

@@ -1,4 +1,4 @@
-public import StorageProjections
+public import StorageEntities
 
 /// How a source's rows are fetched from a remote, and merged into the store.
 public struct QueryRefreshAction<Element: RegisteredEntity>: Sendable {

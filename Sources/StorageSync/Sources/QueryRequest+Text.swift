@@ -1,6 +1,6 @@
 internal import StorageCore
+internal import StorageEntities
 internal import StorageKit
-internal import StorageProjections
 
 extension QueryRequest {
     /// The query as SQL, and the values that it is bound to: the same in each run of the program.

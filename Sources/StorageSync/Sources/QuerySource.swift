@@ -1,4 +1,4 @@
-public import StorageProjections
+public import StorageEntities
 
 /// A query of the store together with the remote that its rows come from: what is shown, where it is fetched, how fetched rows
 /// are merged, and when they are fetched again.

@@ -1,4 +1,3 @@
-internal import StorageProjections
 
 /// A type whose properties are query sources; ``QuerySources()`` writes the conformance.
 ///

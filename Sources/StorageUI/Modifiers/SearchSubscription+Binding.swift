@@ -1,6 +1,4 @@
 #if canImport(SwiftUI)
-    internal import StorageProjections
-    public import StorageSubscriptions
     public import SwiftUI
 
     extension SearchSubscription {

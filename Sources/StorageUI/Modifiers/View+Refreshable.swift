@@ -1,5 +1,4 @@
 #if canImport(SwiftUI)
-    public import StorageSubscriptions
     public import SwiftUI
 
     extension View {

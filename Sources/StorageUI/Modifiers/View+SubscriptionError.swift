@@ -1,6 +1,5 @@
 #if canImport(SwiftUI)
     internal import StorageCore
-    public import StorageSubscriptions
     public import SwiftUI
 
     extension View {

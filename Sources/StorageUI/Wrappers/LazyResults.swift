@@ -1,5 +1,5 @@
+internal import StorageEntities
 internal import StorageKit
-internal import StorageProjections
 internal import StorageSync
 
 /// Finds a source when it is first asked for, and shows it from then on. Where it can't be found, it looks again the next time:

@@ -1,6 +1,6 @@
+public import StorageEntities
 public import StorageKit
-public import StorageProjections
-public import StorageSubscriptions
+public import StorageViews
 
 #if canImport(SwiftUI)
     public import SwiftUI

@@ -1,5 +1,5 @@
+public import StorageEntities
 internal import StorageKit
-public import StorageProjections
 public import StorageSync
 
 #if canImport(SwiftUI)

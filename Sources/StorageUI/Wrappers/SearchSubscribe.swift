@@ -1,7 +1,7 @@
 public import Foundation
+public import StorageEntities
 public import StorageKit
-public import StorageProjections
-public import StorageSubscriptions
+public import StorageViews
 
 #if canImport(SwiftUI)
     public import SwiftUI

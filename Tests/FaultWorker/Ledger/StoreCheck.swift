@@ -1,5 +1,7 @@
 import Foundation
 import StorageKit
+import StorageMaintenance
+import StorageProjections
 
 /// Opens a store after a fault, as a program would that is started again, and holds it to what is known of it.
 struct StoreCheck {

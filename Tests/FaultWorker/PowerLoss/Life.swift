@@ -2,6 +2,7 @@ import FaultSupport
 import Foundation
 import SchemaTestSupport
 import StorageKit
+import StorageMaintenance
 
 /// The life of a store, made of random steps through the API as programs hold it.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import StorageKit
+import StorageProjections
 
 /// How the laboratory opens its stores.
 enum LabStore {

@@ -1,3 +1,4 @@
+import StorageEntities
 import StorageKit
 
 /// An entity that a later version of a program declares.

@@ -1,3 +1,4 @@
+import StorageEntities
 import StorageKit
 
 /// A row that says which write it belongs to.

@@ -1,4 +1,5 @@
 import StorageKit
+import StorageProjections
 
 /// How many marks each write has, kept by a projection that follows the log.
 struct MarkCounts: Projection {

@@ -1,5 +1,6 @@
 import Foundation
 import StorageKit
+import StorageMaintenance
 
 extension Operation {
     /// What people do with the command-line tool.

@@ -1,5 +1,7 @@
 import Foundation
 import StorageKit
+import StorageMaintenance
+import StorageProjections
 
 /// Something that a program or a person does to a store, and during which the disk fails.
 struct Operation: Sendable {

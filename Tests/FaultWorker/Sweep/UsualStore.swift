@@ -1,6 +1,7 @@
 import FaultSupport
 import Foundation
 import StorageKit
+import StorageMaintenance
 
 /// The store that each case begins with: sealed runs, a tail, tables, an index, a projection, and files beside it to work with.
 struct UsualStore {

@@ -1,4 +1,5 @@
 import Observation
+import StorageEntities
 import StorageKit
 import StorageTesting
 import Testing

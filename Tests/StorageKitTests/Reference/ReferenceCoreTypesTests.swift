@@ -1,4 +1,6 @@
+import StorageEntities
 import StorageKit
+import StorageMaintenance
 import StorageTesting
 import Testing
 

@@ -1,4 +1,5 @@
 // Without Foundation beside it: `Predicate` and `Column` are then those of StorageKit.
+import StorageEntities
 import StorageKit
 import Testing
 

@@ -1,3 +1,4 @@
+import StorageEntities
 import StorageKit
 import StorageTesting
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import StorageSubscriptions
+@testable import StorageViews
 
 /// Keeps the engine of live views from doing anything, so that a test says what it finds when it goes on.
 struct EngineHold: Sendable {

@@ -1,3 +1,4 @@
+import StorageEntities
 import StorageKit
 
 /// The rows of the worker.

@@ -1,5 +1,6 @@
 import GRDB
 import StorageKit
+import StorageProjections
 
 /// Remembers titles; can't take in one of them.
 struct Titles: Projection {

@@ -1,7 +1,7 @@
 import GRDB
 import SchemaTestSupport
 import StorageCore
-import StorageProjections
+import StorageEntities
 
 @testable import StorageLog
 

@@ -116,9 +116,9 @@ nonisolated struct TypeRecord {
     }
 }
 
-nonisolated extension TypeRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension TypeRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension `Type`: StorageProjections.RegisteredEntity {
+nonisolated extension `Type`: StorageEntities.RegisteredEntity {
     typealias Record = TypeRecord
 }

@@ -97,10 +97,10 @@ public nonisolated struct UserRecord {
 }
 
 @available(macOS 15, *)
-nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension UserRecord: StorageEntities.StorageKitEntityRecord {
 }
 
 @available(macOS 15, *)
-nonisolated extension User: StorageProjections.RegisteredEntity {
+nonisolated extension User: StorageEntities.RegisteredEntity {
     public typealias Record = UserRecord
 }

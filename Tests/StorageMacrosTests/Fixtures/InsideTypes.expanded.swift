@@ -238,23 +238,23 @@ public extension Shop {
     }
 }
 
-nonisolated extension OrderRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension OrderRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Shop.Back.Order: StorageProjections.RegisteredEntity {
+nonisolated extension Shop.Back.Order: StorageEntities.RegisteredEntity {
     typealias Record = Shop.Back.OrderRecord
 }
 
-nonisolated extension LineRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension LineRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Shop.Back.Line: StorageProjections.RegisteredEntity {
+nonisolated extension Shop.Back.Line: StorageEntities.RegisteredEntity {
     fileprivate typealias Record = Shop.Back.LineRecord
 }
 
-nonisolated extension CustomerRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension CustomerRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Shop.Customer: StorageProjections.RegisteredEntity {
+nonisolated extension Shop.Customer: StorageEntities.RegisteredEntity {
     public typealias Record = Shop.CustomerRecord
 }

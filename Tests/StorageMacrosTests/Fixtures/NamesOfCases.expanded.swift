@@ -188,9 +188,9 @@ nonisolated struct OddRecord {
     }
 }
 
-nonisolated extension OddRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension OddRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Odd: StorageProjections.RegisteredEntity {
+nonisolated extension Odd: StorageEntities.RegisteredEntity {
     typealias Record = OddRecord
 }

@@ -87,9 +87,9 @@ package nonisolated struct UserRecord {
     }
 }
 
-nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension UserRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension User: StorageProjections.RegisteredEntity {
+nonisolated extension User: StorageEntities.RegisteredEntity {
     package typealias Record = UserRecord
 }

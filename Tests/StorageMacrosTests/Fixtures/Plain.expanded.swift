@@ -97,9 +97,9 @@ nonisolated struct UserRecord {
     }
 }
 
-nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension UserRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension User: StorageProjections.RegisteredEntity {
+nonisolated extension User: StorageEntities.RegisteredEntity {
     typealias Record = UserRecord
 }

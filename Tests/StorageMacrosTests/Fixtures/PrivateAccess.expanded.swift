@@ -87,9 +87,9 @@ fileprivate nonisolated struct UserRecord {
     }
 }
 
-nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension UserRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension User: StorageProjections.RegisteredEntity {
+nonisolated extension User: StorageEntities.RegisteredEntity {
     fileprivate typealias Record = UserRecord
 }

@@ -107,9 +107,9 @@ public nonisolated struct UserRecord {
     }
 }
 
-nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension UserRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension User: StorageProjections.RegisteredEntity {
+nonisolated extension User: StorageEntities.RegisteredEntity {
     public typealias Record = UserRecord
 }

@@ -127,9 +127,9 @@ nonisolated struct RowRecord {
     }
 }
 
-nonisolated extension RowRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension RowRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Row: StorageProjections.RegisteredEntity {
+nonisolated extension Row: StorageEntities.RegisteredEntity {
     typealias Record = RowRecord
 }

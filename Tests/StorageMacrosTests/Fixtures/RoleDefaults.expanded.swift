@@ -137,9 +137,9 @@ nonisolated struct NoteRecord {
     }
 }
 
-nonisolated extension NoteRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension NoteRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Note: StorageProjections.RegisteredEntity {
+nonisolated extension Note: StorageEntities.RegisteredEntity {
     typealias Record = NoteRecord
 }

@@ -80,9 +80,9 @@ nonisolated struct ARecord {
     }
 }
 
-nonisolated extension ARecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension ARecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension A: StorageProjections.RegisteredEntity {
+nonisolated extension A: StorageEntities.RegisteredEntity {
     typealias Record = ARecord
 }

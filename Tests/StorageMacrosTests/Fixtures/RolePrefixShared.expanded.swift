@@ -101,9 +101,9 @@ nonisolated struct TripRecord {
     }
 }
 
-nonisolated extension TripRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension TripRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Trip: StorageProjections.RegisteredEntity {
+nonisolated extension Trip: StorageEntities.RegisteredEntity {
     typealias Record = TripRecord
 }

@@ -95,9 +95,9 @@ public nonisolated struct PostRecord {
     }
 }
 
-nonisolated extension PostRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension PostRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Post: StorageProjections.RegisteredEntity {
+nonisolated extension Post: StorageEntities.RegisteredEntity {
     public typealias Record = PostRecord
 }

@@ -226,16 +226,16 @@ nonisolated struct NodeRecord {
     }
 }
 
-nonisolated extension OwnerRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension OwnerRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Node.Owner: StorageProjections.RegisteredEntity {
+nonisolated extension Node.Owner: StorageEntities.RegisteredEntity {
     typealias Record = Node.OwnerRecord
 }
 
-nonisolated extension NodeRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension NodeRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Node: StorageProjections.RegisteredEntity {
+nonisolated extension Node: StorageEntities.RegisteredEntity {
     typealias Record = NodeRecord
 }

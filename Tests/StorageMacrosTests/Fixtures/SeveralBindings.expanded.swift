@@ -134,9 +134,9 @@ nonisolated struct PointRecord {
     }
 }
 
-nonisolated extension PointRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension PointRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Point: StorageProjections.RegisteredEntity {
+nonisolated extension Point: StorageEntities.RegisteredEntity {
     typealias Record = PointRecord
 }

@@ -153,16 +153,16 @@ nonisolated struct VisitorRecord {
     }
 }
 
-nonisolated extension UserRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension UserRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension User: StorageProjections.RegisteredEntity {
+nonisolated extension User: StorageEntities.RegisteredEntity {
     typealias Record = UserRecord
 }
 
-nonisolated extension VisitorRecord: StorageProjections.StorageKitEntityRecord {
+nonisolated extension VisitorRecord: StorageEntities.StorageKitEntityRecord {
 }
 
-nonisolated extension Visitor: StorageProjections.RegisteredEntity {
+nonisolated extension Visitor: StorageEntities.RegisteredEntity {
     typealias Record = VisitorRecord
 }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+import StorageEntities
+import StorageMaintenance
 @testable import StorageSync
 
 /// What isn't sent yet outlives a change of the schema: it is sent in the shape that the program knows then.

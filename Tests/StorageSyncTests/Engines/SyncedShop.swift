@@ -1,4 +1,5 @@
 import Foundation
+import StorageEntities
 import StorageSync
 import StorageTesting
 import Testing

@@ -1,9 +1,10 @@
 import Foundation
 import PredicateTestSupport
 import StorageCore
+import StorageEntities
 import StorageKit
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 import StorageTesting
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@ import StorageKit
 import StorageTesting
 import Testing
 
+import StorageEntities
 @testable import StorageSync
 
 /// Engines of one document on a hub, and documents that are read and written by their ids.

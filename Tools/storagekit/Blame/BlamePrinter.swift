@@ -1,6 +1,5 @@
 import StorageCore
 import StorageLog
-import StorageProjections
 
 /// Writes where values come from.
 final class BlamePrinter {

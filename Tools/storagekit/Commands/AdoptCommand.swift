@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageCore
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// `storagekit adopt`: makes a store of an existing database.
 struct AdoptCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// `storagekit backup`: a whole copy of a store that is in use.
 struct BackupCommand: AsyncParsableCommand {

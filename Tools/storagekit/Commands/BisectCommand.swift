@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import GRDB
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// `storagekit bisect`: finds the commit that changed an answer.
 struct BisectCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageCore
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// `storagekit rebuild`: makes tables again from the log.
 struct RebuildCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// `storagekit restore`: a new store that ends at a point of another's history.
 struct RestoreCommand: AsyncParsableCommand {

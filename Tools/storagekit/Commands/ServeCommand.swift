@@ -3,6 +3,7 @@ import Foundation
 import StorageCore
 import StorageKit
 import StorageLog
+import StorageMaintenance
 import StorageProjections
 import StorageServer
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import GRDB
 import StorageCore
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// `storagekit verify`: whether the store is what was written.
 struct VerifyCommand: AsyncParsableCommand {

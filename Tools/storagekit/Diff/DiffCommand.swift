@@ -1,6 +1,6 @@
 import ArgumentParser
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// `storagekit diff`: what differs between two points.
 struct DiffCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// Writes a difference.
 final class DiffPrinter {

@@ -1,7 +1,6 @@
 import CSQLite
 import StorageCore
 import StorageLog
-import StorageProjections
 
 /// Drift: rows that a program changed which doesn't capture changes, so that the log doesn't know.
 extension Doctor {

@@ -1,7 +1,9 @@
 import CSQLite
 import Foundation
 import StorageCore
+import StorageHistory
 import StorageLog
+import StorageMaintenance
 import StorageProjections
 
 /// Goes through a store, one check after the other, on one state of it.

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import StorageCore
 import StorageLog
+import StorageMaintenance
 import StorageProjections
 
 /// `storagekit doctor`: one page on how a store is.

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import StorageCore
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// `storagekit export`: writes the log as a change history.
 struct ExportCommand: AsyncParsableCommand {

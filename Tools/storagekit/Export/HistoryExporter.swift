@@ -1,8 +1,8 @@
 import CSQLite
 import Foundation
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// Writes the log as a change history: one operation a line, each with its whole row.
 ///

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import StorageCore
 import StorageLog
-import StorageProjections
 
 /// Reads a change history and makes its commits.
 ///

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageCore
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// `storagekit import`: makes commits of a change history.
 struct ImportCommand: AsyncParsableCommand {

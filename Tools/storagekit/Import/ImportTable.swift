@@ -1,8 +1,8 @@
 import CSQLite
 import Foundation
 import StorageCore
+import StorageEntities
 import StorageLog
-import StorageProjections
 
 /// One table under import: its columns, and the statements that write its rows.
 ///

@@ -1,8 +1,8 @@
 import ArgumentParser
 import GRDB
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// `storagekit at`: SQL against the past.
 struct AtCommand: AsyncParsableCommand {

@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import GRDB
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// `storagekit sql`: queries over the present and the whole history.
 struct SQLCommand: AsyncParsableCommand {

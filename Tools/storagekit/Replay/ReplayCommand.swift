@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GRDB
 import StorageCore
+import StorageHistory
 import StorageLog
 import StorageProjections
 

@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import GRDB
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// Takes commands for a replay from standard input, a line each.
 final class ReplayPrompt {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import StorageProjections
+import StorageHistory
 
 /// What happens where a row has changed since.
 enum ConflictChoice: String, CaseIterable, ExpressibleByArgument, Sendable {

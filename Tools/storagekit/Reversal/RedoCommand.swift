@@ -1,5 +1,5 @@
 import ArgumentParser
-import StorageProjections
+import StorageHistory
 
 /// `storagekit redo`: brings back what was undone last.
 struct RedoCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// `storagekit restore-state`: makes tables hold again what they held.
 struct RestoreStateCommand: AsyncParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import StorageLog
-import StorageProjections
 
 /// What the commands have in common that take changes back.
 struct ReversalOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// Takes changes back for a command: looks first, asks, then does it and tells what was done.
 struct ReversalRun: Sendable {

@@ -1,6 +1,6 @@
 import ArgumentParser
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// `storagekit revert`: takes commits back.
 struct RevertCommand: AsyncParsableCommand {

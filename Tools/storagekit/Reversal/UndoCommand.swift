@@ -1,5 +1,5 @@
 import ArgumentParser
-import StorageProjections
+import StorageHistory
 
 /// `storagekit undo`: takes the newest commit back.
 struct UndoCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import StorageCore
+import StorageHistory
 import StorageLog
-import StorageProjections
 
 /// Writes tables with their columns.
 struct SchemaPrinter {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageCore
+import StorageHistory
 import StorageLog
 import StorageProjections
 

@@ -1,6 +1,6 @@
 import Foundation
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// A copy of a store in a temporary folder, on which a command shows what it would do.
 struct DryRunCopy {

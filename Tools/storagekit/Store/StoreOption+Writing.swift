@@ -1,7 +1,7 @@
 import GRDB
 import StorageCore
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 extension StoreOption {
     /// Opens the store, lets `body` write to it, and closes it.

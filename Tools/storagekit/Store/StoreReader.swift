@@ -1,7 +1,7 @@
 import GRDB
 import StorageCore
 import StorageLog
-import StorageProjections
+import StorageMaintenance
 
 /// One state of a store, open for reading: what the commands that look into history share.
 ///

@@ -1,5 +1,4 @@
 import StorageLog
-import StorageProjections
 
 /// Changes a tag or note for a command: tries it, asks where something would be lost, does it and tells.
 struct TagRun: Sendable {

@@ -2,8 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageCore
 import StorageLog
-import StorageProjections
-import StorageSubscriptions
+import StorageViews
 
 /// `storagekit watch`: a live page, search, grouped list or aggregate of any store.
 struct WatchCommand: AsyncParsableCommand {

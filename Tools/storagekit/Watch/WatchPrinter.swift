@@ -1,7 +1,7 @@
 import Foundation
 import StorageCore
 import StorageLog
-import StorageSubscriptions
+import StorageViews
 
 /// Shows a watched list: as a page for people, or change by change for programs.
 final class WatchPrinter {

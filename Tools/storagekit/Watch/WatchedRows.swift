@@ -1,7 +1,8 @@
 import StorageCore
+import StorageEntities
+import StorageHistory
 import StorageLog
-import StorageProjections
-import StorageSubscriptions
+import StorageViews
 
 /// What `watch` shows of a table whose type nobody knows: its rows, or numbers of them.
 struct WatchedRows: Sendable {

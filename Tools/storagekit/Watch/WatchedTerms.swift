@@ -1,5 +1,5 @@
 import Foundation
-import StorageSubscriptions
+import StorageViews
 
 /// The numbers that `watch --aggregate` shows: `count, sum(total), max(total)`.
 struct WatchedTerms {

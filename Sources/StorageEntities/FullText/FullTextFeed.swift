@@ -1,0 +1,143 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageHistory
+internal import StorageLog
+
+/// Brings one row's change into one index.
+final class FullTextFeed {
+    let index: FullTextIndex
+    /// The statement that made the index, as SQLite keeps it.
+    let sql: String
+    private let columnCount: Int
+    private let columns: [UInt32]
+    /// Places in the primary key of the columns that belong to it; events keep those apart.
+    private var keyIndices: [UInt32: Int] = [:]
+    private let insert: PreparedStatement
+    private let remove: PreparedStatement
+    private let select: PreparedStatement
+    private let all: PreparedStatement
+
+    init(_ index: FullTextIndex, _ writer: LogWriter) throws {
+        self.index = index
+        columns = index.columns
+        columnCount = columns.count
+        let table = quoted(index.table)
+        let names = try index.storedColumns(writer.catalog).map(quoted)
+        let list = names.joined(separator: ", ")
+        let placeholders = names.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
+        let database = writer.database
+        insert = try PreparedStatement(database, "INSERT INTO \(table)(rowid, \(list)) VALUES (?1, \(placeholders))")
+        remove = try PreparedStatement(
+            database, "INSERT INTO \(table)(\(table), rowid, \(list)) VALUES ('delete', ?1, \(placeholders))")
+        all = try PreparedStatement(database, "INSERT INTO \(table)(\(table)) VALUES ('rebuild')")
+        let entity = writer.catalog.entity(id: index.entity)
+        for (offset, column) in (entity?.key ?? []).enumerated() { keyIndices[column.id] = offset }
+        let rowid = entity?.rowidName ?? "rowid"
+        select = try PreparedStatement(
+            database, "SELECT \(list) FROM \(quoted(entity?.stored ?? "")) WHERE \(rowid) = ?1")
+        let text = try PreparedStatement(database, "SELECT sql FROM sqlite_schema WHERE name = ?1")
+        text.bind(text: index.table, at: 1)
+        sql = try text.step() ? text.string(0) : ""
+    }
+
+    /// Makes the whole index again from the entity's table.
+    func rebuild() throws { try all.execute() }
+
+    /// Takes the row's texts from before the commit out, and those from after it in.
+    func apply(_ events: [Int], row: Int64, of view: EventView) throws {
+        let first = view.shape(of: events[0])
+        let last = view.shape(of: events[events.count - 1])
+        let wasThere = Int(first.operation) != STORAGE_INSERT
+        let isThere = Int(last.operation) != STORAGE_DELETE
+        guard wasThere || isThere else { return }
+        if events.count == 1, !touches(first) { return }
+        let old = wasThere ? oldValues(events, of: view) : []
+        // A row that was only inserted is in the event; any other is read as the commit leaves it.
+        if !wasThere, events.count == 1 {
+            for (offset, column) in columns.enumerated() {
+                bind(value(of: column, events[0], view), view, to: insert, offset)
+            }
+            return try run(insert, row)
+        }
+        var isRead = false
+        defer { if isRead { select.reset() } }
+        if isThere {
+            select.bind(row, at: 1)
+            isRead = try select.step()
+            guard isRead else {
+                throw StorageError.corruptLog("row \(row) of \(index.name) isn't there after its change")
+            }
+        }
+        if wasThere, isThere, (0..<columnCount).allSatisfy({ isSame(old[$0], view, $0) }) { return }
+        if wasThere {
+            for offset in 0..<columnCount {
+                if let value = old[offset] {
+                    bind(value, view, to: remove, offset)
+                } else {
+                    copy(offset, to: remove)
+                }
+            }
+            try run(remove, row)
+        }
+        if isThere {
+            for offset in 0..<columnCount { copy(offset, to: insert) }
+            try run(insert, row)
+        }
+    }
+
+    /// Whether an event says anything of an indexed column.
+    private func touches(_ shape: storage_shape) -> Bool {
+        guard Int(shape.operation) == STORAGE_UPDATE else { return true }
+        return columns.contains { position(of: $0, in: shape) != nil }
+    }
+
+    private func position(of column: UInt32, in shape: storage_shape) -> Int? {
+        (0..<Int(shape.column_count)).first { shape.columns[$0] == column }
+    }
+
+    /// The row's values before the commit; nil for those that it hasn't changed.
+    private func oldValues(_ events: [Int], of view: EventView) -> [storage_value?] {
+        var old: [storage_value?] = Array(repeating: nil, count: columnCount)
+        let null = storage_value(type: UInt32(SQLITE_NULL), size: 0, bits: 0)
+        for event in events {
+            let shape = view.shape(of: event)
+            let isDelete = Int(shape.operation) == STORAGE_DELETE
+            for (offset, column) in columns.enumerated() where old[offset] == nil {
+                old[offset] = value(of: column, event, view)
+                // An event leaves out nothing but NULL of a row that is deleted.
+                if isDelete, old[offset] == nil { old[offset] = null }
+            }
+            if isDelete { break }
+        }
+        return old
+    }
+
+    /// What an event says of a column, of an update what it was before; nil where it says nothing.
+    private func value(of column: UInt32, _ event: Int, _ view: EventView) -> storage_value? {
+        if let offset = keyIndices[column] { return view.key(of: event)[offset] }
+        return position(of: column, in: view.shape(of: event)).map { view.columns(of: event)[$0] }
+    }
+
+    private func isSame(_ value: storage_value?, _ view: EventView, _ offset: Int) -> Bool {
+        guard let value else { return true }
+        return select.holds(value, bytes: view.bytes, in: Int32(offset))
+    }
+
+    private func bind(_ value: storage_value?, _ view: EventView, to statement: PreparedStatement, _ offset: Int) {
+        if let value {
+            statement.bind(value, bytes: view.bytes, at: Int32(offset + 2))
+        } else {
+            statement.bindNull(at: Int32(offset + 2))
+        }
+    }
+
+    /// From the row as it is now.
+    private func copy(_ offset: Int, to statement: PreparedStatement) {
+        sqlite3_bind_value(statement.pointer, Int32(offset + 2), sqlite3_column_value(select.pointer, Int32(offset)))
+    }
+
+    private func run(_ statement: PreparedStatement, _ row: Int64) throws {
+        statement.bind(row, at: 1)
+        try statement.execute()
+    }
+}

@@ -1,0 +1,102 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+package import StorageHistory
+package import StorageLog
+
+/// Keeps the full-text indexes in step with their entities, from the net changes of each commit.
+///
+/// An index is an FTS5 table with external content: it holds words and where they stand, and reads texts from the
+/// entity's table. To take a row out of it FTS5 must be given the row's old texts, which the events hold.
+package final class FullTextProjection: InlineProjection {
+    private var indexes: [UInt32: FullTextFeed] = [:]
+
+    package init(_ writer: LogWriter) throws { try reload(from: writer) }
+
+    package func reload(from writer: LogWriter) throws {
+        indexes = [:]
+        for index in try FullTextIndex.load(writer.database) {
+            indexes[index.entity] = try FullTextFeed(index, writer)
+        }
+    }
+
+    package func apply(
+        _ events: Range<Int>, of view: EventView, commit: CommitInfo, in writer: LogWriter
+    ) throws {
+        guard !indexes.isEmpty else { return }
+        let rows = RowChanges(events, of: view) { indexes[$0] != nil }
+        for (row, changes) in rows.changes {
+            guard let feed = indexes[row.entity] else { continue }
+            try feed.apply(changes, row: row.rowid, of: view)
+        }
+    }
+
+    package func catalogChanged(renumbered: Set<UInt32>, in writer: LogWriter) throws {
+        for (entity, feed) in indexes {
+            // An index that has lost a column goes with it: it is derived, and whoever wants another one declares it.
+            let isWhole = feed.index.columns.allSatisfy { writer.catalog.column(id: $0)?.isDropped == false }
+            guard let known = writer.catalog.entity(id: entity), !known.isDropped, isWhole else {
+                try drop(feed.index, writer)
+                continue
+            }
+            if try feed.sql != feed.index.sql(writer.catalog) {
+                try drop(feed.index, writer)
+                try make(feed.index, writer)
+            } else if renumbered.contains(entity) {
+                try feed.rebuild()
+            }
+        }
+    }
+
+    /// Makes an index, or makes it anew where it is to be another; does nothing where it is there.
+    package func declare(_ index: FullTextIndex, in writer: LogWriter) throws {
+        if let known = indexes[index.entity]?.index {
+            guard known != index else { return }
+            try drop(known, writer)
+        }
+        try make(index, writer)
+    }
+
+    /// Takes an entity's index away.
+    package func drop(entity: UInt32, in writer: LogWriter) throws {
+        if let feed = indexes[entity] { try drop(feed.index, writer) }
+    }
+
+    private func make(_ index: FullTextIndex, _ writer: LogWriter) throws {
+        let sql = try index.sql(writer.catalog)
+        do {
+            try PreparedStatement(writer.database, sql).execute()
+        } catch let error as StorageError where error.code == .database {
+            throw StorageError(
+                .schemaMismatch, "The full-text index can't be made: \(error.message)",
+                remedy:
+                    "Check the tokenizer \"\(index.tokenizer)\" and the prefixes; SQLite knows porter, unicode61, ascii and trigram.",
+                cause: error)
+        }
+        let insert = try writer.statement(
+            "INSERT INTO storage_projection(name, kind, version, definition) VALUES (?1, 'full-text', 1, ?2)")
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        insert.bind(text: index.name, at: 1)
+        insert.bind(text: String(decoding: try encoder.encode(index), as: UTF8.self), at: 2)
+        try insert.execute()
+        let feed = try FullTextFeed(index, writer)
+        try feed.rebuild()
+        indexes[index.entity] = feed
+    }
+
+    private func drop(_ index: FullTextIndex, _ writer: LogWriter) throws {
+        indexes[index.entity] = nil
+        try PreparedStatement(writer.database, "DROP TABLE IF EXISTS \(quoted(index.table))").execute()
+        let delete = try writer.statement("DELETE FROM storage_projection WHERE name = ?1")
+        delete.bind(text: index.name, at: 1)
+        try delete.execute()
+    }
+
+    /// Makes the indexes of these entities again from their tables.
+    package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {
+        for entity in entities { try indexes[entity.id]?.rebuild() }
+    }
+
+    package func committed(in writer: LogWriter) {}
+}

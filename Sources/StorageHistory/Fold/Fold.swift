@@ -1,0 +1,279 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+package import StorageLog
+
+/// Applies events to tables one by one, in the order of the log or back; ``NetWindow`` does it by the row.
+///
+/// The tables are those of `database`, which needn't be the store's own. Not `Sendable`: it belongs to its
+/// connection's thread.
+package final class Fold {
+    /// Where the rows of an entity go.
+    package struct Target {
+        package let entity: CatalogEntity
+        /// The table, as it stands in SQL.
+        package let table: String
+        /// The name of a column in that table, as it stands in SQL.
+        package let column: (CatalogColumn) -> String
+        /// The table that remembers the last position of deleted rows, of the shape of `storage_tombstone`; nil where
+        /// nobody asks.
+        package let tombstones: String?
+        /// Whether there may be tombstones already.
+        package var hasTombstones = false
+        /// Whether keys are compared by their bytes, although the columns of the table compare them by a collation.
+        var comparesBytes = false
+
+        package init(entity: CatalogEntity, table: String, column: @escaping (CatalogColumn) -> String, tombstones: String?, hasTombstones: Bool = false, comparesBytes: Bool = false) {
+            self.entity = entity
+            self.table = table
+            self.column = column
+            self.tombstones = tombstones
+            self.hasTombstones = hasTombstones
+            self.comparesBytes = comparesBytes
+        }
+    }
+
+    private let database: OpaquePointer
+    private let targets: [UInt32: Target]
+    private let checks: Bool
+    private let direction: Direction
+    private var plans: [PlanKey: Plan] = [:]
+    private var planOfShape: [Plan?] = []
+
+    package enum Direction {
+        /// Events are done, in the order of the log.
+        case forward
+        /// Events are undone, last first, on the tables as they stand behind them.
+        case backward
+    }
+
+    /// - Parameter checks: Whether each event is held to the row that it finds: old values, back-link and presence.
+    package init(_ database: OpaquePointer, targets: [Target], checks: Bool, direction: Direction = .forward) {
+        self.database = database
+        self.targets = Dictionary(uniqueKeysWithValues: targets.map { ($0.entity.id, $0) })
+        self.checks = checks
+        self.direction = direction
+        deleted = Set(targets.filter(\.hasTombstones).map(\.entity.id))
+    }
+
+    /// Whether a row of the log holds anything for the targets.
+    package func wants(_ header: SegmentHeader) -> Bool { header.entities.contains { targets[$0] != nil } }
+
+    private struct PlanKey: Hashable {
+        let entity: UInt32
+        let operation: UInt32
+        let columns: [UInt32]
+    }
+
+    /// How events of one shape are applied.
+    private final class Plan {
+        let statement: PreparedStatement
+        let select: PreparedStatement?
+        let keyCount: Int
+        /// Places of the columns that the table still has, among the event's columns.
+        let columnIndices: [Int]
+        /// What is done to the row, which is the opposite of the event's operation where events are undone.
+        let operation: Int
+        let entity: UInt32
+        /// Takes the tombstone of an inserted row, or leaves that of a deleted one.
+        let tombstone: PreparedStatement?
+
+        init(
+            statement: PreparedStatement, select: PreparedStatement?, keyCount: Int, columnIndices: [Int],
+            operation: Int,
+            entity: UInt32,
+            tombstone: PreparedStatement?
+        ) {
+            self.statement = statement
+            self.select = select
+            self.keyCount = keyCount
+            self.columnIndices = columnIndices
+            self.operation = operation
+            self.entity = entity
+            self.tombstone = tombstone
+        }
+    }
+
+    /// Entities of which a row was deleted so far: inserts of the others needn't look for tombstones.
+    private var deleted: Set<UInt32>
+
+    /// Applies the events of a batch that lie in `positions`.
+    ///
+    /// - Parameters:
+    ///   - report: Called with the position and what is wrong, when checking.
+    ///   - after: Called with each event's place once the tables have it.
+    package func apply(
+        _ batch: EventBatch, in positions: ClosedRange<Int64> = 1...Int64.max,
+        report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
+    ) throws {
+        try batch.withView { view in
+            try apply(view, first: batch.header.first, in: positions, report: report, after: after)
+        }
+    }
+
+    /// Applies events that may not be in the log yet; the first of them has the position `first`.
+    package func apply(
+        _ view: EventView, first: Int64, in positions: ClosedRange<Int64> = 1...Int64.max,
+        report: (Int64, String) -> Void = { _, _ in }, after: (Int) throws -> Void = { _ in }
+    ) throws {
+        planOfShape = try (0..<view.shapeCount).map { try plan(view.shapes[$0]) }
+        for step in 0..<view.count {
+            let index = direction == .forward ? step : view.count - 1 - step
+            let position = first + Int64(index)
+            guard positions.contains(position), let plan = planOfShape[Int(view.events[index].shape)] else {
+                continue
+            }
+            if let select = plan.select {
+                try check(view, index, position, plan, select, report)
+            }
+            try apply(view, index, position, plan, report)
+            try followDeletions(view, index, position, plan, report)
+            try after(index)
+        }
+    }
+
+    private func apply(
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ report: (Int64, String) -> Void
+    ) throws {
+        let statement = plan.statement
+        let key = view.key(of: index)
+        let values = view.columns(of: index)
+        let count = Int(view.shape(of: index).column_count)
+        var parameter: Int32 = 1
+        if plan.operation != STORAGE_DELETE {
+            let isNew = plan.operation == STORAGE_UPDATE && direction == .forward
+            let fresh = isNew ? values + count : values
+            for columnIndex in plan.columnIndices {
+                statement.bind(fresh[columnIndex], bytes: view.bytes, at: parameter)
+                parameter += 1
+            }
+            statement.bind(direction == .forward ? position : view.events[index].previous, at: parameter)
+            parameter += 1
+        }
+        for part in 0..<plan.keyCount {
+            statement.bind(key[part], bytes: view.bytes, at: parameter)
+            parameter += 1
+        }
+        do {
+            try statement.execute()
+        } catch let error as StorageError where checks && error.code == .conflict {
+            return report(position, "inserts a row that already exists")
+        }
+        if plan.operation != STORAGE_INSERT, sqlite3_changes(database) != 1 {
+            guard checks else {
+                throw StorageError.corruptLog("event @\(position) changes a row that doesn't exist")
+            }
+            report(position, "changes a row that doesn't exist")
+        }
+    }
+
+    /// Keeps the tombstones in step: a delete leaves one, an insert of the same key takes it.
+    private func followDeletions(
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ report: (Int64, String) -> Void
+    ) throws {
+        guard let statement = plan.tombstone else { return }
+        var earlier: Int64 = 0
+        if plan.operation == STORAGE_DELETE || deleted.contains(plan.entity) {
+            let key = KeyCoding.encode(view.key(of: index), count: plan.keyCount, bytes: view.bytes)
+            statement.bind(Int64(plan.entity), at: 1)
+            statement.bind(blob: key, at: 2)
+            if plan.operation == STORAGE_DELETE {
+                statement.bind(position, at: 3)
+                deleted.insert(plan.entity)
+            }
+            defer { statement.reset() }
+            while try statement.step() { earlier = statement.integer(0) }
+        }
+        if checks, plan.operation == STORAGE_INSERT, view.events[index].previous != earlier {
+            report(position, "points back to @\(view.events[index].previous), but the row was deleted at @\(earlier)")
+        }
+    }
+
+    /// Holds an update or delete to the row as the events before it have left it.
+    private func check(
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ select: PreparedStatement,
+        _ report: (Int64, String) -> Void
+    ) throws {
+        let key = view.key(of: index)
+        for part in 0..<plan.keyCount { select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }
+        defer { select.reset() }
+        guard try select.step() else { return }
+        if select.integer(0) != view.events[index].previous {
+            report(
+                position,
+                "points back to @\(view.events[index].previous), but the row's last event is @\(select.integer(0))")
+        }
+        let old = view.columns(of: index)
+        for (column, columnIndex) in plan.columnIndices.enumerated() {
+            if !select.holds(old[columnIndex], bytes: view.bytes, in: Int32(column + 1)) {
+                report(position, "has an old value that the row didn't have")
+            }
+        }
+    }
+
+    private func plan(_ shape: storage_shape) throws -> Plan? {
+        guard let target = targets[shape.entity] else { return nil }
+        let columns = (0..<Int(shape.column_count)).map { shape.columns[$0] }
+        let key = PlanKey(entity: shape.entity, operation: shape.operation, columns: columns)
+        if let known = plans[key] { return known }
+        var columnIndices: [Int] = []
+        var names: [String] = []
+        for (columnIndex, id) in columns.enumerated() {
+            guard let column = target.entity.live.first(where: { $0.id == id }) else { continue }
+            columnIndices.append(columnIndex)
+            names.append(target.column(column))
+        }
+        let keyNames = target.entity.key.map(target.column)
+        guard keyNames.count == Int(shape.key_count) else {
+            throw StorageError.corruptLog(
+                "an event of \"\(target.entity.name)\" has a key of \(shape.key_count) columns")
+        }
+        let equals = target.comparesBytes ? " COLLATE BINARY = ?" : " = ?"
+        let condition = keyNames.map { $0 + equals }.joined(separator: " AND ")
+        let sql: String
+        let operation = operation(of: shape)
+        // OR ABORT, because else a clause of the schema could delete other rows, or pass over this one, without a word.
+        switch operation {
+        case STORAGE_INSERT:
+            let all = names + ["_position"] + keyNames
+            let placeholders = all.map { _ in "?" }.joined(separator: ", ")
+            sql = "INSERT OR ABORT INTO \(target.table)(\(all.joined(separator: ", "))) VALUES (\(placeholders))"
+        case STORAGE_UPDATE:
+            let assignments = (names + ["_position"]).map { "\($0) = ?" }.joined(separator: ", ")
+            sql = "UPDATE OR ABORT \(target.table) SET \(assignments) WHERE \(condition)"
+        default:
+            sql = "DELETE FROM \(target.table) WHERE \(condition)"
+        }
+        let checked = checks && Int(shape.operation) != STORAGE_INSERT
+        let selected = (["_position"] + names).joined(separator: ", ")
+        let plan = Plan(
+            statement: try PreparedStatement(database, sql),
+            select: checked
+                ? try PreparedStatement(database, "SELECT \(selected) FROM \(target.table) WHERE \(condition)") : nil,
+            keyCount: keyNames.count, columnIndices: columnIndices, operation: operation, entity: shape.entity,
+            tombstone: try target.tombstones.flatMap { try tombstone(shape.operation, in: $0) })
+        // Updates of wide tables have as many shapes as there are sets of changed columns.
+        if plans.count >= 1_024 { plans.removeAll() }
+        plans[key] = plan
+        return plan
+    }
+
+    private func operation(of shape: storage_shape) -> Int {
+        switch (direction, Int(shape.operation)) {
+        case (.backward, STORAGE_INSERT): STORAGE_DELETE
+        case (.backward, STORAGE_DELETE): STORAGE_INSERT
+        case (_, let operation): operation
+        }
+    }
+
+    private func tombstone(_ operation: UInt32, in table: String) throws -> PreparedStatement? {
+        switch Int(operation) {
+        case STORAGE_INSERT:
+            try PreparedStatement(database, "DELETE FROM \(table) WHERE entity = ?1 AND key = ?2 RETURNING position")
+        case STORAGE_DELETE:
+            try PreparedStatement(
+                database, "INSERT OR REPLACE INTO \(table)(entity, key, position) VALUES (?1, ?2, ?3)")
+        default: nil
+        }
+    }
+}

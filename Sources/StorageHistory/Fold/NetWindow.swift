@@ -1,0 +1,449 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+package import StorageLog
+
+/// A stretch of the log put together in memory: one net change for each row that it touches, in the order of their keys.
+///
+/// A table that takes a stretch in this form is written once for each row, however many versions the row went through.
+/// Events find their row by their back-links, so no key is looked up.
+package struct NetWindow: Sendable {
+    /// What a row was before the stretch and is after it.
+    struct Row: Sendable {
+        let table: Int
+        /// Place of the first part of its key in `values`; the columns follow.
+        let values: Int
+        /// That of its last event.
+        var position: Int64
+        /// Whether the table has it from before.
+        let wasThere: Bool
+        /// Whether it was deleted before, so that a tombstone stands for it.
+        let wasDeleted: Bool
+        var isThere: Bool
+        /// Whether it was made anew in the stretch, so that no column is left as it was.
+        var isWhole: Bool
+    }
+
+    /// A table that takes the stretch.
+    package struct Table: Sendable {
+        package let entity: CatalogEntity
+        let key: [CatalogColumn]
+        /// The columns besides the key.
+        let columns: [CatalogColumn]
+        let indexOfColumn: [UInt32: Int]
+        /// The rows that are gone behind the stretch, and those that are there, both in the order of their keys; known once
+        /// the stretch is whole.
+        var gone: [Int32] = []
+        var present: [Int32] = []
+
+        init(_ entity: CatalogEntity) {
+            self.entity = entity
+            let key = entity.key
+            self.key = key
+            columns = entity.live.filter { $0.keyOrdinal == 0 }
+            indexOfColumn = Dictionary(
+                uniqueKeysWithValues: columns.enumerated().map { ($1.id, $0 + key.count) })
+        }
+    }
+
+    /// What events of one shape tell. Numbers only, because there is one for each event to look at.
+    private struct ShapePlan {
+        let table: Int
+        let operation: Int
+        let keyCount: Int
+        /// How many values a row of the table has, those of its key among them.
+        let width: Int
+        /// Which of `links` lead from the event's columns to the table's.
+        let links: Range<Int>
+    }
+
+    /// The place of a column among an event's, and of the same one among a row's values.
+    private struct Link {
+        let event: Int
+        let row: Int
+    }
+
+    /// The type of a value that isn't known; SQLite's types begin with 1.
+    static let unknown = storage_value(type: 0, size: 0, bits: 0)
+
+    /// Memory that the system has given to a stretch, for one after it.
+    package struct Memory: Sendable {
+        fileprivate var rows: [Row] = []
+        fileprivate var values: [storage_value] = []
+        fileprivate var bytes: [UInt8] = []
+        fileprivate var rowOfEvent: [Int32] = []
+
+        package init() {}
+
+        fileprivate init(rows: [Row], values: [storage_value], bytes: [UInt8], rowOfEvent: [Int32]) {
+            self.rows = rows
+            self.values = values
+            self.bytes = bytes
+            self.rowOfEvent = rowOfEvent
+        }
+    }
+
+    private let limit: Int
+    package let first: Int64
+    /// The last position of the stretch.
+    package private(set) var last: Int64
+    package private(set) var events = 0
+    package private(set) var tables: [Table]
+    private(set) var rows: [Row] = []
+    /// How many of the rows were there before.
+    private var foundRows = 0
+    private(set) var values: [storage_value] = []
+    /// Texts and blobs, to which `bits` of the values are offsets.
+    private(set) var bytes: [UInt8] = []
+    /// Bytes of texts that were superseded.
+    private var wasted = 0
+    /// Where they have left room for texts of about the same size; by ``room(for:)`` in steps.
+    private var rooms = [[Int]](repeating: [], count: Self.largestRoom / Self.roomStep + 1)
+    private var tableOfEntity: [UInt32: Int] = [:]
+    /// For each event of the batches that came in the place of its row, or one of the negative numbers; by place of the batch.
+    private var rowOfEvent: [Int32] = []
+    private static let foreign: Int32 = -1
+    private static let skipped: Int32 = -2
+    private var batches: [(first: Int64, start: Int)] = []
+    /// The events that are taken in; all where nil.
+    package let needed: NeededEvents?
+
+    /// Which columns an update sets is told by a bit each.
+    package static func takes(_ entities: [CatalogEntity]) -> Bool { entities.allSatisfy { $0.live.count <= 64 } }
+
+    /// An empty stretch behind a position.
+    ///
+    /// - Parameters:
+    ///   - needed: The events that are enough; the stretch begins and ends among their positions.
+    ///   - limit: The memory that it may take. Where rows come several times, so that a longer stretch spares writing them, it
+    ///     may be ten times as much; where the table has them from before, so that it is passed through less often, five times.
+    ///   - memory: That of a stretch that nobody needs any more.
+    package init(
+        _ entities: [CatalogEntity], after position: Int64, needed: NeededEvents?, limit: Int, memory: consuming Memory
+    ) {
+        self.limit = limit
+        self.needed = needed
+        // Moved, not shared: an array that two have would be copied.
+        swap(&rows, &memory.rows)
+        swap(&values, &memory.values)
+        swap(&bytes, &memory.bytes)
+        swap(&rowOfEvent, &memory.rowOfEvent)
+        // Growing would copy everything; what isn't used is never given by the system.
+        let most = limit * Self.mostPatience + limit
+        Self.reserve(&bytes, most, onLargePages: true)
+        Self.reserve(&values, most, onLargePages: true)
+        Self.reserve(&rows, most)
+        Self.reserve(&rowOfEvent, most)
+        tables = entities.map(Table.init)
+        for (tableIndex, entity) in entities.enumerated() { tableOfEntity[entity.id] = tableIndex }
+        first = position + 1
+        last = position
+    }
+
+    /// - Parameter onLargePages: Whether so much of it is used that it doesn't matter that each is taken as a whole.
+    private static func reserve<Element>(_ array: inout [Element], _ size: Int, onLargePages: Bool = false) {
+        array.removeAll(keepingCapacity: true)
+        guard array.capacity < size / MemoryLayout<Element>.stride else { return }
+        array.reserveCapacity(size / MemoryLayout<Element>.stride)
+        guard onLargePages else { return }
+        array.withUnsafeMutableBufferPointer { storage_use_large_pages($0.baseAddress, size) }
+    }
+
+    /// What it leaves to another stretch once it is let go of.
+    package var legacy: Memory { Memory(rows: rows, values: values, bytes: bytes, rowOfEvent: rowOfEvent) }
+
+    /// The memory that it takes, about.
+    package var memory: Int {
+        bytes.count + values.count * MemoryLayout<storage_value>.stride + rows.count * MemoryLayout<Row>.stride
+            + rowOfEvent.count * MemoryLayout<Int32>.stride
+    }
+
+    /// How many times as long as others the stretch may be, for what that spares.
+    private var patience: Int {
+        if events > rows.count + rows.count / 4 { return Self.mostPatience }
+        return mostlyComesBack ? Self.mostPatience / 2 : 1
+    }
+
+    private static let mostPatience = 10
+
+    /// Whether the table has many of the rows from before: it is passed through once more for this stretch.
+    package var mostlyComesBack: Bool { foundRows > rows.count / 2 }
+
+    /// Drops what was superseded where room is short, and tells whether there is any then.
+    package mutating func makeRoom() -> Bool {
+        let limit = limit * patience
+        guard memory >= limit else { return true }
+        guard wasted > bytes.count / 4 else { return false }
+        dropWaste()
+        return memory < limit
+    }
+
+    /// Takes in the events of a batch up to a position; batches come in the order of the log.
+    package mutating func add(_ batch: EventBatch, through limit: Int64) throws {
+        let start = max(first, batch.header.first)
+        let end = min(limit, batch.header.last)
+        try batch.withView { view in
+            var links: [Link] = []
+            let plans = try (0..<view.shapeCount).map { try plan(view.shapes[$0], &links) }
+            batches.append((start, rowOfEvent.count))
+            for position in start...end {
+                let index = Int(position - batch.header.first)
+                guard let plan = plans[Int(view.events[index].shape)] else {
+                    rowOfEvent.append(Self.foreign)
+                    continue
+                }
+                guard needed?.contains(position) ?? true else {
+                    rowOfEvent.append(try skip(view, index, position, plan))
+                    continue
+                }
+                rowOfEvent.append(Int32(try add(view, index, position, plan, links)))
+                events += 1
+            }
+        }
+        last = end
+    }
+
+    /// Nothing more comes: the stretch ends at a position.
+    package mutating func finish(at position: Int64) {
+        last = position
+        batches = []
+        // So that there is an address where nothing but numbers came.
+        bytes.append(0)
+        sort()
+    }
+
+    private func plan(_ shape: storage_shape, _ links: inout [Link]) throws -> ShapePlan? {
+        guard let tableIndex = tableOfEntity[shape.entity] else { return nil }
+        let table = tables[tableIndex]
+        guard table.key.count == Int(shape.key_count) else {
+            throw StorageError.corruptLog(
+                "an event of \"\(table.entity.name)\" has a key of \(shape.key_count) columns")
+        }
+        let start = links.count
+        for event in 0..<Int(shape.column_count) {
+            if let row = table.indexOfColumn[shape.columns[event]] { links.append(Link(event: event, row: row)) }
+        }
+        return ShapePlan(
+            table: tableIndex, operation: Int(shape.operation), keyCount: table.key.count,
+            width: table.key.count + table.columns.count, links: start..<links.count)
+    }
+
+    @inline(__always)
+    private mutating func add(
+        _ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan, _ links: [Link]
+    ) throws -> Int {
+        let previous = view.events[index].previous
+        let isInsert = plan.operation == STORAGE_INSERT
+        let known = previous >= first ? try row(of: previous, view, index, plan, position) : Self.skipped
+        let rowIndex = known >= 0 ? Int(known) : begin(view, index, position, plan)
+        guard rows[rowIndex].isThere != isInsert else {
+            throw StorageError.corruptLog(
+                "event @\(position) "
+                    + (isInsert ? "inserts a row that already exists" : "changes a row that doesn't exist"))
+        }
+        rows[rowIndex].position = position
+        let start = rows[rowIndex].values
+        guard plan.operation != STORAGE_DELETE else {
+            rows[rowIndex].isThere = false
+            rows[rowIndex].isWhole = true
+            forget(start + plan.keyCount..<start + plan.width)
+            return rowIndex
+        }
+        rows[rowIndex].isThere = true
+        // An update tells the old values first.
+        let columnValues = view.columns(of: index) + (isInsert ? 0 : Int(view.shape(of: index).column_count))
+        for link in plan.links { set(start + links[link].row, columnValues[links[link].event], view.bytes) }
+        return rowIndex
+    }
+
+    /// Leaves an event out that isn't needed: later ones of its row find the row through it nevertheless.
+    private func skip(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) throws -> Int32 {
+        let previous = view.events[index].previous
+        return previous >= first ? try row(of: previous, view, index, plan, position) : Self.skipped
+    }
+
+    /// The row to which an event points back; ``skipped`` where no event was taken in of it yet.
+    @inline(__always)
+    private func row(
+        of previous: Int64, _ view: EventView, _ index: Int, _ plan: ShapePlan, _ position: Int64
+    ) throws -> Int32 {
+        var batch = batches.count - 1
+        let isNear = previous >= batches[batch].first
+        if !isNear {
+            // The last batch that begins at or before it.
+            var low = 0
+            while batch - low > 1 {
+                let middle = (low + batch) / 2
+                if batches[middle].first <= previous { low = middle } else { batch = middle }
+            }
+            batch = low
+        }
+        let end = batch + 1 < batches.count ? batches[batch + 1].start : rowOfEvent.count
+        let offset = batches[batch].start + Int(previous - batches[batch].first)
+        let isRead = previous >= batches[batch].first && offset < end
+        let rowIndex = isRead ? rowOfEvent[offset] : needed?.contains(previous) == false ? Self.skipped : Self.foreign
+        let fits =
+            rowIndex >= 0
+            // Within a batch the decoder has the key from the very event that is pointed to.
+            ? rows[Int(rowIndex)].table == plan.table && (isNear || isKey(of: rows[Int(rowIndex)], view, index))
+            // What an insert points back to is a delete, and those are all taken in.
+            : rowIndex == Self.skipped && plan.operation != STORAGE_INSERT
+        guard previous < position, fits else {
+            throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
+        }
+        return rowIndex
+    }
+
+    private func isKey(of row: Row, _ view: EventView, _ index: Int) -> Bool {
+        let key = view.key(of: index)
+        return bytes.withUnsafeBufferPointer { bytes in
+            for part in 0..<tables[row.table].key.count {
+                let known = values[row.values + part]
+                guard known.type == key[part].type, known.size == key[part].size else { return false }
+                guard Self.hasBytes(known) else {
+                    if known.bits != key[part].bits { return false }
+                    continue
+                }
+                let size = Int(known.size)
+                if size > 0, memcmp(bytes.baseAddress! + Int(known.bits), view.bytes + Int(key[part].bits), size) != 0 {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    /// A row that the stretch hasn't touched yet.
+    @inline(__always)
+    private mutating func begin(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) -> Int {
+        let isInsert = plan.operation == STORAGE_INSERT
+        if !isInsert { foundRows += 1 }
+        let start = values.count
+        let key = view.key(of: index)
+        for _ in 0..<plan.width { values.append(Self.unknown) }
+        for part in 0..<plan.keyCount { set(start + part, key[part], view.bytes) }
+        rows.append(
+            Row(
+                table: plan.table, values: start, position: position, wasThere: !isInsert,
+                wasDeleted: isInsert && view.events[index].previous > 0, isThere: !isInsert, isWhole: isInsert))
+        return rows.count - 1
+    }
+}
+
+// MARK: Values
+
+extension NetWindow {
+    @inline(__always)
+    static func hasBytes(_ value: storage_value) -> Bool {
+        Int32(value.type) == SQLITE_TEXT || Int32(value.type) == SQLITE_BLOB
+    }
+
+    @inline(__always)
+    private mutating func set(_ index: Int, _ value: storage_value, _ source: UnsafePointer<UInt8>) {
+        let known = values[index]
+        guard Self.hasBytes(value) else {
+            leave(known)
+            values[index] = value
+            return
+        }
+        let size = Int(value.size)
+        let new = UnsafeBufferPointer(start: source + Int(value.bits), count: size)
+        let offset: Int
+        if let free = room(insteadOf: known, for: size) {
+            bytes.withUnsafeMutableBufferPointer { _ = $0[free..<free + size].update(fromContentsOf: new) }
+            offset = free
+        } else {
+            offset = bytes.count
+            append(new)
+        }
+        values[index] = storage_value(type: value.type, size: value.size, bits: UInt64(offset))
+    }
+
+    // Short texts, most of which never change or to something of the same size, get no more room than they need.
+    private static let leastRoom = 64
+    private static let largestRoom = 16 << 10
+    private static let roomStep = 32
+
+    /// The bytes that are set aside for a text.
+    @inline(__always)
+    private static func room(for size: Int) -> Int {
+        size < leastRoom ? size : (size + roomStep - 1) / roomStep * roomStep
+    }
+
+    /// Where a text finds room that others have left, best that of the value in whose place it comes.
+    @inline(__always)
+    private mutating func room(insteadOf known: storage_value, for size: Int) -> Int? {
+        let room = Self.room(for: size)
+        if Self.hasBytes(known) {
+            let old = Self.room(for: Int(known.size))
+            if room == old || room < old && old < Self.leastRoom {
+                wasted += old - room
+                return Int(known.bits)
+            }
+            leave(known)
+        }
+        guard room >= Self.leastRoom, room <= Self.largestRoom, let free = rooms[room / Self.roomStep].popLast() else {
+            return nil
+        }
+        wasted -= room
+        return free
+    }
+
+    @inline(__always)
+    private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+        bytes.append(contentsOf: text)
+        let rest = Self.room(for: text.count) - text.count
+        if rest > 0 { bytes.append(contentsOf: repeatElement(0, count: rest)) }
+    }
+
+    /// A value goes, and its room with it.
+    @inline(__always)
+    private mutating func leave(_ value: storage_value) {
+        guard Self.hasBytes(value) else { return }
+        let room = Self.room(for: Int(value.size))
+        wasted += room
+        if room >= Self.leastRoom, room <= Self.largestRoom { rooms[room / Self.roomStep].append(Int(value.bits)) }
+    }
+
+    /// Whatever columns were told was of a row that is gone.
+    private mutating func forget(_ range: Range<Int>) {
+        for index in range {
+            leave(values[index])
+            values[index] = Self.unknown
+        }
+    }
+
+    private mutating func dropWaste() {
+        var old: [UInt8] = []
+        Self.reserve(&old, bytes.capacity)
+        swap(&old, &bytes)
+        old.withUnsafeBufferPointer { old in
+            for index in values.indices where Self.hasBytes(values[index]) {
+                let text = UnsafeBufferPointer(
+                    rebasing: old[Int(values[index].bits)...].prefix(Int(values[index].size)))
+                values[index].bits = UInt64(bytes.count)
+                append(text)
+            }
+        }
+        for room in rooms.indices { rooms[room] = [] }
+        wasted = 0
+    }
+}
+
+// MARK: Order
+
+extension NetWindow {
+    private mutating func sort() {
+        for table in tables.indices {
+            let rowIndices = rows.indices.filter { rows[$0].table == table }
+            let order = values.withUnsafeBufferPointer { values in
+                bytes.withUnsafeBufferPointer { bytes in
+                    KeyOrder(values: values, bytes: bytes, parts: tables[table].key.count)
+                        .sorted(rowIndices.map { (row: Int32($0), values: rows[$0].values) })
+                }
+            }
+            tables[table].gone = order.filter { !rows[Int($0)].isThere }
+            tables[table].present = order.filter { rows[Int($0)].isThere }
+        }
+    }
+}

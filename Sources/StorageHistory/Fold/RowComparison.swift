@@ -1,0 +1,159 @@
+internal import CSQLite
+internal import Foundation
+package import StorageCore
+package import StorageLog
+
+/// Compares two tables row by row in the order of their keys, to the byte, with memory for one row.
+package struct RowComparison {
+    package enum Difference: Sendable, Hashable {
+        /// The row is in the first table only.
+        case missing(key: String)
+        /// The row is in the second table only.
+        case extra(key: String)
+        /// A column holds one value in the first table and another one in the second.
+        case different(key: String, column: String, expected: StorageValue, found: StorageValue)
+    }
+
+    /// Rows in the order in which they are compared, however their key compares by itself.
+    ///
+    /// - Parameters:
+    ///   - table: As statements name it.
+    ///   - columns: As statements name them, keys first.
+    package static func select(_ table: String, _ columns: [String], keys: Int) -> String {
+        let order = columns.prefix(keys).map { "\($0) COLLATE BINARY" }.joined(separator: ", ")
+        return "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(order)"
+    }
+
+    /// The rows of an entity's table, or of one like it, as they are compared.
+    package static func selectEntity(_ table: String, _ columns: [String], keys: Int) -> String {
+        select(table, columns + ["_position"], keys: keys)
+    }
+
+    package let keyCount: Int
+    /// Names of the columns that both statements select, keys first.
+    package let names: [String]
+
+    package init(keyCount: Int, names: [String]) {
+        self.keyCount = keyCount
+        self.names = names
+    }
+
+    /// Steps through both statements, which select the same columns in the order of the key, until `report` answers false. Of
+    /// a row that differs the first such column is told.
+    ///
+    /// - Returns: How many rows both have.
+    package func run(_ expected: PreparedStatement, _ actual: PreparedStatement, report: (Difference) throws -> Bool)
+        throws -> Int
+    {
+        var rows = 0
+        try merge(expected, with: actual) { order in
+            switch order {
+            case 0:
+                rows += 1
+                guard let column = (keyCount..<names.count).first(where: { !same(expected, actual, in: Int32($0)) })
+                else {
+                    return true
+                }
+                let (wanted, found) = (expected.row.value(at: Int32(column)), actual.row.value(at: Int32(column)))
+                return try report(
+                    .different(key: key(expected), column: names[column], expected: wanted, found: found))
+            case ..<0: return try report(.missing(key: key(expected)))
+            default: return try report(.extra(key: key(actual)))
+            }
+        }
+        return rows
+    }
+
+    /// Steps through both statements side by side, until `body` answers false.
+    ///
+    /// - Parameter body: Called with 0 where both stand at the same key, with less where only the first has this row, with
+    ///   more where only the second has.
+    package func merge(_ first: PreparedStatement, with second: PreparedStatement, _ body: (Int) throws -> Bool) throws {
+        defer {
+            first.reset()
+            second.reset()
+        }
+        var left = try first.step()
+        var right = try second.step()
+        while left || right {
+            let order = !left ? 1 : !right ? -1 : compareKeys(first, second)
+            if try !body(order) { return }
+            if order <= 0 { left = try first.step() }
+            if order >= 0 { right = try second.step() }
+        }
+    }
+
+    private func key(_ row: PreparedStatement) -> String {
+        (0..<keyCount).map { index in
+            if case .text(let text) = row.row.value(at: Int32(index)) { return text }
+            return "\(row.row.value(at: Int32(index)))"
+        }.joined(separator: ",")
+    }
+
+    package func same(_ a: PreparedStatement, _ b: PreparedStatement, in column: Int32) -> Bool {
+        let type = sqlite3_column_type(a.pointer, column)
+        guard type == sqlite3_column_type(b.pointer, column) else { return false }
+        switch type {
+        case SQLITE_INTEGER: return sqlite3_column_int64(a.pointer, column) == sqlite3_column_int64(b.pointer, column)
+        case SQLITE_FLOAT:
+            return sqlite3_column_double(a.pointer, column).bitPattern
+                == sqlite3_column_double(b.pointer, column).bitPattern
+        case SQLITE_TEXT, SQLITE_BLOB: return compareBytes(a, b, column) == 0
+        default: return true
+        }
+    }
+
+    /// SQLite's order of values, in which both statements come.
+    private func compareKeys(_ a: PreparedStatement, _ b: PreparedStatement) -> Int {
+        for column in 0..<Int32(keyCount) {
+            let order = compare(a, b, column)
+            if order != 0 { return order }
+        }
+        return 0
+    }
+
+    private func compare(_ a: PreparedStatement, _ b: PreparedStatement, _ column: Int32) -> Int {
+        let left = rank(sqlite3_column_type(a.pointer, column))
+        let right = rank(sqlite3_column_type(b.pointer, column))
+        guard left == right else { return left < right ? -1 : 1 }
+        switch left {
+        case 0: return 0
+        case 1:
+            if sqlite3_column_type(a.pointer, column) == SQLITE_INTEGER,
+                sqlite3_column_type(b.pointer, column) == SQLITE_INTEGER
+            {
+                let x = sqlite3_column_int64(a.pointer, column)
+                let y = sqlite3_column_int64(b.pointer, column)
+                return x == y ? 0 : x < y ? -1 : 1
+            }
+            let x = sqlite3_column_double(a.pointer, column)
+            let y = sqlite3_column_double(b.pointer, column)
+            return x == y ? 0 : x < y ? -1 : 1
+        default: return compareBytes(a, b, column)
+        }
+    }
+
+    private func rank(_ type: Int32) -> Int {
+        switch type {
+        case SQLITE_NULL: 0
+        case SQLITE_INTEGER, SQLITE_FLOAT: 1
+        case SQLITE_TEXT: 2
+        default: 3
+        }
+    }
+
+    private func compareBytes(_ a: PreparedStatement, _ b: PreparedStatement, _ column: Int32) -> Int {
+        let left = bytes(a, column)
+        let right = bytes(b, column)
+        let shorter = min(left.count, right.count)
+        let order = shorter == 0 ? 0 : Int(memcmp(left.baseAddress!, right.baseAddress!, shorter))
+        return order != 0 ? order : left.count - right.count
+    }
+
+    private func bytes(_ row: PreparedStatement, _ column: Int32) -> UnsafeRawBufferPointer {
+        let start =
+            sqlite3_column_type(row.pointer, column) == SQLITE_TEXT
+            ? UnsafeRawPointer(sqlite3_column_text(row.pointer, column)) : sqlite3_column_blob(row.pointer, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row.pointer, column)))
+    }
+}

@@ -1,0 +1,54 @@
+internal import CSQLite
+internal import Foundation
+package import StorageCore
+package import StorageLog
+
+/// Tables in a temporary file of their own, into which the log is folded to see what the store's tables should hold.
+///
+/// Columns have no types there, so that every value stays exactly what the event says.
+package final class ScratchTables {
+    package let database: OpaquePointer
+
+    package init() throws {
+        var database: OpaquePointer?
+        // An empty name is a file that SQLite deletes when it is closed, and creates only when memory runs short.
+        let code = sqlite3_open_v2("", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let database else {
+            throw StorageError.sqlite(code: code, message: "a temporary file can't be made", sql: nil)
+        }
+        self.database = database
+        sqlite3_exec(
+            database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000", nil, nil, nil)
+        try PreparedStatement(
+            database,
+            "CREATE TABLE tombstone(entity INTEGER, key BLOB, position INTEGER, PRIMARY KEY (entity, key)) WITHOUT ROWID"
+        ).execute()
+    }
+
+    deinit { sqlite3_close_v2(database) }
+
+    /// Makes the table of an entity.
+    package func target(for entity: CatalogEntity) throws -> Fold.Target {
+        let columns = entity.live.map { column in
+            "\(Self.name(of: column))\(column.fallback == .null ? "" : " DEFAULT \(Self.literal(column.fallback))")"
+        }
+        let key = entity.key.map(Self.name).joined(separator: ", ")
+        let all = (columns + ["_position", "PRIMARY KEY (\(key))"]).joined(separator: ", ")
+        try PreparedStatement(database, "CREATE TABLE \(Self.table(of: entity))(\(all))").execute()
+        return Fold.Target(
+            entity: entity, table: Self.table(of: entity), column: Self.name, tombstones: "tombstone")
+    }
+
+    package static func table(of entity: CatalogEntity) -> String { "e\(entity.id)" }
+    package static func name(of column: CatalogColumn) -> String { "c\(column.id)" }
+
+    package static func literal(_ value: StorageValue) -> String {
+        switch value {
+        case .null: "NULL"
+        case .integer(let value): "(\(value))"
+        case .real(let value): "(\(value))"
+        case .text(let value): "(CAST(x'" + value.utf8.map { String(format: "%02x", $0) }.joined() + "' AS TEXT))"
+        case .blob(let value): "(x'" + value.map { String(format: "%02x", $0) }.joined() + "')"
+        }
+    }
+}

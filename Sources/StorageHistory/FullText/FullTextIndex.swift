@@ -1,0 +1,83 @@
+internal import Foundation
+internal import StorageCore
+package import StorageLog
+
+/// What the store knows of one full-text index: which columns of which entity, and how they are cut into words.
+///
+/// Entity and columns are kept by their catalog ids, so that renaming them leaves the index alone.
+package struct FullTextIndex: Sendable, Equatable, Codable {
+    package var entity: UInt32
+    package var columns: [UInt32]
+    package var tokenizer: String
+    /// Lengths of the prefixes that have an index of their own.
+    package var prefixes: [Int]
+
+    package init(entity: UInt32, columns: [UInt32], tokenizer: String, prefixes: [Int]) {
+        self.entity = entity
+        self.columns = columns
+        self.tokenizer = tokenizer
+        self.prefixes = prefixes
+    }
+
+    /// The FTS5 table.
+    package var table: String { "storage_fts_\(entity)" }
+    /// The index's name among the store's projections.
+    package var name: String { "full-text/\(entity)" }
+    /// The tables that FTS5 makes for itself.
+    package var shadowTables: [String] { ["data", "idx", "docsize", "config"].map { "\(table)_\($0)" } }
+
+    /// The statement that makes the FTS5 table for an entity as it is named now.
+    ///
+    /// - Throws: Where the entity or one of the columns isn't there.
+    package func sql(_ catalog: Catalog) throws -> String {
+        guard let entity = catalog.entity(id: entity), !entity.isDropped else {
+            throw StorageError.corruptLog("a full-text index belongs to entity \(entity), which isn't there")
+        }
+        return try sql(named: quoted(table), content: entity.stored, rowid: entity.rowidName ?? "rowid", catalog)
+    }
+
+    package func sql(named name: String, content: String, rowid: String, _ catalog: Catalog) throws -> String {
+        var options = try storedColumns(catalog).map(quoted)
+        options.append("content=\(literal(content))")
+        options.append("content_rowid=\(literal(rowid))")
+        options.append("tokenize=\(literal(tokenizer))")
+        if !prefixes.isEmpty { options.append("prefix=\(literal(prefixes.map(String.init).joined(separator: " ")))") }
+        return "CREATE VIRTUAL TABLE \(name) USING fts5(\(options.joined(separator: ", ")))"
+    }
+
+    private func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+
+    /// The columns as the entity's table names them.
+    package func storedColumns(_ catalog: Catalog) throws -> [String] {
+        try columns.map { id in
+            guard let column = catalog.column(id: id), !column.isDropped else {
+                throw StorageError.corruptLog("the full-text index of entity \(entity) names a column that isn't there")
+            }
+            return column.stored
+        }
+    }
+
+    /// The index in words, for plans.
+    package func summary(_ catalog: Catalog) -> String {
+        let names = columns.map { "\"\(catalog.column(id: $0)?.name ?? "")\"" }.joined(separator: ", ")
+        return "\"\(catalog.entity(id: entity)?.name ?? "")\" (\(names); \(tokenizer))"
+    }
+
+    /// Every index of a store.
+    package static func load(_ database: OpaquePointer) throws -> [FullTextIndex] {
+        let select = try PreparedStatement(
+            database, "SELECT name, definition FROM storage_projection WHERE kind = 'full-text' ORDER BY name")
+        var indexes: [FullTextIndex] = []
+        while try select.step() {
+            let name = select.string(0)
+            do {
+                let index = try JSONDecoder().decode(FullTextIndex.self, from: Data(select.string(1).utf8))
+                guard index.name == name else { throw StorageError.corruptLog("it belongs to another entity") }
+                indexes.append(index)
+            } catch {
+                throw StorageError.corruptLog("the definition of the projection \(name) can't be read: \(error)")
+            }
+        }
+        return indexes
+    }
+}

@@ -1,0 +1,100 @@
+internal import CSQLite
+internal import StorageCore
+package import StorageLog
+
+/// Finds what is to be undone or redone next. The log itself is the stack: a commit that undoes or redoes another says
+/// so in its attributes.
+package struct UndoStack {
+    package static let undoes = "storagekit.undoes"
+    package static let redoes = "storagekit.redoes"
+    package static let reverts = "storagekit.reverts"
+    /// Says of a commit that it tells what was there before.
+    package static let adopts = "storagekit.adopted"
+
+    private let log: LogReader
+
+    package init(_ log: LogReader) { self.log = log }
+
+    /// The newest commit that changes rows and isn't undone yet.
+    ///
+    /// - Parameters:
+    ///   - actor: Whose commits; anybody's where nil.
+    ///   - skipped: Commits that have nothing left to take back.
+    package func nextUndo(by actor: String?, skipping skipped: Set<Int64> = []) throws -> Int64? {
+        var settled: Set<Int64> = []
+        return try find { commit in
+            if settled.contains(commit.number) { return nil }
+            if let undone = Self.number(commit, Self.undoes) {
+                settled.insert(undone)
+                return nil
+            }
+            // What a redo brought back is undone by undoing the redo.
+            if let redone = Self.number(commit, Self.redoes) { settled.insert(redone) }
+            if skipped.contains(commit.number) { return nil }
+            return try isOf(actor, commit) ? commit.number : nil
+        }
+    }
+
+    /// Whether somebody made the changes of a commit. Those of an undo or a redo are whose the commit was that it is about, whoever
+    /// ran it.
+    private func isOf(_ actor: String?, _ commit: CommitInfo) throws -> Bool {
+        guard let actor else { return true }
+        guard let number = Self.number(commit, Self.undoes) ?? Self.number(commit, Self.redoes) else {
+            return commit.metadata.actor == actor
+        }
+        let position = try log.position(of: .commit(number))
+        guard number < commit.number, let batch = try log.batch(containing: position) else {
+            throw StorageError.corruptLog("commit \(commit.number) reverts commit \(number), which isn't before it")
+        }
+        return try isOf(actor, batch.commit(ofEvent: Int(position - batch.header.first)))
+    }
+
+    /// The newest commit that undid another and wasn't redone yet; nil where something else came since.
+    package func nextRedo(by actor: String?) throws -> Int64? {
+        var settled: Set<Int64> = []
+        var isOver = false
+        return try find { commit in
+            if isOver || settled.contains(commit.number) { return nil }
+            if let redone = Self.number(commit, Self.redoes) {
+                settled.insert(redone)
+                return nil
+            }
+            guard try isOf(actor, commit) else { return nil }
+            if Self.number(commit, Self.undoes) != nil { return commit.number }
+            isOver = true
+            return nil
+        }
+    }
+
+    /// What a migration or a conversion has written goes with the shape of the tables, which stays; and what was there when
+    /// the history of a table began, nobody has written in it.
+    private static func isOfTheSchema(_ commit: CommitInfo) -> Bool {
+        commit.metadata.idempotencyKey?.hasPrefix(SchemaStep.keyPrefix) ?? false
+            || commit.metadata.attributes[adopts] != nil
+    }
+
+    private static func number(_ commit: CommitInfo, _ name: String) -> Int64? {
+        commit.metadata.attributes[name].flatMap { Int64($0) }
+    }
+
+    /// Goes through the commits that change rows, newest first, until one is chosen.
+    private func find(_ choose: (CommitInfo) throws -> Int64?) throws -> Int64? {
+        let head = try log.head().position
+        guard head > 0 else { return nil }
+        var found: Int64?
+        var last: Int64?
+        try log.forEachBatch(in: 1...head, descending: true) { batch in
+            for part in batch.commits.reversed() where part.info.number != last {
+                let changesRows = batch.withView { view in
+                    part.events.contains { !CatalogEntity.isReserved(view.shape(of: $0).entity) }
+                }
+                guard changesRows, !Self.isOfTheSchema(part.info) else { continue }
+                last = part.info.number
+                found = try choose(part.info)
+                if found != nil { return false }
+            }
+            return true
+        }
+        return found
+    }
+}

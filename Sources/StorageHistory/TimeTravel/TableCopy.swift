@@ -1,0 +1,43 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+
+/// Copies rows from one database to a table of the same name in another, value by value as they are.
+package struct TableCopy {
+    private let source: OpaquePointer
+    private let target: OpaquePointer
+
+    package init(from source: OpaquePointer, to target: OpaquePointer) {
+        self.source = source
+        self.target = target
+    }
+
+    /// - Parameter columns: Those that are copied; all where none is named.
+    package func run(_ table: String, columns: [String] = []) throws {
+        let list = columns.isEmpty ? "*" : columns.map(quoted).joined(separator: ", ")
+        let select = try PreparedStatement(source, "SELECT \(list) FROM \(quoted(table))")
+        let found = (0..<sqlite3_column_count(select.pointer)).map {
+            String(cString: sqlite3_column_name(select.pointer, $0))
+        }
+        let names = columns.isEmpty ? found : columns
+        let insert = try Self.insert(
+            select, into: quoted(table), list: names.map(quoted).joined(separator: ", "), target)
+        while try select.step() { try Self.copy(select, with: insert) }
+    }
+
+    /// The statement that takes what a row of `select` holds into the columns of `list`, or fails: whatever the schema says of
+    /// conflicts, no row is replaced or passed over.
+    static func insert(
+        _ select: PreparedStatement, into table: String, list: String, _ target: OpaquePointer
+    ) throws -> PreparedStatement {
+        let placeholders = (0..<sqlite3_column_count(select.pointer)).map { _ in "?" }.joined(separator: ", ")
+        return try PreparedStatement(target, "INSERT OR ABORT INTO \(table)(\(list)) VALUES (\(placeholders))")
+    }
+
+    static func copy(_ row: PreparedStatement, with insert: PreparedStatement) throws {
+        for column in 0..<sqlite3_column_count(row.pointer) {
+            sqlite3_bind_value(insert.pointer, column + 1, sqlite3_column_value(row.pointer, column))
+        }
+        try insert.execute()
+    }
+}

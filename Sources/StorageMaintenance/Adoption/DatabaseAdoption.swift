@@ -1,0 +1,216 @@
+internal import CSQLite
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+internal import StorageHistory
+package import StorageLog
+
+/// Makes a store of an existing SQLite database: a copy whose tables have a history that begins with their rows.
+///
+/// Isolation: `Sendable`; the work runs on the thread that calls, and on the new store's writer.
+package struct DatabaseAdoption: Sendable {
+    package let source: String
+    /// The tables whose history begins; all that can have one where none is named.
+    package let tables: [String]
+    package let metadata: CommitMetadata
+
+    private let progress: @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void
+
+    /// Rows and bytes of a commit: what waits for a commit is held in memory. A smaller database is one commit.
+    private static let commitRows = 65_536
+    private static let commitBytes = 32 << 20
+
+    package init(
+        _ source: String, tables: [String], metadata: CommitMetadata,
+        progress: @escaping @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void = { _, _, _ in }
+    ) {
+        self.source = source
+        self.tables = tables
+        var metadata = metadata
+        let name = (source as NSString).lastPathComponent
+        metadata.reason = metadata.reason ?? "adopted \(name)"
+        metadata.attributes[UndoStack.adopts] = name
+        self.metadata = metadata
+        self.progress = progress
+    }
+
+    /// What would be done; reads every row and changes nothing.
+    package func plan() throws -> AdoptionPlan {
+        let file = try DatabaseFile(source, .reading)
+        try file.run("BEGIN")
+        return try file.with(plan)
+    }
+
+    private func plan(_ connection: OpaquePointer) throws -> AdoptionPlan {
+        if try StoreFormat.isStore(connection) {
+            throw StorageError(
+                .conflict, "\(source) is a StorageKit store already.",
+                remedy: "To record its tables that have no history, use --in-place.")
+        }
+        let plan = try AdoptionInspection(connection) { progress("read", Int($0), 0) }.plan(tables)
+        // Who names tables wants those, and not some of them.
+        if !tables.isEmpty, let table = plan.left.first { throw StorageError.notAdopted(table) }
+        return plan
+    }
+
+    /// Makes the new store; the database stays as it is.
+    package func run(to destination: String, replacing: Bool) async throws -> AdoptionPlan {
+        try FilePlacement.check(destination, isNot: source)
+        let placement = try FilePlacement(destination, replacing: replacing)
+        do {
+            // The source's connection mustn't be held across a suspension.
+            let plan = try read(into: placement)
+            let finished = try await convert(placement, plan)
+            try placement.place()
+            return finished
+        } catch {
+            placement.discard()
+            throw error
+        }
+    }
+
+    private func read(into placement: FilePlacement) throws -> AdoptionPlan {
+        let file = try DatabaseFile(source, .reading)
+        try file.run("BEGIN")
+        let plan = try file.with(plan)
+        try Self.copy(file, to: placement.partial) { progress("copy", $0, $1) }
+        return plan
+    }
+
+    /// Converts the file itself. Nobody else may have it open. Either all of it is done, or the file is as it was.
+    ///
+    /// The store is made and verified beside it first. Then its pages take the place of the old ones in one transaction of
+    /// SQLite, so a crash at any moment leaves the one or the other, and the file keeps its owner and links.
+    ///
+    /// - Parameter backup: Where a copy of the file as it was is left; nil for nowhere.
+    package func runInPlace(backup: String?) async throws -> AdoptionPlan {
+        let kept = try backup.map { try FilePlacement($0, replacing: false) }
+        let work = try FilePlacement(source + ".adopting", replacing: false)
+        defer {
+            work.discard()
+            kept?.discard()
+        }
+        let lock = try WriterLock(store: source)
+        defer { lock.release() }
+        // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. Behind an `await` it may be on another
+        // thread, which SQLite minds only where two come at once.
+        nonisolated(unsafe) let file = try DatabaseFile(source, .owning)
+        let plan = try file.with(plan)
+        for placement in [kept?.partial, work.partial].compactMap({ $0 }) {
+            try Self.copy(file, to: placement) { progress("copy", $0, $1) }
+        }
+        let finished = try await convert(work, plan)
+        try kept?.place()
+        try DatabaseFile(work.partial, .unchanging).with { made in
+            try file.with { try DatabaseFile.copy(made, into: $0) { progress("replace", $0, $1) } }
+        }
+        return finished
+    }
+
+    private static func copy(_ file: DatabaseFile, to path: String, progress: (Int, Int) -> Void) throws {
+        try file.with { source in
+            try DatabaseFile(path, .making).with { try DatabaseFile.copy(source, into: $0, progress: progress) }
+        }
+    }
+}
+
+// MARK: A store
+
+extension DatabaseAdoption {
+    /// Whether the file is a store, whose other tables can have a history too.
+    package func isStore() throws -> Bool { try DatabaseFile(source, .reading).with(StoreFormat.isStore) }
+
+    /// Begins the history of tables of a store that have none, in one commit.
+    ///
+    /// - Parameter isDryRun: Whether only the plan is made.
+    package func runInStore(isDryRun: Bool) async throws -> (plan: AdoptionPlan, receipt: CommitReceipt?) {
+        let engine = try StorageEngine.openStore(path: source, configuration: StorageConfiguration())
+        do {
+            let plan = try await engine.read { db in
+                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                let plan = try AdoptionInspection(connection).plan(tables)
+                if !tables.isEmpty, let table = plan.left.first { throw StorageError.notAdopted(table) }
+                return plan
+            }
+            let receipt =
+                isDryRun || plan.adopted.isEmpty
+                ? nil
+                : try await engine.commit(metadata) { writer, _ in
+                    for table in plan.adopted { try writer.adopt(table.name) }
+                }
+            try await engine.close()
+            return (plan, receipt)
+        } catch {
+            // What went wrong first is what is told.
+            try? await engine.close()
+            throw error
+        }
+    }
+}
+
+// MARK: Converting the copy
+
+extension DatabaseAdoption {
+    /// Makes a store of the copy, and holds the finished file to its log: what is verified is what gets the name, and not what
+    /// a connection sees of it by way of its write-ahead log.
+    private func convert(_ placement: FilePlacement, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
+        let result = try await beginHistory(of: placement.partial, plan)
+        try placement.checkIsWhole()
+        try StoreBackup.verify(
+            placement.partial, name: "new store",
+            remedy: "The database may be damaged; look with: sqlite3 \(source) 'PRAGMA integrity_check'"
+        ) { progress("verify", $0, $1) }
+        return result
+    }
+
+    private func beginHistory(of path: String, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
+        var configuration = StorageConfiguration()
+        configuration.takesOver = true
+        // Nothing depends on the file before it is placed.
+        configuration.durability = .normal
+        let engine = try StorageEngine.openStore(path: path, configuration: configuration)
+        do {
+            let result = try await engine.withWriter { writer, db in try begin(plan, writer, db) }
+            try await engine.seal()
+            try await engine.close(leavingNoLog: true)
+            return result
+        } catch {
+            // The file is thrown away, so why closing fails as well doesn't matter.
+            try? await engine.close()
+            throw error
+        }
+    }
+
+    /// Tells the log of every row. Several commits where there are many rows: the file isn't anybody's yet, so what is
+    /// between them is seen by nobody.
+    private func begin(_ plan: AdoptionPlan, _ writer: LogWriter, _ db: GRDB.Database) throws -> AdoptionPlan {
+        var plan = plan
+        var rest: [CatalogEntity] = []
+        var isDeclared = false
+        var rowid: Int64?
+        repeat {
+            try writer.group(db, sealing: true) {
+                _ = try writer.commit(metadata) {
+                    if !isDeclared {
+                        let before = try SchemaUses(writer.database)
+                        rest = try plan.adopted.map { try writer.declareAdopted($0.name) }.reversed()
+                        let after = try SchemaUses(writer.database)
+                        try after.check(against: before)
+                        plan.notes += after.widened(since: before).map {
+                            "The view \($0) shows the column _position too."
+                        }
+                        isDeclared = true
+                    }
+                    while let entity = rest.last, writer.pendingEvents < Self.commitRows,
+                        writer.pendingBytes < Self.commitBytes
+                    {
+                        rowid = try writer.recordBaseline(of: entity, after: rowid, count: 1_024)
+                        if rowid == nil { rest.removeLast() }
+                    }
+                }
+            }
+            progress("adopt", Int(writer.head.position), Int(plan.rows))
+        } while !rest.isEmpty
+        return plan
+    }
+}

@@ -1,0 +1,141 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+package import StorageLog
+internal import StorageProjections
+
+/// Makes a new store whose log ends at a point of an old one's: the log's beginning as it is, and everything that is made
+/// from it as it was then.
+///
+/// Isolation: `Sendable`; it works on the thread that calls.
+package struct PointRestore: Sendable {
+    package struct Outcome: Sendable {
+        /// The last position, commit and time that the new store holds.
+        package var head = LogHead()
+        /// How many events and commits behind the point are left out.
+        package var leftEvents: Int64 = 0
+        package var leftCommits: Int64 = 0
+        /// Whether the point lay inside its commit, which is restored as a whole.
+        package var wasInsideCommit = false
+        package var tables: [String] = []
+        /// Rows by table.
+        package var rows: [String: Int64] = [:]
+        /// Projections of programs, which their programs make again when they open the store.
+        package var projections: [String] = []
+        /// The commit behind the restored ones that tells who restored them.
+        package var recorded: Int64?
+    }
+
+    package let source: String
+    private let progress: @Sendable (_ stage: String, _ done: Int, _ all: Int) -> Void
+
+    package init(
+        _ source: String, progress: @escaping @Sendable (String, Int, Int) -> Void = { _, _, _ in }
+    ) {
+        self.source = source
+        self.progress = progress
+    }
+
+    /// What would be made for a position; reads the log up to there.
+    package func plan(_ position: Int64) throws -> Outcome {
+        try DatabaseFile(source, .reading).with { database in
+            var outcome = try plan(position, database)
+            outcome.rows = try rows(at: outcome.head.position, database)
+            return outcome
+        }
+    }
+
+    /// How many rows each table held: what was inserted without what was deleted.
+    private func rows(at position: Int64, _ database: OpaquePointer) throws -> [String: Int64] {
+        var counts: [UInt32: Int64] = [:]
+        if position > 0 {
+            try LogReader(database).forEachBatch(in: 1...position) { batch in
+                batch.withView { view in
+                    for index in 0..<Int(min(Int64(view.count), position - batch.header.first + 1)) {
+                        let shape = view.shape(of: index)
+                        switch Int(shape.operation) {
+                        case STORAGE_INSERT: counts[shape.entity, default: 0] += 1
+                        case STORAGE_DELETE: counts[shape.entity, default: 0] -= 1
+                        default: break
+                        }
+                    }
+                }
+                progress("count", Int(min(batch.header.last, position)), Int(position))
+                return true
+            }
+        }
+        let entities = try Catalog.load(database, at: position).live
+        return Dictionary(uniqueKeysWithValues: entities.map { ($0.name, counts[$0.id] ?? 0) })
+    }
+
+    private func plan(_ position: Int64, _ database: OpaquePointer) throws -> Outcome {
+        let reader = LogReader(database)
+        let now = try reader.head()
+        let last = try reader.lastPosition(ofCommitAt: position)
+        var outcome = Outcome()
+        outcome.wasInsideCommit = last != position
+        if last > 0, let batch = try reader.batch(containing: last) {
+            let commit = batch.commit(ofEvent: Int(last - batch.header.first))
+            outcome.head = LogHead(position: last, commit: commit.number, time: commit.time)
+        }
+        outcome.leftEvents = now.position - last
+        outcome.leftCommits = now.commit - outcome.head.commit
+        outcome.tables = try Catalog.load(database, at: last).live.map(\.name).sorted()
+        outcome.projections = try ProjectionTables.load(database).map(\.name)
+        return outcome
+    }
+
+    /// Makes the new store.
+    ///
+    /// - Parameter operation: What is recorded in it, behind everything else, and who does it.
+    package func run(
+        _ position: Int64, to path: String, replacing: Bool,
+        recording operation: (operation: StorageOperation, metadata: CommitMetadata)
+    ) async throws -> Outcome {
+        try FilePlacement.check(path, isNot: source)
+        let placement = try FilePlacement(path, replacing: replacing)
+        do {
+            var outcome = try make(position, at: placement.partial)
+            outcome.recorded = try await Self.record(operation, in: placement.partial)
+            try StoreBackup.verify(placement.partial) { progress("verify", $0, $1) }
+            try placement.place()
+            return outcome
+        } catch {
+            placement.discard()
+            throw error
+        }
+    }
+
+    private func make(_ position: Int64, at path: String) throws -> Outcome {
+        try DatabaseFile(source, .reading).with { source in
+            try DatabaseFile(path, .making).with {
+                try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
+            }
+        }
+        return try DatabaseFile(path, .making).with { database in
+            var outcome = try plan(position, database)
+            let truncation = StoreTruncation(database, to: outcome.head.position) { progress("rebuild", $0, $1) }
+            outcome.rows = try truncation.run()
+            return outcome
+        }
+    }
+
+    private static func record(
+        _ operation: (operation: StorageOperation, metadata: CommitMetadata), in path: String
+    ) async throws -> Int64? {
+        var configuration = StorageConfiguration()
+        // Nothing depends on the file before it is placed, and rows of the log are to stay the bytes that they are.
+        configuration.durability = .normal
+        configuration.sealsInBackground = false
+        let engine = try StorageEngine.openStore(path: path, configuration: configuration)
+        do {
+            let receipt = try await engine.record(operation.operation, metadata: operation.metadata)
+            try await engine.close(leavingNoLog: true)
+            return receipt.commit
+        } catch {
+            // The file is thrown away, so why closing fails as well doesn't matter.
+            try? await engine.close()
+            throw error
+        }
+    }
+}

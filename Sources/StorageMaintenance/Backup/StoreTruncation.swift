@@ -1,0 +1,151 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageHistory
+internal import StorageLog
+internal import StorageProjections
+
+/// Turns a copy of a store into what the store was at the end of a commit. The copy is thrown away where that fails, so there is
+/// no way back in it.
+///
+/// Not `Sendable`: it belongs to the connection's thread.
+struct StoreTruncation {
+    private let database: OpaquePointer
+    private let position: Int64
+    private let progress: (_ done: Int, _ all: Int) -> Void
+
+    init(_ database: OpaquePointer, to position: Int64, progress: @escaping (Int, Int) -> Void) {
+        self.database = database
+        self.position = position
+        self.progress = progress
+    }
+
+    /// - Returns: The rows of each table.
+    func run() throws -> [String: Int64] {
+        // Guards and users' triggers keep still, and references are looked at by the verification afterwards.
+        storage_set_triggers_enabled(database, 0)
+        defer { storage_set_triggers_enabled(database, 1) }
+        try run("PRAGMA foreign_keys = OFF")
+        try run("BEGIN")
+        let now = try Catalog.load(database)
+        let then = try Catalog.load(database, at: position)
+        let indexes = try FullTextIndex.load(database)
+        try dropDerived(indexes)
+        let entities = CatalogEntity.reserved + then.live
+        try fold(entities)
+        for entity in now.live { try run("DROP TABLE \(quoted(entity.stored))") }
+        try LogTruncation.run(database, through: position)
+        var rows: [String: Int64] = [:]
+        for entity in then.live { rows[entity.name] = try make(entity) }
+        for entity in CatalogEntity.reserved {
+            try run("DELETE FROM \(quoted(entity.stored))")
+            _ = try fill(entity)
+        }
+        try restoreBookkeeping(then)
+        for index in indexes { try make(index, then) }
+        try run("COMMIT")
+        return rows
+    }
+
+    private func run(_ sql: String) throws { try PreparedStatement(database, sql).execute() }
+
+    // MARK: Rows
+
+    private func loose(_ entity: CatalogEntity) -> String { "temp." + quoted("restored \(entity.id)") }
+
+    /// Makes the rows from the log, in tables without types and constraints: a row of the past may break what its table
+    /// demanded later.
+    private func fold(_ entities: [CatalogEntity]) throws {
+        try run(
+            "CREATE TEMP TABLE restored_tombstone(entity, key, position, PRIMARY KEY (entity, key)) WITHOUT ROWID")
+        var targets: [Fold.Target] = []
+        for entity in entities {
+            let columns = entity.live.map { column in
+                quoted(column.stored)
+                    + (column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))")
+            }
+            let key = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
+            try run(
+                "CREATE TABLE \(loose(entity))(\((columns + ["_position"]).joined(separator: ", ")), PRIMARY KEY (\(key)))"
+            )
+            targets.append(
+                Fold.Target(
+                    entity: entity, table: loose(entity), column: { quoted($0.stored) },
+                    tombstones: "restored_tombstone"))
+        }
+        guard position > 0 else { return }
+        let fold = Fold(database, targets: targets, checks: false)
+        try LogReader(database).forEachBatch(in: 1...position, where: fold.wants) { batch in
+            try fold.apply(batch, in: 1...position)
+            progress(Int(min(batch.header.last, position)), Int(position))
+            return true
+        }
+    }
+
+    /// Makes the table of an entity as the catalog tells it, then its rows, then its indexes and triggers.
+    private func make(_ entity: CatalogEntity) throws -> Int64 {
+        let taken = try PreparedStatement(database, "SELECT type FROM sqlite_schema WHERE name = ? COLLATE NOCASE")
+        taken.bind(text: entity.stored, at: 1)
+        if try taken.step() {
+            throw StorageError(
+                .conflict,
+                "The table of \"\(entity.name)\" can't be made: there is a \(taken.string(0)) \"\(entity.stored)\" without history now.",
+                remedy: "Rename it in a copy of the backup, and restore from that.")
+        }
+        taken.reset()
+        let (table, rest) = entity.definitions
+        try run(table)
+        let rows = try fill(entity)
+        for sql in rest { try run(sql) }
+        return rows
+    }
+
+    private func fill(_ entity: CatalogEntity) throws -> Int64 {
+        let columns = (entity.live.map { quoted($0.stored) } + ["_position"]).joined(separator: ", ")
+        try run(
+            "INSERT OR ABORT INTO \(quoted(entity.stored))(\(columns)) SELECT \(columns) FROM \(loose(entity)) ORDER BY rowid"
+        )
+        let rows = sqlite3_changes64(database)
+        try run("DROP TABLE \(loose(entity))")
+        return rows
+    }
+
+    // MARK: What is derived
+
+    /// Programs make their projections again when they open the store.
+    private func dropDerived(_ indexes: [FullTextIndex]) throws {
+        for projection in try ProjectionTables.load(database) { try projection.tables.drop(from: database) }
+        try run("DELETE FROM storage_projection WHERE kind <> 'full-text'")
+        try run("DELETE FROM storage_checkpoint")
+        try run("DELETE FROM storage_dead_letter")
+        for index in indexes { try run("DROP TABLE \(quoted(index.table))") }
+        // What a rebuild has left unfinished, or kept.
+        for table in try Shadow.tables(database) { try run("DROP TABLE IF EXISTS \(quoted(table))") }
+        for table in ["storage_shadow", "storage_shadow_tombstone"] { try run("DELETE FROM \(table)") }
+    }
+
+    /// A full-text index stays where the point has what it is made from.
+    private func make(_ index: FullTextIndex, _ catalog: Catalog) throws {
+        guard let entity = catalog.entity(id: index.entity), !entity.isDropped,
+            index.columns.allSatisfy({ id in entity.live.contains { $0.id == id } })
+        else {
+            let forget = try PreparedStatement(database, "DELETE FROM storage_projection WHERE name = ?")
+            forget.bind(text: index.name, at: 1)
+            return try forget.execute()
+        }
+        try run(index.sql(catalog))
+        try run("INSERT INTO \(quoted(index.table))(\(quoted(index.table))) VALUES ('rebuild')")
+    }
+
+    private func restoreBookkeeping(_ then: Catalog) throws {
+        let live = (CatalogEntity.reserved + then.live).map { String($0.id) }.joined(separator: ", ")
+        try PreparedStatement(database, "DELETE FROM storage_tombstone WHERE position > ?1 OR entity IN (\(live))").run(
+            position)
+        try run("INSERT INTO storage_tombstone SELECT entity, key, position FROM restored_tombstone")
+        try run("DROP TABLE restored_tombstone")
+        try PreparedStatement(database, "DELETE FROM storage_commit_key WHERE last > ?1").run(position)
+        try StoreLineage.begin(after: position, in: database)
+        // How far an import had come isn't true any more.
+        try run("DELETE FROM storage_import")
+    }
+}

@@ -1,0 +1,369 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageHistory
+package import StorageLog
+internal import Synchronization
+
+/// Makes entity tables again from the log beside the old ones, while commits go on, and then lets them take their
+/// places in one transaction.
+///
+/// What it has done is in the store with each step, so a rebuild that is cancelled or killed is taken up by the next
+/// one. Isolation: `Sendable`; one task runs it.
+package struct Rebuild: Sendable {
+    private let engine: StorageEngine
+    private let names: [String]
+    private let options: RebuildOptions
+    private let pace: Pace
+    private let progress: @Sendable (RebuildProgress) -> Void
+
+    /// How much is done at once, and how.
+    package struct Pace: Sendable {
+        /// How long a step may hold the writer while commits wait for it.
+        package var patience: Duration = .milliseconds(20)
+        /// How long it may hold the writer while nobody waits: what a kill throws back.
+        package var step: Duration = .milliseconds(500)
+        /// Events after which a step ends in any case.
+        package var limit = Int.max
+        /// Whether the events of a stretch are put together, so that a row is written once; else one by one.
+        package var collects = true
+        /// The bytes that a stretch may take, and several times as many where that spares work, see ``NetWindow``; there are
+        /// two stretches at a time.
+        package var memory = 2 << 20
+        /// Whether it is found out which events are needed before they are read; where nil, once the rows of a stretch are
+        /// those of stretches before, and much of the log still follows.
+        package var seeksNeeded: Bool?
+        /// A stretch ends before so many events that aren't needed: the next one passes over them without decoding them.
+        package var gap: Int64 = 50_000
+
+        package init() {}
+    }
+
+    /// A stretch of this size takes the writer a few milliseconds.
+    private static let leastMemory = 256 << 10
+
+    /// - Parameter names: The entities whose tables are to be made again; all where empty, those of the store itself but the catalog too.
+    package init(
+        _ engine: StorageEngine, _ names: [String] = [], options: RebuildOptions = RebuildOptions(),
+        pace: Pace = Pace(), progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
+    ) {
+        self.engine = engine
+        self.names = names
+        self.options = options
+        self.pace = pace
+        self.progress = progress
+    }
+
+    /// - Throws: `CancellationError` where the task is cancelled before the tables take their places: what was done is
+    ///   kept for the next rebuild.
+    package func run() async throws -> RebuildReport {
+        let meter = RebuildMeter(progress)
+        var report = RebuildReport()
+        while true {
+            do {
+                let positions = try await begin()
+                if report.resumedAt == 0 {
+                    let ofUsers = positions.filter { !CatalogEntity.isReserved($0.key) }
+                    report.resumedAt = ofUsers.values.min() ?? 0
+                }
+                let entities = Set(positions.keys)
+                meter.start(positions, head: engine.committed.position)
+                let loaded = try await load(positions, meter)
+                if lag(loaded) > 0 { try await follow(entities, meter) }
+                if options.compares { try await compare(entities, &report, meter) }
+                guard options.swaps else {
+                    try await engine.withWriter { try ShadowTables(writer: $0, db: $1).abandon(entities) }
+                    return report
+                }
+                try await install(entities, &report, meter)
+                return report
+            } catch is ShadowTables.Outdated {
+                // A migration came in between: what it left in place is gone on with.
+                continue
+            }
+        }
+    }
+
+    /// Takes away every shadow, every kept table, and what was made of programs' projections.
+    package static func abandon(_ engine: StorageEngine) async throws {
+        if engine.isFile { FoldFile.removeAll(besides: engine.path) }
+        try await engine.withWriter { writer, db in try ShadowTables(writer: writer, db: db).abandonAll() }
+    }
+
+    private func begin() async throws -> [UInt32: Int64] {
+        let (names, keepsOld) = (names, options.keepsOld)
+        return try await engine.withWriter { writer, db in
+            let annotations = CatalogEntity.reserved.filter { CatalogEntity.isAnnotation($0.id) }
+            let entities =
+                try names.isEmpty
+                ? writer.catalog.live + annotations : names.map { try Self.entity($0, writer.catalog) }
+            for entity in entities where keepsOld {
+                try RetainedTable.checkFree(RetainedTable.name(of: entity), of: entity.name, writer.database)
+            }
+            return try ShadowTables(writer: writer, db: db).begin(entities)
+        }
+    }
+
+    private static func entity(_ name: String, _ catalog: Catalog) throws -> CatalogEntity {
+        if let entity = catalog.live.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return entity }
+        throw StorageError(
+            .notFound, "There is no entity \"\(name)\" to rebuild.",
+            remedy: "There is \(catalog.live.map(\.name).joined(separator: ", ")).")
+    }
+
+    /// Fills the shadows stretch by stretch of the log: while the writer takes one in, the next is read.
+    ///
+    /// - Returns: How far each shadow is.
+    private func load(_ begun: [UInt32: Int64], _ meter: RebuildMeter) async throws -> [UInt32: Int64] {
+        guard pace.collects else { return begun }
+        // What is committed meanwhile is followed later.
+        let goal = engine.committed.position
+        var (positions, memory, unmoved) = (begun, pace.memory, 0)
+        let spare = SpareMemory()
+        var upcoming = try await window(after: positions, through: goal, memory, spare)
+        while let window = upcoming {
+            try Task.checkCancellation()
+            unmoved += window.memory
+            if unmoved > 10 * pace.memory {
+                // While nobody reads.
+                try await engine.withWriter { ShadowTables(writer: $0, db: $1).checkpoint() }
+                unmoved = 0
+            }
+            let reached = positions.merging(window.tables.map { ($0.entity.id, window.last) }) { $1 }
+            let room = memory
+            async let following = self.window(after: reached, through: goal, behind: window, room, spare)
+            do {
+                let head = try await take(window, isInterruptible: room > Self.leastMemory)
+                positions = reached
+                meter.update(positions, head: head)
+                upcoming = try await following
+                spare.give(window.legacy)
+                memory = min(room * 2, pace.memory)
+            } catch is ShadowTables.Interrupted {
+                _ = try await following
+                memory = max(room / 4, Self.leastMemory)
+                upcoming = try await self.window(after: positions, through: goal, behind: window, memory, spare)
+            } catch let error as StorageError where error.code == .conflict {
+                // Two rows that change places have to do it one after the other, as they did.
+                _ = try await following
+                positions = try await advance(Set(positions.keys), meter)
+                upcoming = try await self.window(after: positions, through: goal, behind: window, memory, spare)
+            }
+        }
+        return positions
+    }
+
+    /// Events that shadows still lack, counted for each.
+    private func lag(_ positions: [UInt32: Int64]) -> Int64 {
+        let head = engine.committed.position
+        return positions.values.reduce(0) { $0 + max(head - $1, 0) }
+    }
+
+    /// Reads the next stretch of the log for the shadows that are furthest behind.
+    ///
+    /// - Parameter earlier: The stretch before.
+    /// - Returns: nil where they are as far as the log, or can only be replayed event by event.
+    private func window(
+        after positions: [UInt32: Int64], through goal: Int64, behind earlier: NetWindow? = nil, _ memory: Int,
+        _ spare: SpareMemory
+    ) async throws -> NetWindow? {
+        let pace = pace
+        let seeksNeeded = pace.seeksNeeded ?? earlier.map { Self.isWorthSeeking(behind: $0, through: goal) } ?? false
+        let known = earlier?.needed
+        return try await engine.readLong { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            guard let low = positions.values.min(), low < goal else { return nil }
+            let catalog = try Catalog.load(connection)
+            let entities = positions.filter { $0.value == low }.keys.sorted().compactMap(catalog.entity(id:))
+            guard NetWindow.takes(entities) else { return nil }
+            let reader = LogReader(connection)
+            var end = min(positions.values.filter { $0 > low }.min() ?? goal, goal)
+            var needed = known?.covers(low + 1, entities) == true ? known : nil
+            if seeksNeeded, needed == nil {
+                needed = try NeededEvents(of: entities, in: low + 1...min(end, low + NeededEvents.limit), reader)
+            }
+            if let needed { end = min(end, needed.positions.upperBound) }
+            var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
+            try Self.fill(&window, through: end, reader, pace)
+            return window
+        }
+    }
+
+    /// Where stretches bring the same rows again and again, going through the outlines of the log takes a small part of what
+    /// writing the rows takes.
+    private static func isWorthSeeking(behind window: NetWindow, through goal: Int64) -> Bool {
+        window.mostlyComesBack && goal - window.last > 4 * (window.last - window.first)
+    }
+
+    private static func fill(
+        _ window: inout NetWindow, through end: Int64, _ reader: LogReader, _ pace: Pace
+    ) throws {
+        let needed = window.needed
+        let wanted = Set(window.tables.map(\.entity.id))
+        var reached = end
+        // What isn't needed is passed over up to the first row of the stretch; from then on events must find their rows.
+        var isPassingOver = true
+        let wants = { (header: SegmentHeader) in
+            guard header.entities.contains(where: wanted.contains) else { return false }
+            if let needed, isPassingOver { isPassingOver = !needed.containsAny(of: header.first...header.last) }
+            return needed == nil || !isPassingOver
+        }
+        try reader.forEachBatch(in: window.first...end, where: wants) { batch in
+            try Task.checkCancellation()
+            try window.add(batch, through: end)
+            let goesOn = needed?.containsAny(of: window.last + 1...window.last + pace.gap) ?? true
+            if goesOn, window.makeRoom(), window.events < pace.limit { return true }
+            reached = window.last
+            return false
+        }
+        window.finish(at: reached)
+    }
+
+    private func take(_ window: NetWindow, isInterruptible: Bool) async throws -> Int64 {
+        let patience = pace.patience
+        return try await engine.withWriter { [engine] writer, db in
+            let started = ContinuousClock.now
+            return try ShadowTables(writer: writer, db: db).take(window) {
+                guard isInterruptible, engine.hasWaitingCommits, ContinuousClock.now - started > patience else {
+                    return
+                }
+                throw ShadowTables.Interrupted()
+            }
+        }
+    }
+
+    /// Replays what the shadows lack, until they are as far as the log, or don't come nearer to its end because commits
+    /// come in faster. The rest is done when the tables change places, while commits wait.
+    private func follow(_ entities: Set<UInt32>, _ meter: RebuildMeter) async throws {
+        var nearest = Int64.max
+        var stalls = 0
+        while stalls < 16 {
+            try Task.checkCancellation()
+            let gap = lag(try await advance(entities, meter))
+            if gap == 0 { return }
+            stalls = gap < nearest ? 0 : stalls + 1
+            nearest = min(nearest, gap)
+        }
+    }
+
+    /// Replays what the shadows lack event by event, for one step.
+    ///
+    /// - Returns: How far each shadow is.
+    private func advance(_ entities: Set<UInt32>, _ meter: RebuildMeter) async throws -> [UInt32: Int64] {
+        while true {
+            do {
+                let (positions, head) = try await engine.withWriter { writer, db in
+                    try ShadowTables(writer: writer, db: db).advance(entities, until: stopper())
+                }
+                meter.update(positions, head: head)
+                return positions
+            } catch let error as StorageError where error.code == .conflict {
+                // A row of the past may break a constraint that its table got later.
+                let isLoosened = try await engine.withWriter {
+                    try ShadowTables(writer: $0, db: $1).loosen(entities)
+                }
+                guard isLoosened else { throw error }
+            }
+        }
+    }
+
+    /// Ends a step in time.
+    private func stopper() -> (Int) -> Bool {
+        let started = ContinuousClock.now
+        return { count in
+            if count >= pace.limit { return true }
+            let taken = ContinuousClock.now - started
+            return taken >= (engine.hasWaitingCommits ? pace.patience : pace.step)
+        }
+    }
+}
+
+// MARK: Comparing and swapping
+
+extension Rebuild {
+    private func compare(
+        _ entities: Set<UInt32>, _ report: inout RebuildReport, _ meter: RebuildMeter
+    ) async throws {
+        meter.enter(.comparing)
+        // Beside commits where they leave a moment in which the shadows are as far as the tables; else commits wait.
+        for _ in 0..<5 {
+            let found = try await engine.readLong { db in try Self.compare(entities, db) }
+            if let found { return take(found, &report) }
+            try await follow(entities, meter)
+        }
+        let found = try await engine.withWriter { writer, db in
+            _ = try ShadowTables(writer: writer, db: db).advance(entities) { _ in false }
+            return try Self.compare(entities, db)
+        }
+        guard let found else { throw ShadowTables.Outdated() }
+        take(found, &report)
+    }
+
+    private func take(_ found: RebuildReport, _ report: inout RebuildReport) {
+        let resumedAt = report.resumedAt
+        report = found
+        report.resumedAt = resumedAt
+    }
+
+    /// - Returns: nil where the shadows aren't as far as the log.
+    private static func compare(_ entities: Set<UInt32>, _ db: GRDB.Database) throws -> RebuildReport? {
+        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let head = try LogReader(connection).head().position
+        let catalog = try Catalog.load(connection)
+        var found = RebuildReport()
+        found.position = head
+        for shadow in try Shadow.load(connection) where entities.contains(shadow.entity) {
+            guard shadow.position == head else { return nil }
+            guard let entity = catalog.entity(id: shadow.entity), shadow.fits(catalog) else {
+                throw ShadowTables.Outdated()
+            }
+            let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
+            let names = columns.map { quoted($0.stored) }
+            let comparison = RowComparison(keyCount: entity.key.count, names: columns.map(\.name) + ["_position"])
+            let rows = try comparison.run(
+                PreparedStatement(connection, RowComparison.selectEntity(shadow.table, names, keys: entity.key.count)),
+                PreparedStatement(
+                    connection, RowComparison.selectEntity(quoted(entity.stored), names, keys: entity.key.count))
+            ) { difference in
+                found.add(RebuildReport.Difference(entity.name, difference))
+                return true
+            }
+            if !entity.isReserved { found.rows[entity.name] = rows }
+        }
+        return found
+    }
+
+    private func install(
+        _ entities: Set<UInt32>, _ report: inout RebuildReport, _ meter: RebuildMeter
+    ) async throws {
+        try Task.checkCancellation()
+        meter.enter(.swapping)
+        let keepsOld = options.keepsOld
+        let (rows, position, kept) = try await engine.withWriter { writer, db in
+            let rows = try ShadowTables(writer: writer, db: db).install(entities, keepsOld: keepsOld)
+            let kept = writer.catalog.live.filter { keepsOld && entities.contains($0.id) }.map {
+                ($0.name, RetainedTable.name(of: $0))
+            }
+            return (rows, writer.head.position, Dictionary(uniqueKeysWithValues: kept))
+        }
+        report.rows = rows
+        report.position = position
+        report.kept = kept
+        report.isSwapped = true
+    }
+}
+
+/// Memory on its way from a stretch that was taken in to the next one that is read: the system would fill it with zeros each
+/// time that it is given back and taken again.
+private final class SpareMemory: Sendable {
+    private let memory = Mutex(NetWindow.Memory())
+
+    func give(_ more: NetWindow.Memory) { memory.withLock { $0 = more } }
+
+    func take() -> NetWindow.Memory {
+        memory.withLock { memory in
+            var taken = NetWindow.Memory()
+            swap(&taken, &memory)
+            return taken
+        }
+    }
+}

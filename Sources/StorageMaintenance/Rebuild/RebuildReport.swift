@@ -1,0 +1,70 @@
+public import StorageCore
+internal import StorageHistory
+
+/// What a rebuild did and found.
+public struct RebuildReport: Sendable {
+    /// The rows of each table that was made again.
+    public internal(set) var rows: [String: Int] = [:]
+    /// The last position that the new tables hold.
+    public internal(set) var position: Int64 = 0
+    /// How far an interrupted rebuild had come that this one went on with; 0 where it began anew.
+    public internal(set) var resumedAt: Int64 = 0
+    /// The first differences between old and new tables, where they were compared.
+    public internal(set) var differences: [Difference] = []
+    /// How many rows differ altogether.
+    public internal(set) var differingRows = 0
+    /// Whether the new tables have taken the places of the old.
+    public internal(set) var isSwapped = false
+    /// Names of the tables that hold what the old ones held, by entity, or by table of a projection.
+    public internal(set) var kept: [String: String] = [:]
+
+    mutating func add(_ difference: Difference) {
+        differingRows += 1
+        if differences.count < Self.differenceLimit { differences.append(difference) }
+    }
+
+    private static let differenceLimit = 20
+
+    /// A row that the old table didn't hold as the log says.
+    public struct Difference: Sendable, Hashable, CustomStringConvertible {
+        public enum Kind: String, Sendable {
+            /// The log has the row, and the table hadn't.
+            case missing
+            /// The table had a row that the log knows nothing of.
+            case extra
+            /// A column of the row held something else.
+            case different
+        }
+
+        public let table: String
+        public let kind: Kind
+        /// The row's key.
+        public let id: String
+        /// The first column that differs.
+        public let column: String?
+        /// What the column holds by the log.
+        public let expected: StorageValue?
+        /// What it held in the old table.
+        public let found: StorageValue?
+
+        public var description: String {
+            switch kind {
+            case .missing: "\(table)/\(id) is missing"
+            case .extra: "\(table)/\(id) isn't in the log"
+            case .different: "\(table)/\(id) differs in \(column ?? "")"
+            }
+        }
+    }
+}
+
+extension RebuildReport.Difference {
+    init(_ table: String, _ found: RowComparison.Difference) {
+        self.table = table
+        switch found {
+        case .missing(let key): (kind, id, column, expected, self.found) = (.missing, key, nil, nil, nil)
+        case .extra(let key): (kind, id, column, expected, self.found) = (.extra, key, nil, nil, nil)
+        case .different(let key, let name, let wanted, let held):
+            (kind, id, column, expected, self.found) = (.different, key, name, wanted, held)
+        }
+    }
+}

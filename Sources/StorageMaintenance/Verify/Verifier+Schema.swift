@@ -1,0 +1,137 @@
+internal import CSQLite
+internal import Foundation
+package import StorageCore
+internal import StorageHistory
+internal import StorageLog
+internal import StorageProjections
+
+// What of a store no event holds: the file, the engine's own tables, and rows of them that have another origin.
+
+extension Verifier {
+    mutating func checkFile() throws {
+        let check = try PreparedStatement(database, "PRAGMA integrity_check(20)")
+        while try check.step() {
+            let message = check.string(0)
+            if let error = StorageError.unreadPage(message) { throw error }
+            if message != "ok" { report.add("file", message) }
+        }
+        let foreign = try PreparedStatement(database, "PRAGMA foreign_key_check")
+        if try foreign.step() { report.add("file", table: foreign.string(0), "a foreign key leads nowhere") }
+    }
+
+    mutating func checkSchema() throws {
+        let expected = StoreLayout.objects
+        var found: [String: String] = [:]
+        let select = try PreparedStatement(
+            database, "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'storage\\_%' ESCAPE '\\'")
+        while try select.step() { found[select.string(0)] = select.string(1) }
+        for (name, sql) in expected where found[name] != sql {
+            report.add("schema", "\(name) isn't what StorageKit made")
+        }
+        let indexes = try FullTextIndex.load(database).flatMap { [$0.table] + $0.shadowTables }
+        let projections = try ProjectionTables.load(database)
+        for projection in projections {
+            for finding in try projection.tables.findings(database) {
+                report.add("schema", table: projection.name, finding)
+            }
+        }
+        let known = Set(
+            expected.map(\.name) + indexes + projections.flatMap { $0.tables.objects.keys }
+                + (try Shadow.tables(database)))
+        for name in found.keys.sorted() where !known.contains(name) {
+            report.add("schema", "\(name) isn't one of StorageKit's tables")
+        }
+        try checkAttached(to: Set(expected.map(\.name) + indexes), knowing: known)
+        try guarded("schema") { try $0.checkCheckpoints(projections.map(\.name)) }
+        let meta = try PreparedStatement(database, "SELECT count(*) FROM storage_meta")
+        if try meta.step(), meta.integer(0) != 1 { report.add("schema", "storage_meta has \(meta.integer(0)) rows") }
+    }
+
+    /// Triggers and indexes on the engine's tables, whatever they are called: a trigger there changes other tables with each
+    /// commit, or before anything is recorded.
+    private mutating func checkAttached(to tables: Set<String>, knowing known: Set<String>) throws {
+        let select = try PreparedStatement(
+            database,
+            "SELECT type, name, tbl_name FROM sqlite_schema WHERE type IN ('trigger', 'index') AND sql IS NOT NULL ORDER BY name"
+        )
+        while try select.step() {
+            guard tables.contains(select.string(2)), !known.contains(select.string(1)) else { continue }
+            report.add(
+                "schema", "the \(select.string(0)) \(select.string(1)) on \(select.string(2)) isn't StorageKit's")
+        }
+    }
+
+    /// Every projection has come to a position that there is, and nothing is remembered of others.
+    private mutating func checkCheckpoints(_ names: [String]) throws {
+        let head = try LogHead.load(database).position
+        let select = try PreparedStatement(database, "SELECT projection, position FROM storage_checkpoint")
+        var missing = Set(names)
+        while try select.step() {
+            let name = select.string(0)
+            if missing.remove(name) == nil { report.add("projection", "\(name) has a checkpoint, but isn't there") }
+            try guarded("projection") { _ = try Checkpoint.load(name, $0.database) }
+            if !(0...head).contains(select.integer(1)) {
+                report.add("projection", table: name, "is at @\(select.integer(1)), and the log ends at @\(head)")
+            }
+        }
+        for name in missing.sorted() { report.add("projection", table: name, "has no checkpoint") }
+        let letters = try PreparedStatement(database, "SELECT projection, position FROM storage_dead_letter")
+        while try letters.step() {
+            guard !names.contains(letters.string(0)) || !(1...max(head, 1)).contains(letters.integer(1)) else {
+                continue
+            }
+            report.add("projection", table: letters.string(0), "has a dead letter @\(letters.integer(1)) of nothing")
+        }
+    }
+}
+
+// MARK: Bookkeeping
+
+extension Verifier {
+    /// Rows that no event holds, so that only their form and their places can be checked.
+    mutating func checkBookkeeping(_ catalog: Catalog) throws {
+        let head = try LogHead.load(database).position
+        let epoch = try PreparedStatement(
+            database, "SELECT 1 FROM storage_meta WHERE typeof(writer_epoch) <> 'integer' OR writer_epoch < 0")
+        if try epoch.step() { report.add("bookkeeping", "storage_meta has a writer_epoch that isn't a number") }
+        try guarded("bookkeeping") { verifier in
+            let lineage = try StoreLineage.load(verifier.database)
+            guard let last = lineage.lines.last, last.fork > head else { return }
+            verifier.report.add("bookkeeping", "the store's lineage begins behind its log, at @\(last.fork)")
+        }
+        // Keys of commits that changed nothing: they stand between two events.
+        try report(
+            "storage_commit_key has a row \"%@\" of a commit that there can't have been",
+            "SELECT key FROM storage_commit_key WHERE number < 0 OR typeof(number) <> 'integer'"
+                + " OR number = 0 AND NOT (typeof(first) = 'integer' AND typeof(last) = 'integer' AND last BETWEEN 0 AND \(head)"
+                + " AND first = last + 1 AND typeof(time) = 'integer')")
+        try report(
+            "storage_import has a row \"%@\" that no import has left",
+            "SELECT source FROM storage_import WHERE source GLOB '*[^0-9a-z]*' OR progress GLOB '*[^0-9 ]*'"
+                + " OR progress NOT GLOB '[0-9]* [0-9]* [0-9]*'")
+        let entities = catalog.entities.map { String($0.id) }.joined(separator: ", ")
+        try report(
+            "storage_shadow has a row of entity %@ that no rebuild has left",
+            "SELECT entity FROM storage_shadow WHERE entity NOT IN (\(entities)) OR typeof(position) <> 'integer'"
+                + " OR position NOT BETWEEN 0 AND \(head)")
+    }
+
+    private mutating func report(_ message: String, _ sql: String) throws {
+        let select = try PreparedStatement(database, sql)
+        while try select.step(), !report.isTruncated {
+            report.add("bookkeeping", message.replacing("%@", with: select.string(0)))
+        }
+    }
+}
+
+extension StorageError {
+    /// What SQLite's own check says where it couldn't read a page for want of memory or because of the disk; nil where it speaks of
+    /// what it has read.
+    package static func unreadPage(_ message: String) -> StorageError? {
+        guard let match = message.range(of: "error code="),
+            let code = Int32(message[match.upperBound...].prefix { $0.isNumber })
+        else { return nil }
+        let error = StorageError.sqlite(code: code, message: message, sql: nil)
+        return error.isOfTheMachine ? error : nil
+    }
+}

@@ -1,0 +1,92 @@
+internal import GRDB
+internal import StorageCore
+public import StorageEntities
+internal import StorageHistory
+public import StorageLog
+
+/// Events that follow one another in the log, as a projection is given them.
+///
+/// An inline projection gets each commit as one batch. Otherwise a batch holds about as many events as were asked for,
+/// and a batch may end inside a large commit; what becomes durable together always ends with a whole commit.
+///
+/// Not `Sendable`: it is valid inside ``Projection/apply(_:_:)`` only.
+public struct ProjectionBatch {
+    /// The part of the log that the batch stands for. Positions in it without an event below are of other entities.
+    public let positions: ClosedRange<Int64>
+    /// Whether this is history that is read again: in a rebuild, after a reset, or for a projection that is new.
+    public let isReplay: Bool
+    let rowEvents: [RowEvent]
+    let catalog: Catalog
+    let images: RowResolver
+
+    /// The events of the projection's entities, in their order.
+    public var events: [StorageEvent] { rowEvents.map { $0.event(catalog) } }
+
+    /// The changed rows of a table, each once, in the order of their first change.
+    ///
+    /// Rows have the current columns: one that was added later holds its default, a converted one its converted value.
+    /// Rows that were inserted and deleted again within the batch are left out.
+    public func changes(of table: String) throws -> [RowChange] {
+        try rows(of: table).map { row in
+            RowChange(
+                table: row.entity.name, key: row.key,
+                old: try row.before.map { try images.named($0, row.entity, row.key) },
+                new: try row.after.map { try images.named($0, row.entity, row.key) }, position: row.position)
+        }
+    }
+
+    /// Like ``changes(of:)-(String)``, as entities.
+    ///
+    /// - Throws: Where a row can't be read as the entity.
+    public func changes<E: RegisteredEntity>(of type: E.Type) throws -> [EntityChange<E>] {
+        try rows(of: E.Record.databaseTableName).map { row in
+            EntityChange(
+                old: try row.before.map { try images.entity(type, $0, row.entity, row.key) },
+                new: try row.after.map { try images.entity(type, $0, row.entity, row.key) }, position: row.position)
+        }
+    }
+
+    /// Every event by itself, as a change of a whole row, in the order of the log. Rows that were inserted and deleted
+    /// again are included.
+    ///
+    /// Take ``changes(of:)-(String)`` where it doesn't matter how a row came to be what it is: it has fewer changes.
+    public func steps() throws -> [RowChange] { try steps { _ in nil }.map(\.change) }
+
+    /// - Parameter columns: The columns of a table that are needed, by their names; all where nil.
+    func steps(_ columns: (CatalogEntity) -> Set<String>?) throws -> [(event: RowEvent, change: RowChange)] {
+        var steps: [(event: RowEvent, change: RowChange)] = []
+        steps.reserveCapacity(rowEvents.count)
+        for events in byRow(where: { _ in true }) {
+            for (event, step) in zip(events, try images.steps(events)) {
+                let wanted = columns(step.entity)
+                let change = RowChange(
+                    table: step.entity.name, key: step.key,
+                    old: try step.before.map { try images.named($0, step.entity, step.key, only: wanted) },
+                    new: try step.after.map { try images.named($0, step.entity, step.key, only: wanted) },
+                    position: step.position)
+                steps.append((event, change))
+            }
+        }
+        return steps.sorted { $0.event.position < $1.event.position }
+    }
+
+    private func rows(of table: String) throws -> [RowResolver.Change] {
+        let ids = Set(catalog.entities.filter { $0.name.utf8.elementsEqual(table.utf8) }.map(\.id))
+        return try byRow { ids.contains($0) }.compactMap { try images.change($0) }
+    }
+
+    /// The events of each row, rows in the order of their first event.
+    private func byRow(where wanted: (UInt32) -> Bool) -> [[RowEvent]] {
+        var indices: [RowEvent.Row: Int] = [:]
+        var rows: [[RowEvent]] = []
+        for event in rowEvents where wanted(event.row.entity) {
+            if let index = indices[event.row] {
+                rows[index].append(event)
+            } else {
+                indices[event.row] = rows.count
+                rows.append([event])
+            }
+        }
+        return rows
+    }
+}

@@ -1,0 +1,67 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageHistory
+internal import StorageLog
+
+/// Tells how the projections of a store are doing, from the file alone.
+package enum ProjectionOverview {
+    /// - Parameter database: A connection that sees one state of the store.
+    package static func load(_ database: OpaquePointer) throws -> [ProjectionStatus] {
+        // A projection has nothing to take in of what was only tagged, noted or recorded last.
+        let head = try LogReader(database).taggedPosition(of: .head)
+        let letters = try PreparedStatement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
+        var found: [ProjectionStatus] = []
+        for index in try FullTextIndex.load(database) {
+            let tables = ProjectionTables(entities: [], objects: [:], tables: [index.table] + index.shadowTables)
+            found.append(
+                ProjectionStatus(
+                    name: index.name, version: 1, kind: "full-text", state: .running, position: head, head: head,
+                    replayedThrough: 0, error: nil, failedPosition: nil, deadLetters: 0, events: 0, seconds: 0,
+                    lastBatch: nil, bytes: try tables.bytes(database), tables: tables.tables))
+        }
+        for projection in try ProjectionTables.load(database) {
+            guard let checkpoint = try Checkpoint.load(projection.name, database) else {
+                throw StorageError.corruptLog("the projection \(projection.name) has no checkpoint")
+            }
+            letters.bind(text: projection.name, at: 1)
+            let waiting = try letters.step() ? Int(letters.integer(0)) : 0
+            letters.reset()
+            // Commits without events of its own leave the checkpoint of an inline projection where it is.
+            let head = max(head, checkpoint.position)
+            let isReset = projection.version == 0
+            let position = try isUpToDate(projection, checkpoint, database) ? head : checkpoint.position
+            found.append(
+                ProjectionStatus(
+                    name: projection.name, version: projection.version, kind: projection.kind,
+                    state: isReset ? .reset : checkpoint.state, position: isReset ? 0 : position, head: head,
+                    replayedThrough: checkpoint.replayed, error: checkpoint.error,
+                    failedPosition: checkpoint.failed, deadLetters: waiting, events: checkpoint.events,
+                    seconds: Double(checkpoint.microseconds) / 1_000_000, lastBatch: checkpoint.time,
+                    bytes: try projection.tables.bytes(database), tables: projection.tables.tables))
+        }
+        return found.sorted { $0.name < $1.name }
+    }
+
+    /// Whether nothing of an inline projection's entities lies behind its checkpoint.
+    private static func isUpToDate(
+        _ projection: (name: String, kind: String, version: Int, tables: ProjectionTables), _ checkpoint: Checkpoint,
+        _ database: OpaquePointer
+    ) throws -> Bool {
+        guard projection.kind == ProjectionMode.inline.rawValue, checkpoint.state == .running else { return false }
+        let head = try LogHead.load(database).position
+        guard checkpoint.position < head else { return true }
+        let ids = try Catalog.load(database).entities(named: projection.tables.entities)
+        var isUpToDate = true
+        try LogReader(database).forEachBatch(
+            in: checkpoint.position + 1...head, where: { $0.entities.contains { ids.contains($0) } }
+        ) { batch in
+            batch.withView { view in
+                for index in 0..<view.count where batch.header.first + Int64(index) > checkpoint.position {
+                    if ids.contains(view.shape(of: index).entity) { isUpToDate = false }
+                }
+            }
+            return isUpToDate
+        }
+        return isUpToDate
+    }
+}

@@ -1,0 +1,143 @@
+internal import Foundation
+internal import GRDB
+internal import StorageCore
+package import StorageHistory
+package import StorageLog
+internal import Synchronization
+
+/// Keeps the projections of an open store going: catches inline ones up when the store is opened, follows the log with
+/// the others, each in a task of its own, and does what is asked of them.
+///
+/// Isolation: `Sendable`, its state behind a mutex. What touches tables runs on the store's writer.
+package final class ProjectionRuntime: Sendable {
+    package let engine: StorageEngine
+    package let upcasts: [String: Upcast]
+    package let registrations: [String: ProjectionRegistration]
+    let state = Mutex(State())
+
+    struct State {
+        var followers: [String: Follower] = [:]
+        var reactions: [String: AsyncStream<[StorageEvent]>.Continuation] = [:]
+        /// Those that follow the log, and those that tell what was taken in.
+        var following: [Task<Void, Never>] = []
+        var notifying: [Task<Void, Never>] = []
+        /// How far each has come, and why it stands, where it does.
+        var progress: [String: Progress] = [:]
+        /// Goes up with every change of `progress`.
+        var generation = 0
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+        var isStopped = false
+        /// The projections that are being folded in their files.
+        var folding: Set<String> = []
+    }
+
+    struct Follower {
+        let wake: AsyncStream<Void>.Continuation
+    }
+
+    struct Progress: Equatable {
+        var position: Int64
+        var stallReason: String?
+    }
+
+    /// Makes what is missing and catches inline projections up, on the calling thread: for opening.
+    package init(
+        _ engine: StorageEngine, _ registrations: [ProjectionRegistration], upcasts: [String: Upcast]
+    ) throws {
+        self.engine = engine
+        self.upcasts = upcasts
+        self.registrations = Dictionary(registrations.map { ($0.name, $0) }) { $1 }
+        guard !registrations.isEmpty, !engine.configuration.isReadOnly else { return }
+        var caughtUp: [(name: String, events: [StorageEvent])] = []
+        try engine.withWriterNow { writer, db in
+            guard let projections = writer.userProjections else { return }
+            projections.upcasts = upcasts
+            for registration in registrations { try projections.register(registration, writer, db) }
+            for slot in projections.slots where slot.registration.mode == .inline {
+                caughtUp.append((slot.name, try Self.catchUpNow(slot, projections, writer, db)))
+            }
+            projections.onCommit = { [weak self] head, emitted in self?.committed(head, emitted) }
+        }
+        for registration in registrations { start(registration) }
+        for (name, events) in caughtUp { notify(name, events) }
+    }
+
+    deinit {
+        state.withLock { state in
+            for follower in state.followers.values { follower.wake.finish() }
+            for reaction in state.reactions.values { reaction.finish() }
+            for task in state.following + state.notifying { task.cancel() }
+        }
+    }
+
+    /// Stops the tasks and waits for them. Reactions to what is committed already are finished first.
+    package func stop() async {
+        let following = state.withLock { state in
+            state.isStopped = true
+            for follower in state.followers.values { follower.wake.finish() }
+            return state.following
+        }
+        for task in following { await task.value }
+        // Commits under way take their turns before this one. A store that has failed, or is only read, has none.
+        try? await engine.withWriter { _, _ in }
+        // Only now: what is taken in is told when its transaction is over, and never again.
+        let notifying = state.withLock { state in
+            for reaction in state.reactions.values { reaction.finish() }
+            return state.notifying
+        }
+        for task in notifying { await task.value }
+        changed { _ in }
+    }
+
+    func start(_ registration: ProjectionRegistration) {
+        let name = registration.name
+        if let reacting = registration.projection as? any SideEffectingProjection {
+            let (stream, continuation) = AsyncStream<[StorageEvent]>.makeStream()
+            let task = Task { for await events in stream { await reacting.committed(events) } }
+            state.withLock { state in
+                state.reactions[name] = continuation
+                state.notifying.append(task)
+            }
+        }
+        guard registration.mode == .async else { return }
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let task = Task { [weak self] in
+            for await _ in stream {
+                guard let self else { return }
+                await self.follow(registration)
+            }
+        }
+        state.withLock { state in
+            state.followers[name] = Follower(wake: continuation)
+            state.following.append(task)
+        }
+        continuation.yield()
+    }
+
+    func committed(_ head: Int64, _ emitted: [(name: String, events: [StorageEvent])]) {
+        state.withLock { state in
+            for (name, events) in emitted { state.reactions[name]?.yield(events) }
+            for (name, follower) in state.followers where (state.progress[name]?.position ?? 0) < head {
+                follower.wake.yield()
+            }
+        }
+    }
+
+    func changed(_ body: (inout [String: Progress]) -> Void) {
+        let waiting = state.withLock { state in
+            body(&state.progress)
+            state.generation += 1
+            defer { state.waiting = [:] }
+            return state.waiting.values
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// - Parameter checkpoint: Nil where it can't be read, which whoever needs it next is told.
+    func note(_ name: String, _ checkpoint: Checkpoint?) {
+        guard let checkpoint else { return }
+        let stallReason = checkpoint.state == .running ? nil : checkpoint.error ?? "it is paused"
+        changed { $0[name] = Progress(position: checkpoint.position, stallReason: stallReason) }
+    }
+}

@@ -1,0 +1,87 @@
+internal import CSQLite
+internal import Foundation
+internal import StorageCore
+internal import StorageHistory
+package import StorageLog
+
+/// A condition in SQL over one event and the row that it changes.
+///
+/// `old_x` and `new_x` are the values of a column before and after, NULL where there is no row; `x` alone is the value
+/// after, or of a delete the value before. `op`, `position`, `commit`, `time`, `actor`, `app`, `reason` tell of the event,
+/// where no column has that name.
+///
+/// Not `Sendable`: one thread at a time may use it.
+package final class RowCondition {
+    package let text: String
+    private let scratch: ScratchTables
+    private var statements: [UInt32: PreparedStatement?] = [:]
+    private static let eventColumns = ["op", "position", "commit", "time", "actor", "app", "reason"]
+
+    /// - Parameter entities: Those whose events will come.
+    /// - Throws: What SQLite says of the text, where it makes sense for none of the entities.
+    package init(_ text: String, for entities: [CatalogEntity]) throws {
+        self.text = text
+        scratch = try ScratchTables()
+        var failure: (any Error)?
+        for entity in entities {
+            do {
+                statements[entity.id] = try Self.prepare(text, entity, scratch)
+            } catch {
+                // Of a table without these columns it is never true.
+                statements[entity.id] = .some(nil)
+                failure = failure ?? error
+            }
+        }
+        if let failure, statements.values.allSatisfy({ $0 == nil }) { throw failure }
+    }
+
+    package func holds(for step: RowStep) throws -> Bool {
+        guard let statement = try statement(for: step.entity) else { return false }
+        let metadata = step.commit.metadata
+        var values: [StorageValue] = [
+            .text(step.operation.rawValue), .integer(step.position), .integer(step.commit.number),
+            .text(HistoryTables.time(step.commit.time)),
+        ]
+        values += [metadata.actor, metadata.app, metadata.reason].map { $0.map(StorageValue.text) ?? .null }
+        for column in step.entity.live {
+            let (old, new) = (step.old(column), step.new(column))
+            values += [old ?? .null, new ?? .null, new ?? old ?? .null]
+        }
+        for (index, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(index + 1)) }
+        defer { statement.reset() }
+        guard try statement.step() else { return false }
+        return sqlite3_column_int(statement.pointer, 0) != 0
+    }
+
+    private func statement(for entity: CatalogEntity) throws -> PreparedStatement? {
+        if let known = statements[entity.id] { return known }
+        let made = try? Self.prepare(text, entity, scratch)
+        statements[entity.id] = .some(made)
+        return made
+    }
+
+    private static func prepare(_ text: String, _ entity: CatalogEntity, _ scratch: ScratchTables) throws
+        -> PreparedStatement
+    {
+        var names: Set<ExactText> = []
+        var count = 0
+        // A name that is taken already gets one that nobody writes, so that its parameter stays in its place.
+        func column(_ name: String, hidden: Bool = false) -> String {
+            let isFree = !hidden && names.insert(name.folded).inserted
+            count += 1
+            return "?\(count) AS " + quoted(isFree ? name : "storage \(count) \(name)")
+        }
+        let taken = Set(entity.live.map(\.name.folded))
+        var columns = eventColumns.map { column($0, hidden: taken.contains($0.folded)) }
+        for live in entity.live { columns += ["old_\(live.name)", "new_\(live.name)", live.name].map { column($0) } }
+        do {
+            return try PreparedStatement(
+                scratch.database, "SELECT (\(text)\n) IS TRUE FROM (SELECT \(columns.joined(separator: ", ")))")
+        } catch is StorageError {
+            // What stands around the condition is of no use to whom wrote it.
+            throw StorageError(
+                .invalidArgument, "SQLite says: \(String(cString: sqlite3_errmsg(scratch.database))).",
+                remedy: "Write a condition in SQL over old_x, new_x and x, for columns x.")
+        }
+    }
+}

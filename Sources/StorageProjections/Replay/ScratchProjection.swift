@@ -1,0 +1,267 @@
+internal import CSQLite
+internal import Foundation
+package import GRDB
+internal import StorageCore
+package import StorageHistory
+package import StorageLog
+
+/// A projection that is folded in a database of its own, from the log of a store that is only read.
+///
+/// Not `Sendable`: it belongs to the thread of the connection that it reads.
+package final class ScratchProjection {
+    package let projection: any Projection
+    /// Temporary, or a file that ``save()`` brings up to date; always inside a transaction.
+    package let database: DatabaseQueue
+    /// Its tables, apart from those that virtual tables keep for themselves.
+    package private(set) var tables: [Table] = []
+    /// The position up to which it has taken in everything.
+    package private(set) var position: Int64 = 0
+    private let source: OpaquePointer
+    private let images: RowResolver
+    private let catalog: Catalog
+    private let entities: Set<UInt32>
+    /// What whoever goes on with it must have in common with it; nil where it can't be gone on with.
+    private let rules: String?
+    /// Events that were added and not yet taken in.
+    private var queue: [RowEvent] = []
+    private var changes: TableChanges?
+    private static let queueLimit = 1_000
+
+    package struct Table: Sendable {
+        package let name: String
+        package let columns: [String]
+        /// By what the row number can be reached; nil where rows have none, or no name is left for it.
+        package let rowid: String?
+        /// The primary key; all columns where there is none.
+        package let key: [String]
+        package let hasKey: Bool
+        package let isVirtual: Bool
+    }
+
+    /// - Parameter source: A connection of the store, inside a read.
+    package convenience init(
+        _ projection: any Projection, of source: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast] = [:]
+    ) throws {
+        try self.init(projection, of: source, catalog: catalog, upcasts: upcasts, in: nil, through: 0)
+    }
+
+    /// - Parameters:
+    ///   - file: Where it is folded, so that it can be gone on with; in a temporary database where nil.
+    ///   - last: How far it is to come; what has come further is begun anew.
+    package init(
+        _ projection: any Projection, of source: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast],
+        in file: FoldFile?, through last: Int64
+    ) throws {
+        self.projection = projection
+        self.source = source
+        self.catalog = catalog
+        let unknown = projection.entities.first { name in
+            !catalog.entities.contains { $0.name.utf8.elementsEqual(name.utf8) }
+        }
+        if let unknown {
+            let names = catalog.live.map(\.name).joined(separator: ", ")
+            throw StorageError(
+                .notFound, "The projection \(projection.name) reads \"\(unknown)\", which is no entity.",
+                remedy: names.isEmpty ? "There are none." : "There is \(names).")
+        }
+        entities = catalog.entities(named: projection.entities)
+        images = RowResolver(
+            ReadSource(source, catalog: catalog), upcasts: upcasts, isBehind: true, cache: try RowStateCache())
+        var begun: (DatabaseQueue, Int64)?
+        if let file {
+            let rules = FoldCheckpoint.rules(of: projection, catalog)
+            // What can't be read is of no use either.
+            begun = try? Self.resume(file, rules, through: last, of: source)
+            if begun == nil { file.create() }
+            self.rules = rules
+        } else {
+            rules = nil
+        }
+        // An empty path is a temporary file, which SQLite makes only when memory runs short.
+        database = try begun?.0 ?? Self.open(file?.path ?? "")
+        position = begun?.1 ?? 0
+        do {
+            try database.writeWithoutTransaction { db in
+                // Rules in SQL come from anywhere, and have no business with other files.
+                if let connection = db.sqliteConnection { sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0) }
+                try db.execute(sql: "BEGIN")
+                if begun == nil { try projection.prepare(db) }
+            }
+        } catch {
+            throw StorageError(
+                .invalidArgument, "The projection \(projection.name) can't make its tables: \(Self.text(error))",
+                remedy: "Correct its prepare.", cause: error)
+        }
+        tables = try connected { try Self.tables($0) }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.label = "StorageKit scratch"
+        configuration.allowsUnsafeTransactions = true
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        guard !path.isEmpty else { return database }
+        // What was saved outlives the loss of power, if not the last of it.
+        try database.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        }
+        return database
+    }
+
+    /// - Returns: What was saved before and how far it has come; nil where there is nothing, or it is of no use.
+    private static func resume(
+        _ file: FoldFile, _ rules: String, through last: Int64, of source: OpaquePointer
+    ) throws -> (DatabaseQueue, Int64)? {
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        let database = try open(file.path)
+        let mark = try database.writeWithoutTransaction { db in try db.sqliteConnection.flatMap(FoldCheckpoint.load) }
+        guard let mark, mark.position <= last,
+            try mark == FoldCheckpoint(rules: rules, at: mark.position, of: source)
+        else { return nil }
+        return (database, mark.position)
+    }
+
+    /// Makes sure that what it has come to is found again, where it is folded in a file.
+    package func save() throws {
+        guard let rules else { return }
+        let mark = try FoldCheckpoint(rules: rules, at: position, of: source)
+        try connected { try mark.save($0) }
+        try run("COMMIT")
+        try run("BEGIN")
+    }
+
+    package func wants(_ entity: UInt32) -> Bool { entities.contains(entity) }
+
+    /// Runs `body` on the temporary database.
+    package func connected<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
+        try database.writeWithoutTransaction { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            return try body(connection)
+        }
+    }
+
+    /// Takes in events that follow those before.
+    func apply(_ events: [RowEvent], _ positions: ClosedRange<Int64>) throws {
+        defer { position = positions.upperBound }
+        let own = events.filter { entities.contains($0.row.entity) }
+        guard !own.isEmpty else { return }
+        let batch = ProjectionBatch(
+            positions: positions, isReplay: true, rowEvents: own, catalog: catalog, images: images)
+        do {
+            try database.writeWithoutTransaction { try projection.apply(batch, $0) }
+        } catch {
+            guard !error.isStoreOrDiskFailure else { throw error }
+            throw StorageError(
+                .projectionFailed,
+                "The projection \(projection.name) failed to apply @\(events[0].position)…@\(positions.upperBound): \(Self.text(error))",
+                remedy: "Correct the projection; the store wasn't changed.", cause: error)
+        }
+    }
+
+    private static func text(_ error: any Error) -> String { (error as? StorageError)?.message ?? "\(error)" }
+
+    // MARK: Watching
+
+    /// Takes in everything up to a position that lies ahead, without telling.
+    package func catchUp(to position: Int64) throws {
+        guard position > self.position else { return }
+        try CommitFeed(LogReader(source), endsWithCommits: false, wants: wants).run(self.position + 1...position) {
+            try apply($0.events, $0.positions)
+        }
+        self.position = position
+    }
+
+    /// Adds the next event. It is taken in by ``takeIn(through:)``, or before where there are many.
+    package func add(_ batch: EventBatch, at index: Int, commit: CommitInfo) throws {
+        let position = batch.header.first + Int64(index)
+        let event = batch.withView { view in
+            wants(view.shape(of: index).entity) ? RowEvent(view, at: index, position: position, commit: commit) : nil
+        }
+        guard let event else { return }
+        if queue.count >= Self.queueLimit { try applyQueue(through: position - 1) }
+        queue.append(event)
+    }
+
+    /// Takes in the events that were added.
+    ///
+    /// - Returns: What became of the rows of its tables, each told once.
+    /// - Throws: `projection-failed`; nothing of the events since the last call is there then.
+    package func apply(through position: Int64) throws -> [RowDifference] {
+        try applyQueue(through: position)
+        self.position = position
+        guard let changes else { return [] }
+        self.changes = nil
+        changes.stop()
+        try releaseSavepoint()
+        return changes.differences
+    }
+
+    private func applyQueue(through position: Int64) throws {
+        guard !queue.isEmpty else { return }
+        let events = queue
+        queue = []
+        if changes == nil {
+            try beginSavepoint()
+            changes = try connected { TableChanges($0, tables.filter { !$0.isVirtual }) }
+        }
+        let before = self.position
+        do {
+            try apply(events, before + 1...position)
+        } catch {
+            changes?.stop()
+            changes = nil
+            try undo(to: before)
+            throw error
+        }
+    }
+
+    // MARK: Taking back
+
+    /// Begins what ``undo()`` takes back.
+    func beginSavepoint() throws { try run("SAVEPOINT storage_mark") }
+
+    /// Keeps what came since the mark.
+    func releaseSavepoint() throws { try run("RELEASE storage_mark") }
+
+    /// Takes back what came since the mark, which is gone too.
+    func undo(to position: Int64) throws {
+        try run("ROLLBACK TO storage_mark")
+        try run("RELEASE storage_mark")
+        self.position = position
+    }
+
+    private func run(_ sql: String) throws {
+        try database.writeWithoutTransaction { try $0.cachedStatement(sql: sql).execute() }
+    }
+
+    private static func tables(_ database: OpaquePointer) throws -> [Table] {
+        let select = try PreparedStatement(
+            database,
+            """
+            SELECT name, type, wr FROM pragma_table_list
+            WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            ORDER BY name
+            """)
+        var tables: [Table] = []
+        while try select.step() {
+            let name = select.string(0)
+            if FoldCheckpoint.isOwn(name) { continue }
+            let info = try PreparedStatement(database, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")
+            info.bind(text: name, at: 1)
+            var columns: [String] = []
+            var keys: [(ordinal: Int64, name: String)] = []
+            while try info.step() {
+                columns.append(info.string(0))
+                if info.integer(1) > 0 { keys.append((info.integer(1), info.string(0))) }
+            }
+            let taken = Set(columns.map(\.folded))
+            let rowid = ["rowid", "_rowid_", "oid"].first { !taken.contains($0.folded) }
+            let key = keys.sorted { $0.ordinal < $1.ordinal }.map(\.name)
+            tables.append(
+                Table(
+                    name: name, columns: columns, rowid: select.integer(2) == 0 ? rowid : nil,
+                    key: key.isEmpty ? columns : key, hasKey: !key.isEmpty, isVirtual: select.string(1) == "virtual"))
+        }
+        return tables
+    }
+}

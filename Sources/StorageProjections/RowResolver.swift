@@ -1,0 +1,172 @@
+internal import StorageCore
+internal import StorageEntities
+internal import StorageHistory
+internal import StorageLog
+
+/// Finds whole rows before and after a batch. Events tell of an update only what changed.
+///
+/// Of an insert or a delete the event itself holds the row. Of an update the row is taken from its table as it is now, and
+/// what happened since is undone. While much of the log is read in one go, the rows that were found are kept aside: each is
+/// good as long as the next event of the row points back to it, so nothing has to be kept in step.
+///
+/// Isolation: used on its connection's thread only.
+final class RowResolver {
+    /// Values by the ids of their columns, without the key.
+    typealias Image = [UInt32: StorageValue]
+
+    struct Change {
+        let entity: CatalogEntity
+        let key: [StorageValue]
+        let before: Image?
+        let after: Image?
+        let position: Int64
+    }
+
+    private let source: any RowSource
+    private let upcasts: [String: Upcast]
+    /// Whether tables may be ahead of the batch.
+    private let isBehind: Bool
+    private let cache: RowStateCache?
+    private let reader: LogReader
+
+    init(_ source: any RowSource, upcasts: [String: Upcast], isBehind: Bool, cache: RowStateCache?) {
+        self.source = source
+        self.upcasts = upcasts
+        self.isBehind = isBehind
+        self.cache = cache
+        reader = LogReader(source.database)
+    }
+
+    /// - Parameter events: All events of one row in the batch.
+    /// - Returns: Nil where the row came and went.
+    func change(_ events: [RowEvent]) throws -> Change? {
+        let first = events[0]
+        let last = events[events.count - 1]
+        guard let entity = source.catalog.entity(id: first.row.entity) else {
+            throw StorageError.corruptLog(
+                "event @\(first.position) is of entity \(first.row.entity), which isn't there")
+        }
+        var before: Image?
+        var after: Image?
+        if first.operation == .insert {
+            after = replayed(events, from: nil)
+        } else if let known = try cache?.image(of: first.row, at: first.previous) {
+            before = known
+            after = replayed(events, from: known)
+        } else {
+            after = last.operation == .delete ? nil : try rowAfter(last, entity)
+            before = after
+            for event in events.reversed() { undo(event, &before, entity) }
+        }
+        try cache?.keep(after, of: last.row, at: last.position)
+        if before == nil, after == nil { return nil }
+        return Change(entity: entity, key: first.key, before: before, after: after, position: last.position)
+    }
+
+    /// Every event of one row in the batch by itself, with the whole row before it and after it.
+    func steps(_ events: [RowEvent]) throws -> [Change] {
+        guard let entity = source.catalog.entity(id: events[0].row.entity) else { return [] }
+        // A row that came and went has none before.
+        var image = try change(events)?.before
+        return events.map { event in
+            let before = image
+            image = replayed([event], from: before)
+            return Change(entity: entity, key: event.key, before: before, after: image, position: event.position)
+        }
+    }
+
+    private func replayed(_ events: [RowEvent], from image: Image?) -> Image? {
+        var image = image
+        for event in events {
+            switch event.operation {
+            case .insert: image = Dictionary(zip(event.columns, event.new)) { $1 }
+            case .delete: image = nil
+            case .update: for (column, value) in zip(event.columns, event.new) { image?[column] = value }
+            }
+        }
+        return image
+    }
+
+    private func undo(_ event: RowEvent, _ image: inout Image?, _ entity: CatalogEntity) {
+        switch event.operation {
+        case .insert: image = nil
+        case .delete: image = Dictionary(zip(event.columns, event.old)) { $1 }
+        case .update:
+            for (column, value) in zip(event.columns, event.old) {
+                // What a conversion has filled in counts as having been there.
+                if value == .null, entity.columns.contains(where: { $0.id == column && $0.origin != 0 && $0.required })
+                {
+                    continue
+                }
+                image?[column] = value
+            }
+        }
+    }
+
+    /// The row as it was after an event that isn't a delete.
+    private func rowAfter(_ event: RowEvent, _ entity: CatalogEntity) throws -> Image? {
+        var image: Image?
+        if !entity.isDropped { image = try rowNow(event.key, entity) }
+        guard isBehind, try reader.lastPosition(of: event.key, in: entity) != event.position else { return image }
+        try reader.forEachVersion(of: event.key, in: entity) { batch, index in
+            let position = batch.header.first + Int64(index)
+            guard position > event.position else { return false }
+            let later = batch.withView { RowEvent($0, at: index, position: position, commit: event.commit) }
+            undo(later, &image, entity)
+            return true
+        }
+        return image
+    }
+
+    private func rowNow(_ key: [StorageValue], _ entity: CatalogEntity) throws -> Image? {
+        guard let row = try RowSelect(entity, source).row(key.map { ExactValue($0) }) else { return nil }
+        var image = row.mapValues(\.value)
+        for column in entity.key { image[column.id] = nil }
+        return image
+    }
+}
+
+// MARK: Reading images
+
+extension RowResolver {
+    /// The row by the names that its columns have now.
+    ///
+    /// - Parameter wanted: Only these columns; all where nil.
+    func named(
+        _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue], only wanted: Set<String>? = nil
+    ) throws -> [String: StorageValue] {
+        var row: [String: StorageValue] = [:]
+        for column in entity.live where wanted?.contains(column.name) ?? true {
+            row[column.name] = try value(of: column, image, entity, key)
+        }
+        return row
+    }
+
+    func entity<E: RegisteredEntity>(
+        _ type: E.Type, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
+    ) throws -> E {
+        let columns = E.Record.schemaColumns
+        let placeholders = columns.indices.map { "?\($0 + 1) AS \(quoted(columns[$0].name))" }.joined(separator: ", ")
+        let select = try source.statement("SELECT \(placeholders)")
+        for (offset, declared) in columns.enumerated() {
+            guard let column = entity.columns.last(where: { $0.name.utf8.elementsEqual(declared.name.utf8) }) else {
+                throw StorageError(
+                    .schemaMismatch, "\"\(entity.name)\" has no column \"\(declared.name)\".",
+                    remedy: "Declare the entity with autoSchema when the store is opened.")
+            }
+            try select.writer.bind(value(of: column, image, entity, key), at: Int32(offset + 1))
+        }
+        defer { select.reset() }
+        guard try select.step() else { throw StorageError.corruptLog("a row of \"\(entity.name)\" can't be read") }
+        return try E.Record(reading: select.row).asEntity()
+    }
+
+    private func value(
+        of column: CatalogColumn, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
+    ) throws -> StorageValue {
+        if column.keyOrdinal > 0 { return column.keyOrdinal <= key.count ? key[column.keyOrdinal - 1] : .null }
+        if let value = image[column.id] { return value }
+        guard let origin = entity.origin(of: column) else { return column.fallback }
+        return try upcasts.step(into: column, of: entity)(value(of: origin, image, entity, key))
+    }
+}

@@ -1,0 +1,55 @@
+internal import StorageCore
+internal import StorageHistory
+internal import StorageLog
+
+/// Whole rows that were found while much of the log is read, in a temporary file that SQLite makes only when memory runs
+/// short.
+final class RowStateCache {
+    private let scratch: ScratchTables
+    private let select: PreparedStatement
+    private let remove: PreparedStatement
+    private let insert: PreparedStatement
+
+    init() throws {
+        scratch = try ScratchTables()
+        let database = scratch.database
+        // Column 0 holds the position of the event after which the row is as it is told.
+        try PreparedStatement(
+            database,
+            "CREATE TABLE image(entity INTEGER, key BLOB, id INTEGER, value, PRIMARY KEY (entity, key, id)) WITHOUT ROWID"
+        ).execute()
+        try PreparedStatement(database, "BEGIN").execute()
+        select = try PreparedStatement(
+            database, "SELECT id, value FROM image WHERE entity = ?1 AND key = ?2 ORDER BY id")
+        remove = try PreparedStatement(database, "DELETE FROM image WHERE entity = ?1 AND key = ?2")
+        insert = try PreparedStatement(database, "INSERT INTO image VALUES (?1, ?2, ?3, ?4)")
+    }
+
+    /// The row after the event at a position; nil where it isn't known as of there.
+    func image(of row: RowEvent.Row, at position: Int64) throws -> RowResolver.Image? {
+        select.bind(Int64(row.entity), at: 1)
+        select.bind(blob: row.key, at: 2)
+        defer { select.reset() }
+        guard try select.step(), select.integer(0) == 0, select.integer(1) == position else { return nil }
+        var image: RowResolver.Image = [:]
+        while try select.step() { image[UInt32(truncatingIfNeeded: select.integer(0))] = select.row.value(at: 1) }
+        return image
+    }
+
+    func keep(_ image: RowResolver.Image?, of row: RowEvent.Row, at position: Int64) throws {
+        remove.bind(Int64(row.entity), at: 1)
+        remove.bind(blob: row.key, at: 2)
+        try remove.execute()
+        guard let image else { return }
+        try put(.integer(position), 0, row)
+        for (column, value) in image { try put(value, column, row) }
+    }
+
+    private func put(_ value: StorageValue, _ column: UInt32, _ row: RowEvent.Row) throws {
+        insert.bind(Int64(row.entity), at: 1)
+        insert.bind(blob: row.key, at: 2)
+        insert.bind(Int64(column), at: 3)
+        try insert.writer.bind(value, at: 4)
+        try insert.execute()
+    }
+}

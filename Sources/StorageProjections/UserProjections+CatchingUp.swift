@@ -1,0 +1,202 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageHistory
+internal import StorageLog
+
+/// How much is taken in at once.
+struct BatchLimits {
+    /// Events after which the transaction ends with the commit under way.
+    var events: Int
+    /// Events that are handed over at once.
+    var slice: Int
+    /// Whether the transaction ends after the first commit with events of the projection's.
+    var isSingle = false
+    /// No slice reaches across this position: what lies before is only read again.
+    var border: Int64 = 0
+}
+
+/// What one step of catching up has done.
+struct BatchOutcome {
+    /// The checkpoint from then on; nil where the projection was taken out of the store.
+    var checkpoint: Checkpoint?
+    var events = 0
+    /// What a ``SideEffectingProjection`` is told.
+    var emitted: [StorageEvent] = []
+}
+
+extension UserProjections {
+    /// Takes in the next part of the log, in a transaction of its own.
+    ///
+    /// - Throws: ``ApplyFailure`` where the projection threw; nothing is changed then.
+    func step(
+        _ slot: Slot, _ limits: BatchLimits, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws -> BatchOutcome {
+        guard let checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
+        guard checkpoint.state == .running else { return BatchOutcome(checkpoint: checkpoint) }
+        guard checkpoint.position < writer.head.position else {
+            slot.cache = nil
+            return BatchOutcome(checkpoint: checkpoint)
+        }
+        return try writer.group(db) { try applyNext(slot, writer, limits, through: writer.head.position) }
+    }
+
+    /// Takes in the log up to a position, step after step, and goes by the projection's policies where it throws. It is
+    /// tried again at once, because commits wait meanwhile.
+    ///
+    /// - Parameter step: Runs one step; all of it is there afterwards or, where it throws, nothing.
+    /// - Returns: What a ``SideEffectingProjection`` is to be told.
+    /// - Throws: ``ApplyFailure`` where the policy is to pause.
+    func catchUp(
+        _ slot: Slot, through goal: Int64, _ writer: LogWriter,
+        step: (() throws -> BatchOutcome) throws -> BatchOutcome
+    ) throws -> [StorageEvent] {
+        let size = slot.registration.batchSize
+        var emitted: [StorageEvent] = []
+        // Behind a batch that failed, commits are taken in one by one until it is passed.
+        var singleThrough: Int64 = 0
+        var attempts = 0
+        while let checkpoint = try Checkpoint.load(slot.name, writer.database), checkpoint.state == .running,
+            checkpoint.position < goal
+        {
+            let isSingle = checkpoint.position < singleThrough
+            do {
+                let limits = BatchLimits(events: size, slice: size, isSingle: isSingle)
+                emitted += try step { try applyNext(slot, writer, limits, through: goal) }.emitted
+                attempts = 0
+            } catch let failure as ApplyFailure {
+                if !isSingle, singleThrough < failure.positions.upperBound {
+                    singleThrough = failure.positions.upperBound
+                    continue
+                }
+                let policy = slot.registration.policy(isReplay: failure.positions.lowerBound <= checkpoint.replayed)
+                attempts += 1
+                if attempts <= policy.retries { continue }
+                guard policy.outcome == .deadLetter else { throw failure }
+                attempts = 0
+                emitted += try step { try applyNextWithDeadLetters(slot, writer, through: goal) }.emitted
+            }
+        }
+        return emitted
+    }
+
+    private func applyNext(
+        _ slot: Slot, _ writer: LogWriter, _ limits: BatchLimits, through head: Int64
+    ) throws -> BatchOutcome {
+        guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
+        let first = checkpoint.position + 1
+        guard first <= head else { return BatchOutcome(checkpoint: checkpoint) }
+        // A row that was found is worth keeping only while more of the log comes than one batch.
+        if head - checkpoint.position > Int64(slot.registration.batchSize), slot.cache == nil {
+            slot.cache = try RowStateCache()
+        }
+        var outcome = BatchOutcome()
+        let started = ContinuousClock.now
+        let wanted = wanted(slot, writer.catalog)
+        var limits = limits
+        limits.border = checkpoint.replayed
+        var feed = BatchFeed(first: first, limits: limits)
+        let emitsEvents = slot.projection is any SideEffectingProjection
+        let replayed = checkpoint.replayed
+        let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, positions in
+            let applied: [RowEvent]
+            do {
+                let isReplay = events[0].position <= replayed
+                applied = try run(slot, events, positions, isReplay: isReplay, isBehind: true, writer)
+            } catch {
+                guard !error.isStoreOrDiskFailure else { throw error }
+                throw ApplyFailure(cause: error, positions: positions)
+            }
+            outcome.events += applied.count
+            if emitsEvents {
+                outcome.emitted += applied.filter { $0.position > replayed }.map { $0.event(writer.catalog) }
+            }
+        }
+        checkpoint.position = end
+        checkpoint.count(outcome.events, since: started, writer)
+        checkpoint.error = nil
+        checkpoint.failed = nil
+        try checkpoint.save(slot.name, writer)
+        outcome.checkpoint = checkpoint
+        return outcome
+    }
+
+    /// Takes in the next commit event by event, and lays aside those that the projection can't take in.
+    func stepWithDeadLetters(
+        _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws -> BatchOutcome {
+        try writer.group(db) { try applyNextWithDeadLetters(slot, writer, through: writer.head.position) }
+    }
+
+    private func applyNextWithDeadLetters(_ slot: Slot, _ writer: LogWriter, through head: Int64) throws -> BatchOutcome
+    {
+        guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
+        var outcome = BatchOutcome()
+        let wanted = wanted(slot, writer.catalog)
+        let limits = BatchLimits(events: 1, slice: slot.registration.batchSize, isSingle: true)
+        var feed = BatchFeed(first: checkpoint.position + 1, limits: limits)
+        let started = ContinuousClock.now
+        let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, _ in
+            for event in events {
+                let isReplay = event.position <= checkpoint.replayed
+                switch try attempt(slot, event, isReplay: isReplay, writer) {
+                case .failure(let error): try storeDeadLetter(event, "\(error)", slot, writer)
+                case .success(let applied):
+                    outcome.events += applied.count
+                    if !isReplay { outcome.emitted += applied.map { $0.event(writer.catalog) } }
+                }
+            }
+        }
+        checkpoint.position = end
+        checkpoint.count(outcome.events, since: started, writer)
+        try checkpoint.save(slot.name, writer)
+        outcome.checkpoint = checkpoint
+        return outcome
+    }
+
+    /// Lets the projection take in one event, alone in a savepoint.
+    ///
+    /// - Returns: What was taken in, or what it threw; nothing of the event is there then.
+    func attempt(
+        _ slot: Slot, _ event: RowEvent, isReplay: Bool, _ writer: LogWriter
+    ) throws -> Result<[RowEvent], any Error> {
+        do {
+            let positions = event.position...event.position
+            return .success(
+                try inSavepoint(writer) {
+                    try run(slot, [event], positions, isReplay: isReplay, isBehind: true, writer)
+                })
+        } catch {
+            guard !error.isStoreOrDiskFailure else { throw error }
+            return .failure(error)
+        }
+    }
+
+    /// Runs a part of the transaction under way; nothing of it is there where it throws.
+    func inSavepoint<Value>(_ writer: LogWriter, _ body: () throws -> Value) throws -> Value {
+        try writer.statement("SAVEPOINT storage_attempt").execute()
+        do {
+            let value = try body()
+            try writer.statement("RELEASE storage_attempt").execute()
+            return value
+        } catch {
+            guard !error.isStoreOrDiskFailure else { throw error }
+            try writer.statement("ROLLBACK TO storage_attempt").execute()
+            try writer.statement("RELEASE storage_attempt").execute()
+            throw error
+        }
+    }
+
+    /// Changes what is said of a projection, in a transaction of its own.
+    func change(
+        _ name: String, _ writer: LogWriter, _ db: GRDB.Database, _ body: (inout Checkpoint) -> Void
+    ) throws -> Checkpoint {
+        try writer.group(db) {
+            guard var checkpoint = try Checkpoint.load(name, writer.database) else {
+                throw StorageError.noProjection(name)
+            }
+            body(&checkpoint)
+            try checkpoint.save(name, writer)
+            return checkpoint
+        }
+    }
+}

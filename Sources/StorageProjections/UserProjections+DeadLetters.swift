@@ -1,0 +1,108 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageHistory
+package import StorageLog
+
+extension UserProjections {
+    package func deadLetterCount(_ name: String, _ writer: LogWriter) throws -> Int64 {
+        let count = try writer.statement("SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
+        count.bind(text: name, at: 1)
+        defer { count.reset() }
+        return try count.step() ? count.integer(0) : 0
+    }
+
+    /// Lays events aside whose row waits already, so that each row's events keep their order.
+    func park(_ events: [RowEvent], _ slot: Slot, _ writer: LogWriter) throws -> [RowEvent] {
+        let select = try PreparedStatement(
+            writer.database,
+            """
+            SELECT position FROM storage_dead_letter WHERE projection = ?1 AND entity = ?2 AND key = ?3 AND position < ?4
+            ORDER BY position LIMIT 1
+            """)
+        return try events.filter { event in
+            select.bind(text: slot.name, at: 1)
+            select.bind(Int64(event.row.entity), at: 2)
+            select.bind(blob: event.row.key, at: 3)
+            select.bind(event.position, at: 4)
+            guard try select.step() else {
+                select.reset()
+                return true
+            }
+            let before = select.integer(0)
+            select.reset()
+            try storeDeadLetter(event, "waits behind @\(before) of the same row", slot, writer, attempts: 0)
+            return false
+        }
+    }
+
+    func storeDeadLetter(
+        _ event: RowEvent, _ error: String, _ slot: Slot, _ writer: LogWriter, attempts: Int64 = 1
+    ) throws {
+        slot.hasDeadLetters = true
+        let insert = try writer.statement(
+            """
+            INSERT INTO storage_dead_letter(projection, position, entity, key, error, attempts, time)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT DO UPDATE SET error = ?5, attempts = attempts + ?6, time = ?7
+            """)
+        insert.bind(text: slot.name, at: 1)
+        insert.bind(event.position, at: 2)
+        insert.bind(Int64(event.row.entity), at: 3)
+        insert.bind(blob: event.row.key, at: 4)
+        insert.bind(text: error, at: 5)
+        insert.bind(attempts, at: 6)
+        insert.bind(writer.configuration.clock.microseconds, at: 7)
+        try writer.asEngine { try insert.execute() }
+    }
+
+    /// Tries the dead letters again, oldest first, in one transaction. Where one fails again, those of the same row go on
+    /// waiting.
+    ///
+    /// - Returns: How many were taken in.
+    func replayDeadLetters(
+        _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
+    ) throws -> (applied: Int, emitted: [StorageEvent]) {
+        let hadDeadLetters = slot.hasDeadLetters
+        // Nothing is to be parked behind the letter that is just being tried.
+        slot.hasDeadLetters = false
+        defer { slot.hasDeadLetters = hadDeadLetters }
+        let result = try writer.group(db) {
+            let replayed = try Checkpoint.load(slot.name, writer.database)?.replayed ?? 0
+            var emitted: [StorageEvent] = []
+            var applied = 0
+            var waiting: Set<RowEvent.Row> = []
+            let remove = try writer.statement("DELETE FROM storage_dead_letter WHERE projection = ?1 AND position = ?2")
+            for event in try deadEvents(slot.name, writer) where !waiting.contains(event.row) {
+                let isReplay = event.position <= replayed
+                if case .failure(let error) = try attempt(slot, event, isReplay: isReplay, writer) {
+                    try storeDeadLetter(event, "\(error)", slot, writer)
+                    slot.hasDeadLetters = false
+                    waiting.insert(event.row)
+                    continue
+                }
+                remove.bind(text: slot.name, at: 1)
+                remove.bind(event.position, at: 2)
+                try writer.asEngine { try remove.execute() }
+                applied += 1
+                if !isReplay { emitted.append(event.event(writer.catalog)) }
+            }
+            return (applied, emitted)
+        }
+        return result
+    }
+
+    func deadEvents(_ name: String, _ writer: LogWriter) throws -> [RowEvent] {
+        try DeadLetters.positions(of: name, writer.database).map {
+            try DeadLetters.event(at: $0, LogReader(writer.database))
+        }
+    }
+}
+
+extension Checkpoint {
+    mutating func count(_ events: Int, since start: ContinuousClock.Instant, _ writer: LogWriter) {
+        self.events += Int64(events)
+        let took = (ContinuousClock.now - start).components
+        microseconds += took.seconds * 1_000_000 + took.attoseconds / 1_000_000_000_000
+        time = writer.configuration.clock.microseconds
+    }
+}

@@ -1,0 +1,134 @@
+internal import CSQLite
+internal import StorageCore
+
+/// The values of one change as conditions compare them, each converted once at most, however many conditions ask.
+///
+/// Isolation: not `Sendable`; it belongs to a ``Router``.
+package final class RowKeys {
+    package enum Image: Int {
+        case old, new
+    }
+
+    private struct Entry {
+        /// The change that it was made for.
+        var stamp: UInt64 = 0
+        var start = 0
+        /// Negative for NULL.
+        var count = 0
+    }
+
+    /// The reading of all words of the columns that the full-text index holds.
+    static let words = 1 << 24
+
+    private(set) var readings: [ColumnReading] = []
+    private let texts: RowTexts?
+    private var indices: [ColumnReading: Int] = [:]
+    /// Two for each reading: of the row before and after.
+    private var entries: [Entry] = []
+    private let buffer = KeyBuffer()
+    private var stamp: UInt64 = 0
+    /// The change at hand, and where to read what its events don't say.
+    private var changes: FoldedChanges?
+    private var change: FoldedChange?
+    private var rows: CurrentRows?
+    private var isCompleted = false
+    /// Whether a value was wanted that nobody knows. What was found since then is worth nothing.
+    private(set) var failed = false
+    /// Whether time is short: no words are cut, no long texts converted.
+    private(set) var isQuick = false
+    private static let quickSize: UInt32 = 1 << 16
+    /// The words of the row before and after, and the changes that they were cut for.
+    private let wordLists = [WordList(), WordList()]
+    private var wordStamps: [UInt64] = [0, 0]
+
+    package init(_ layout: RowLayout) { texts = layout.texts }
+
+    /// The number of a reading.
+    func add(_ reading: ColumnReading) -> Int {
+        if let index = indices[reading] { return index }
+        indices[reading] = readings.count
+        readings.append(reading)
+        entries.append(Entry())
+        entries.append(Entry())
+        return readings.count - 1
+    }
+
+    /// Turns to another change.
+    func begin(
+        _ change: FoldedChange, of changes: FoldedChanges, _ rows: CurrentRows?, isQuick: Bool = false
+    ) {
+        self.isQuick = isQuick
+        self.changes = changes
+        self.change = change
+        self.rows = rows
+        stamp += 1
+        buffer.removeAll()
+        isCompleted = false
+        failed = false
+    }
+
+    /// Lets go of the change.
+    func end() {
+        changes = nil
+        rows = nil
+    }
+
+    /// The key; nil for NULL. Valid until the next one is asked for.
+    @inline(__always)
+    func key(_ reading: Int, _ image: Image) -> UnsafeRawBufferPointer? {
+        let index = 2 * reading + image.rawValue
+        if entries[index].stamp != stamp { make(reading, image, index) }
+        let entry = entries[index]
+        return entry.count < 0 ? nil : buffer.bytes(entry.start, entry.count)
+    }
+
+    /// The columns that a reading looks at.
+    func columns(of reading: Int) -> ColumnMask {
+        reading == Self.words ? texts?.columns ?? .none : ColumnMask(index: readings[reading].columnIndex)
+    }
+
+    /// The row's words.
+    func words(_ image: Image) -> WordList {
+        let words = wordLists[image.rawValue]
+        guard !isQuick else {
+            failed = true
+            return words
+        }
+        guard wordStamps[image.rawValue] != stamp else { return words }
+        wordStamps[image.rawValue] = stamp
+        words.removeAll()
+        for columnIndex in texts?.columnIndices ?? [] {
+            if let value = value(columnIndex, image) { texts?.cut(value, into: words) }
+        }
+        return words
+    }
+
+    /// Two keys of the same row, neither of them NULL.
+    func keys(_ left: Int, _ right: Int, _ image: Image) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
+        guard key(left, image) != nil, let second = key(right, image), let first = key(left, image) else { return nil }
+        return (first, second)
+    }
+
+    private func make(_ number: Int, _ image: Image, _ index: Int) {
+        let reading = readings[number]
+        var entry = Entry(stamp: stamp, start: buffer.count, count: -1)
+        if let value = value(reading.columnIndex, image), ComparisonKey.append(value, reading, to: buffer) {
+            entry.count = buffer.count - entry.start
+        }
+        entries[index] = entry
+    }
+
+    private func value(_ columnIndex: Int, _ image: Image) -> storage_value? {
+        guard let changes, let change else { return nil }
+        let row = image == .old ? changes.old(change) : changes.new(change)
+        if row[columnIndex].isUnknown, !isCompleted {
+            isCompleted = true
+            if !changes.complete(change, from: rows) { failed = true }
+        }
+        guard !row[columnIndex].isUnknown, !isQuick || row[columnIndex].size <= Self.quickSize else {
+            failed = true
+            return nil
+        }
+        return row[columnIndex]
+    }
+}

@@ -1,0 +1,90 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageRouting
+
+/// Keeps one number of a group while values come and go.
+///
+/// Isolation: not `Sendable`; it belongs to its node.
+protocol Accumulator: AnyObject {
+    func add(_ value: storage_value)
+    /// Takes away a value that was added.
+    ///
+    /// - Throws: ``StaleNode`` where it never was.
+    func remove(_ value: storage_value) throws
+    /// - Throws: What SQLite's function would throw.
+    func output() throws -> StorageValue
+}
+
+/// How many values aren't NULL.
+final class CountAccumulator: Accumulator {
+    private var count: Int64 = 0
+
+    func add(_ value: storage_value) { if !value.isNull { count += 1 } }
+    func remove(_ value: storage_value) { if !value.isNull { count -= 1 } }
+    func output() -> StorageValue { .integer(count) }
+}
+
+/// How many different values there are, NULL not counted.
+final class DistinctAccumulator: Accumulator {
+    private let reading: ColumnReading
+    private let buffer: KeyBuffer
+    private var counts: [PackedKey: Int] = [:]
+
+    init(_ reading: ColumnReading, _ buffer: KeyBuffer) {
+        self.reading = reading
+        self.buffer = buffer
+    }
+
+    private func key(_ value: storage_value) -> PackedKey? {
+        buffer.removeAll()
+        return ComparisonKey.append(value, reading, to: buffer) ? PackedKey(buffer.bytes(from: 0)) : nil
+    }
+
+    func add(_ value: storage_value) {
+        guard let key = key(value) else { return }
+        counts[key, default: 0] += 1
+    }
+
+    func remove(_ value: storage_value) throws {
+        guard let key = key(value) else { return }
+        guard let count = counts[key] else { throw StaleNode() }
+        counts[key] = count == 1 ? nil : count - 1
+    }
+
+    func output() -> StorageValue { .integer(Int64(counts.count)) }
+}
+
+extension storage_value {
+    var isNull: Bool { Int32(type) == SQLITE_NULL }
+
+    /// A column of a statement's current row; good until the next one.
+    init(borrowed statement: OpaquePointer, _ column: Int32) {
+        let type = sqlite3_column_type(statement, column)
+        let bits: UInt64
+        var size = 0
+        switch type {
+        case SQLITE_INTEGER: bits = UInt64(bitPattern: sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: bits = sqlite3_column_double(statement, column).bitPattern
+        case SQLITE_TEXT, SQLITE_BLOB:
+            let bytes =
+                type == SQLITE_TEXT
+                ? UnsafeRawPointer(sqlite3_column_text(statement, column)) : sqlite3_column_blob(statement, column)
+            bits = UInt64(UInt(bitPattern: bytes))
+            size = bytes == nil ? 0 : Int(sqlite3_column_bytes(statement, column))
+        default: bits = 0
+        }
+        self.init(type: UInt32(type), size: UInt32(size), bits: bits)
+    }
+
+    /// Whether it is a value to the byte.
+    func isSame(as value: StorageValue) -> Bool {
+        switch (Int32(type), value) {
+        case (SQLITE_INTEGER, .integer(let value)): Int64(bitPattern: bits) == value
+        case (SQLITE_FLOAT, .real(let value)): bits == value.bitPattern
+        case (SQLITE_TEXT, .text(let value)): value.utf8.elementsEqual(addressed)
+        case (SQLITE_BLOB, .blob(let value)): value.elementsEqual(addressed)
+        case (SQLITE_NULL, .null): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,129 @@
+public import StorageCore
+public import StorageEntities
+public import StorageLog
+
+/// A number that is kept of the rows that a query finds: their count, a sum, a mean, the least or the greatest value.
+///
+/// ```swift
+/// let totals = AggregationSubscription(storage.query(Order.self), .count, .sum(\.total), .max(\.createdAt))
+/// let (count, sum, latest) = totals.value
+/// ```
+public struct Aggregate<Entity: RegisteredEntity, Value: Sendable>: Sendable {
+    let term: AggregateTerm
+    /// What it is of no rows.
+    let empty: Value
+    let decode: @Sendable (StorageValue) throws -> Value
+}
+
+extension Aggregate where Value == Int {
+    private init(_ function: AggregateTerm.Function, _ column: String?) {
+        self.init(term: AggregateTerm(function, column), empty: 0) { try Int(storageValue: $0) }
+    }
+
+    /// How many rows there are.
+    public static var count: Aggregate { Aggregate(.count, nil) }
+
+    /// How many rows have a value in a column that isn't NULL.
+    public static func count<Column>(
+        of column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
+    ) -> Aggregate { Aggregate(.count, Entity.Record.columns[keyPath: column].name) }
+
+    /// How many different values a column has, NULL not counted. Texts are the same where the column's collation says
+    /// so.
+    ///
+    /// Keeps a number for each different value.
+    public static func count<Column>(
+        distinct column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
+    ) -> Aggregate { Aggregate(.distinctCount, Entity.Record.columns[keyPath: column].name) }
+}
+
+extension Aggregate where Value: StorageColumnValue & AdditiveArithmetic {
+    private init(sum column: String) {
+        self.init(term: AggregateTerm(.sum, column), empty: .zero) {
+            $0 == .null ? .zero : try Value(storageValue: $0)
+        }
+    }
+
+    /// The sum of a column; zero where there is nothing to sum up.
+    ///
+    /// It is exact: inserting and deleting rows accumulates no rounding error. A sum of reals is the double that is
+    /// nearest
+    /// to the true sum, which may differ from what SQLite's `sum` answers in the last digit, as that rounds at each
+    /// row. Where a sum of whole numbers is beyond 64 bits, the subscription has an error until it isn't any more.
+    public static func sum(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value>>) -> Aggregate {
+        Aggregate(sum: Entity.Record.columns[keyPath: column].name)
+    }
+
+    /// The sum of a column's values that aren't NULL.
+    public static func sum(_ column: KeyPath<Entity.Record.Columns, StorageColumn<Value?>>) -> Aggregate {
+        Aggregate(sum: Entity.Record.columns[keyPath: column].name)
+    }
+}
+
+extension Aggregate where Value == Double? {
+    /// The mean of a column's values that aren't NULL; nil where there is none. As exact as ``sum(_:)``. For
+    /// numbers: of a date, as of every text, SQLite takes the number that it begins with.
+    public static func average<Column>(
+        _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
+    ) -> Aggregate {
+        Aggregate(term: AggregateTerm(.average, Entity.Record.columns[keyPath: column].name), empty: nil) {
+            try Double?(storageValue: $0)
+        }
+    }
+}
+
+extension Aggregate {
+    private init<Column: Sendable>(_ function: AggregateTerm.Function, _ name: String) where Value == Column? {
+        self.init(term: AggregateTerm(function, name), empty: nil) {
+            $0 == .null ? nil : try ColumnDecoding.value($0, as: Column.self)
+        }
+    }
+
+    /// The least value of a column that isn't NULL, in SQLite's order; nil where there is none.
+    ///
+    /// Some of the least values are kept ready; when all of them are used up, the next ones are read, which an index on
+    /// the column makes fast.
+    public static func min<Column: Sendable>(
+        _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
+    ) -> Aggregate where Value == Column? { Aggregate(.minimum, Entity.Record.columns[keyPath: column].name) }
+
+    /// The least value of a column that isn't NULL.
+    public static func min<Column: Sendable>(
+        _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column?>>
+    ) -> Aggregate where Value == Column? { Aggregate(.minimum, Entity.Record.columns[keyPath: column].name) }
+
+    /// The greatest value of a column that isn't NULL, in SQLite's order; nil where there is none. See ``min(_:)``.
+    public static func max<Column: Sendable>(
+        _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column>>
+    ) -> Aggregate where Value == Column? { Aggregate(.maximum, Entity.Record.columns[keyPath: column].name) }
+
+    /// The greatest value of a column that isn't NULL.
+    public static func max<Column: Sendable>(
+        _ column: KeyPath<Entity.Record.Columns, StorageColumn<Column?>>
+    ) -> Aggregate where Value == Column? { Aggregate(.maximum, Entity.Record.columns[keyPath: column].name) }
+}
+
+/// Several aggregates as one value: that of the only one, or a tuple of all.
+package struct AggregateReading<Value: Sendable>: Sendable {
+    let terms: [AggregateTerm]
+    /// What they are of no rows.
+    let empty: Value
+    let decode: @Sendable ([StorageValue]) throws -> Value
+
+    package init<Entity: RegisteredEntity, each Part: Sendable>(
+        _ aggregates: repeat Aggregate<Entity, each Part>
+    ) where Value == (repeat each Part) {
+        var terms: [AggregateTerm] = []
+        for aggregate in repeat each aggregates { terms.append(aggregate.term) }
+        self.terms = terms
+        empty = (repeat (each aggregates).empty)
+        decode = { values in
+            var index = 0
+            func next() -> StorageValue {
+                defer { index += 1 }
+                return values[index]
+            }
+            return (repeat try (each aggregates).decode(next()))
+        }
+    }
+}

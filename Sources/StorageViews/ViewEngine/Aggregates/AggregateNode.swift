@@ -1,0 +1,310 @@
+internal import CSQLite
+package import StorageCore
+internal import StorageEntities
+internal import StorageLog
+package import StorageRouting
+
+/// Counts, sums and the like of the rows that a query finds, of all or of each group, kept up to date by the values
+/// that changed rows had and have.
+///
+/// A change costs its old and its new group, whatever the number of rows: no statement is run, but where the least and
+/// greatest values that are kept have all gone. A query with a limit, and columns with a collation that the program has
+/// brought, are asked for anew at each change that concerns them.
+///
+/// It tells groups in the order of what they are grouped by; one row where there are no groups.
+package final class AggregateNode: LiveNode {
+    let spec: AggregateSpec
+    /// Nil where SQLite is asked at each change.
+    private var plan: AggregatePlan?
+    private var layout: RowLayout?
+    private var groups: [PackedKey: GroupTotals] = [:]
+    /// The groups that were told, in their order.
+    private var sorted: [GroupTotals] = []
+    private var dirty: [GroupTotals] = []
+    /// What SQLite answered, where it is asked.
+    private var answered: [AggregateRow]?
+    /// What SQLite had answered when it was told last.
+    private var emitted: [AggregateRow]?
+    /// Whether everything is to be told, because it was read anew or couldn't be told before.
+    private var needsWhole = true
+    private var hasPending = false
+    private var position: Int64 = 0
+    package var sink: UpdateSink<ListUpdate<AggregateRow>>?
+
+    package init(_ spec: AggregateSpec) { self.spec = spec }
+
+    package var interest: Interest {
+        Interest(
+            entity: spec.table.name, predicate: spec.request.predicate,
+            columns: spec.hasWindow ? nil : spec.groups + spec.terms.compactMap(\.column))
+    }
+
+    package func bind(to layout: RowLayout) throws {
+        self.layout = layout
+        plan = try AggregatePlan(spec, layout)
+    }
+}
+
+// MARK: Reading
+
+extension AggregateNode {
+    package func reload(_ snapshot: Snapshot) throws {
+        groups = [:]
+        sorted = []
+        dirty = []
+        answered = nil
+        if let plan {
+            if spec.groups.isEmpty { _ = group(UnsafeRawBufferPointer(start: nil, count: 0), plan) { [] } }
+            if plan.onlyCounts { try count(plan, snapshot) } else { try scan(plan, snapshot) }
+        } else {
+            answered = try queryDatabase(snapshot)
+        }
+        needsWhole = true
+        hasPending = true
+    }
+
+    /// What SQLite answers.
+    private func queryDatabase(_ snapshot: Snapshot) throws -> [AggregateRow] {
+        let terms = try spec.terms.map { try $0.sql(spec.table) }
+        let names = try spec.groups.map { try spec.table.column(named: $0) }
+        var text = try QuerySQL(spec.request, of: spec.table).aggregate((names + terms).joined(separator: ", "))
+        if !names.isEmpty {
+            let list = names.joined(separator: ", ")
+            text.sql += " GROUP BY \(list) ORDER BY \(list)"
+        }
+        return try snapshot.run(text) { found, _ in
+            var rows: [AggregateRow] = []
+            while try found.next() {
+                let values = (0..<names.count + terms.count).map { found.row.value(at: Int32($0)) }
+                rows.append(
+                    AggregateRow(key: Array(values.prefix(names.count)), values: Array(values.suffix(terms.count))))
+            }
+            return rows
+        }
+    }
+
+    /// Lets SQLite count, which an index may answer.
+    private func count(_ plan: AggregatePlan, _ snapshot: Snapshot) throws {
+        let names = try spec.groups.map { try spec.table.column(named: $0) }
+        var text = try QuerySQL(spec.request, of: spec.table).aggregate((names + ["count(*)"]).joined(separator: ", "))
+        if !names.isEmpty { text.sql += " GROUP BY \(names.joined(separator: ", "))" }
+        try snapshot.run(text) { found, statement in
+            while try found.next() {
+                let group = group(plan.groupKey(of: statement), plan) { plan.groupValues(of: statement) }
+                group.count += Int(sqlite3_column_int64(statement, Int32(names.count)))
+            }
+        }
+    }
+
+    /// Goes through all rows once.
+    private func scan(_ plan: AggregatePlan, _ snapshot: Snapshot) throws {
+        let names = try plan.columns.map { try spec.table.column(named: $0) }
+        let text = try QuerySQL(spec.request, of: spec.table).aggregate(names.joined(separator: ", "))
+        try snapshot.run(text) { found, statement in
+            while try found.next() {
+                let group = group(plan.groupKey(of: statement), plan) { plan.groupValues(of: statement) }
+                group.count += 1
+                for (term, accumulator) in zip(plan.terms, group.accumulators) {
+                    accumulator?.add(storage_value(borrowed: statement, term.read))
+                }
+            }
+        }
+    }
+
+    /// The group of a key, made where there is none.
+    private func group(
+        _ key: UnsafeRawBufferPointer, _ plan: AggregatePlan, _ values: () -> [StorageValue]
+    ) -> GroupTotals {
+        let id = PackedKey(key)
+        if let known = groups[id] { return known }
+        let group = GroupTotals(id, sort: Array(key), key: values(), plan.accumulators())
+        groups[id] = group
+        return group
+    }
+
+    package func finishStep(_ snapshot: Snapshot) throws {
+        guard let plan else { return }
+        var left = 64
+        for group in dirty where group.count > 0 {
+            if group.isKeyOld {
+                left -= 1
+                guard left >= 0 else { throw StaleNode() }
+                try readKey(of: group, snapshot)
+            }
+            for (term, accumulator) in zip(plan.terms, group.accumulators) {
+                guard let extreme = accumulator as? ExtremeAccumulator, extreme.isExhausted else { continue }
+                left -= 1
+                // One scan costs less than so many questions.
+                guard left >= 0 else { throw StaleNode() }
+                try refill(extreme, plan.columns[Int(term.read)], of: group, snapshot)
+            }
+        }
+    }
+
+    /// What the rows of a group meet.
+    private func rows(of group: GroupTotals) -> [RowPredicate] {
+        let same = zip(spec.groups, group.key).map {
+            RowPredicate.comparison(column: $0, .same, .value($1), collation: nil)
+        }
+        return [spec.request.predicate].compactMap { $0 } + same
+    }
+
+    /// Reads the key of a group whose rows have different texts, which SQLite takes for one, from a row that is there.
+    private func readKey(of group: GroupTotals, _ snapshot: Snapshot) throws {
+        let names = try spec.groups.map { try spec.table.column(named: $0) }
+        var text = try QuerySQL(RowRequest(predicate: .all(rows(of: group))), of: spec.table)
+            .aggregate(names.joined(separator: ", "))
+        text.sql += " LIMIT 1"
+        try snapshot.run(text) { found, _ in
+            guard try found.next() else { throw StaleNode() }
+            group.key = names.indices.map { found.row.value(at: Int32($0)) }
+        }
+        group.isKeyOld = false
+    }
+
+    /// Reads the best values of a group.
+    private func refill(
+        _ extreme: ExtremeAccumulator, _ column: String, of group: GroupTotals, _ snapshot: Snapshot
+    ) throws {
+        guard let layout else { throw StaleNode() }
+        let known = rows(of: group) + [.not(.isNull(column: column))]
+        let name = try spec.table.column(named: column)
+        let declared = layout.columns[try layout.index(named: column)]
+        // Values that compare as equal and aren't the same are told apart, where there can be such.
+        let isPlain = declared.collation == .binary && declared.affinity != .blob
+        let terms = isPlain ? name : "\(name), \(name) COLLATE BINARY, typeof(\(name))"
+        let count = spec.extremeCount
+        var text = try QuerySQL(RowRequest(predicate: .all(known)), of: spec.table).aggregate("\(name), count(*)")
+        text.sql += " GROUP BY \(terms) ORDER BY \(name)\(extreme.isMaximum ? " DESC" : "") LIMIT \(count)"
+        let values = try snapshot.run(text) { found, statement in
+            var values: [(value: StorageValue, count: Int)] = []
+            while try found.next() {
+                values.append((found.row.value(at: 0), Int(sqlite3_column_int64(statement, 1))))
+            }
+            return values
+        }
+        extreme.fill(values, isComplete: values.count < count)
+    }
+}
+
+// MARK: Changes
+
+extension AggregateNode {
+    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+        guard let plan, effect != .uncertain else { throw StaleNode() }
+        // What comes is taken in before what goes is taken away, so that a group isn't empty in between.
+        let new =
+            effect == .leave
+            ? nil : group(try plan.groupKey(of: change, .new), plan) { plan.groupValues(of: change, .new) }
+        var old: GroupTotals?
+        if effect != .enter {
+            old = groups[PackedKey(try plan.groupKey(of: change, .old))]
+            guard old != nil else { throw StaleNode() }
+        }
+        new?.count += 1
+        old?.count -= 1
+        if let old, plan.joinsTexts, plan.groupValues(of: change, .old) == old.key { old.isKeyOld = true }
+        for (index, term) in plan.terms.enumerated() {
+            guard let column = term.columnIndex else { continue }
+            if let new, let accumulator = new.accumulators[index] {
+                guard let value = change.value(column, .new) else { throw StaleNode() }
+                if new === old, let before = change.value(column, .old), before.isSame(as: value) { continue }
+                accumulator.add(value)
+            }
+            if let old, let accumulator = old.accumulators[index] {
+                guard let value = change.value(column, .old) else { throw StaleNode() }
+                try accumulator.remove(value)
+            }
+        }
+        if let old, old.count < 0 { throw StaleNode() }
+        for group in [new, old].compactMap({ $0 }) where !group.isDirty {
+            group.isDirty = true
+            dirty.append(group)
+        }
+        hasPending = true
+    }
+}
+
+// MARK: Telling
+
+extension AggregateNode {
+    package func publish(at position: Int64) -> Delivery? {
+        guard hasPending else { return nil }
+        hasPending = false
+        var update = ListUpdate<AggregateRow>()
+        do {
+            if needsWhole {
+                guard let whole = try takeWhole() else { return nil }
+                update.whole = whole
+            } else {
+                for group in dirty { update.changes += try takeChanges(of: group) }
+                dirty = []
+                guard !update.changes.isEmpty else { return nil }
+            }
+        } catch {
+            // A sum that is too large stops all groups, as it stops SQLite's statement, until it isn't any more.
+            needsWhole = true
+            return fail(error.forSubscribers)
+        }
+        self.position = position
+        update.position = position
+        update.total = answered?.count ?? sorted.count
+        return sink?.send(update, limit: max(256, sorted.count)) { self.everything() }
+    }
+
+    /// - Returns: Nil where nothing has changed.
+    private func takeWhole() throws -> [AggregateRow]? {
+        if let answered {
+            guard answered != emitted else { return nil }
+            emitted = answered
+            return answered
+        }
+        dirty = []
+        for group in groups.values {
+            group.isDirty = false
+            if group.count == 0, !spec.groups.isEmpty { groups[group.id] = nil }
+        }
+        sorted = groups.values.sorted { RowSorting.isBefore($0.sort, $1.sort) }
+        let rows = try sorted.map { try $0.row() }
+        for (group, row) in zip(sorted, rows) { group.emitted = row }
+        needsWhole = false
+        return rows
+    }
+
+    private func takeChanges(of group: GroupTotals) throws -> [ListChange<AggregateRow>] {
+        group.isDirty = false
+        let index = sorted.partitioningIndex { !RowSorting.isBefore($0.sort, group.sort) }
+        if group.count == 0, !spec.groups.isEmpty {
+            groups[group.id] = nil
+            guard group.emitted != nil else { return [] }
+            sorted.remove(at: index)
+            return [.remove(at: index)]
+        }
+        let row = try group.row()
+        let before = group.emitted
+        group.emitted = row
+        guard let before else {
+            sorted.insert(group, at: index)
+            return [.insert(row, at: index)]
+        }
+        if before == row { return [] }
+        // Whoever knows groups by their keys takes it for another one.
+        return before.key == row.key ? [.update(row, at: index)] : [.remove(at: index), .insert(row, at: index)]
+    }
+
+    package func fail(_ error: StorageError) -> Delivery? {
+        (emitted, needsWhole) = (nil, true)
+        var update = ListUpdate<AggregateRow>()
+        update.error = error
+        update.position = position
+        return sink?.send(update, limit: .max) { update }
+    }
+
+    private func everything() -> ListUpdate<AggregateRow> {
+        var update = ListUpdate<AggregateRow>()
+        update.position = position
+        update.whole = answered ?? sorted.compactMap(\.emitted)
+        update.total = update.whole?.count
+        return update
+    }
+}

@@ -1,0 +1,34 @@
+internal import CSQLite
+internal import StorageCore
+internal import StorageLog
+internal import StorageRouting
+
+/// One changed row as nodes see it: its values before and after.
+///
+/// Not `Sendable`: good for the step that it belongs to.
+package struct ChangedRow {
+    let changes: FoldedChanges
+    /// Its place among the changes.
+    let index: Int
+    let rows: CurrentRows
+
+    var change: FoldedChange { changes.changes[index] }
+    var position: Int64 { change.position }
+
+    /// A value; nil where nobody knows it.
+    func value(_ column: Int, _ image: RowKeys.Image) -> storage_value? {
+        let change = change
+        let row = image == .old ? changes.old(change) : changes.new(change)
+        if row[column].isUnknown, !changes.complete(change, from: rows) { return nil }
+        return row[column].isUnknown ? nil : row[column]
+    }
+
+    /// Binds the key's columns, in their order.
+    func bindKey(to statement: OpaquePointer) {
+        let change = change
+        let row = change.exists ? changes.new(change) : changes.old(change)
+        for (index, column) in changes.layout(of: change).keyIndices.enumerated() {
+            row[column].bindAddressed(to: statement, at: Int32(index + 1))
+        }
+    }
+}

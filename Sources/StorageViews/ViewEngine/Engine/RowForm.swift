@@ -1,0 +1,26 @@
+package import StorageEntities
+internal import StorageLog
+
+/// How rows of one table become what a list holds.
+package struct RowForm<Item: Sendable>: Sendable {
+    package let table: QueryTable
+    /// Makes an item of a statement's current row, whose first columns are those of the table.
+    package let read: @Sendable (OpaquePointer) throws -> Item
+    let selectByKey: String
+
+    package init(table: QueryTable, read: @escaping @Sendable (OpaquePointer) throws -> Item) {
+        self.table = table
+        self.read = read
+        let key = table.key.map { table.columns[$0].stored }
+        selectByKey = "\(table.select) WHERE \(condition(binding: key))"
+    }
+}
+
+extension RowForm where Item: RegisteredEntity {
+    /// Entities, as their record type reads them.
+    package init(_ type: Item.Type = Item.self) {
+        self.init(table: EntityTables.of(Item.Record.self).queryTable) { statement in
+            try Item.Record(reading: RowReader(statement: statement)).asEntity()
+        }
+    }
+}

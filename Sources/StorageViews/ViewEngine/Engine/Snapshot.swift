@@ -1,0 +1,75 @@
+internal import CSQLite
+package import GRDB
+internal import StorageCore
+internal import StorageEntities
+internal import StorageLog
+internal import StorageRouting
+
+/// The one state of the store that all nodes see in a step.
+///
+/// Isolation: not `Sendable`; it belongs to its connection's thread and ends with the read.
+package final class Snapshot {
+    package let rows: GRDB.Database
+    package let position: Int64
+    let current: CurrentRows
+    private var items: [ItemForm: AnyObject] = [:]
+    /// Whether nothing is to be put off.
+    let isUrgent: Bool
+    /// How many statements were run.
+    var statementCount = 0
+
+    private struct ItemForm: Hashable {
+        let table: String
+        let item: ObjectIdentifier
+    }
+
+    private final class Items<Item> {
+        var byChange: [Int: Item] = [:]
+    }
+
+    init(_ state: FeedState, isUrgent: Bool) {
+        self.isUrgent = isUrgent
+        rows = state.rows
+        position = state.position
+        current = CurrentRows(state.rows)
+    }
+
+    /// Runs a statement over a form's columns.
+    func run<Result>(_ text: QuerySQL.Text, _ body: (StatementRows, OpaquePointer) throws -> Result) throws -> Result {
+        statementCount += 1
+        return try text.run(rows) { try body(StatementRows(statement: $0), $0) }
+    }
+
+    func integer(_ text: QuerySQL.Text) throws -> Int {
+        statementCount += 1
+        guard case .integer(let value) = try text.value(rows) else { return 0 }
+        return Int(value)
+    }
+
+    /// A number of the row that a change has left behind; nil where there is no such row.
+    func integer(_ sql: String, of change: ChangedRow) throws -> Int64? {
+        statementCount += 1
+        return try rows.withKept(sql) { found in
+            change.bindKey(to: found.row.statement)
+            return try found.next() ? sqlite3_column_int64(found.row.statement, 0) : nil
+        }
+    }
+
+    /// The row that a change has left behind, as a form reads it. Nodes that ask for the same share one look-up.
+    ///
+    /// - Throws: ``StaleNode`` where there is no such row.
+    func item<Item>(_ form: RowForm<Item>, _ change: ChangedRow) throws -> Item {
+        let key = ItemForm(table: form.table.stored, item: ObjectIdentifier(Item.self))
+        let known = items[key] as? Items<Item> ?? Items<Item>()
+        items[key] = known
+        if let item = known.byChange[change.index] { return item }
+        statementCount += 1
+        let item = try rows.withKept(form.selectByKey) { found in
+            change.bindKey(to: found.row.statement)
+            guard try found.next() else { throw StaleNode() }
+            return try form.read(found.row.statement)
+        }
+        known.byChange[change.index] = item
+        return item
+    }
+}

@@ -1,0 +1,128 @@
+package import StorageLog
+internal import StorageRouting
+internal import Synchronization
+
+/// Keeps what has been committed until somebody takes it in, as far as it matters to them.
+///
+/// Isolation: `Sendable`, its state behind a mutex; it is filled on the writer's queue, where it must be quick.
+package final class CommitInbox: Sendable {
+    /// A stretch of the log that holds events that are wanted.
+    enum Part {
+        case batch(EventBatch)
+        /// To be read from the log.
+        case unread(ClosedRange<Int64>)
+    }
+
+    fileprivate struct State {
+        var interest: Set<UInt32> = []
+        var parts: [Part] = []
+        /// Everything that was committed in here and is wanted is among the parts.
+        var known: ClosedRange<Int64>?
+        /// Whether something was committed since it was looked at last, and whether that was called out.
+        var hasPending = false
+        var isCalled = false
+    }
+
+    private let state = Mutex(State())
+    private let commitFilter: CommitFilter
+    private let wake: @Sendable () -> Void
+    /// Parts that nobody takes are read from the log instead, once there are so many.
+    private static let partLimit = 256
+
+    /// - Parameters:
+    ///   - sieve: Knows which transactions concern nobody.
+    ///   - wake: Called when there is news, and not again before somebody has taken it.
+    init(_ commitFilter: CommitFilter, wake: @escaping @Sendable () -> Void) {
+        self.commitFilter = commitFilter
+        self.wake = wake
+    }
+
+    /// Whether something was committed since it was looked at last.
+    var hasPending: Bool { state.withLock { $0.hasPending } }
+
+    func setInterest(_ entities: Set<UInt32>) { state.withLock { $0.interest = entities } }
+
+    /// Takes in a transaction of this process, on the writer's queue. It wakes nobody: that is for when the writer has answered.
+    package func take(_ events: CommittedEvents) {
+        guard events.view.count > 0 else { return }
+        commitFilter.note(events)
+        state.withLock { state in
+            let positions = events.first...events.last
+            let isNext = state.known.map { $0.upperBound + 1 == positions.lowerBound } ?? true
+            if !isNext { state.parts.removeAll() }
+            state.known = isNext ? (state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound : positions
+            guard events.concerns(state.interest.contains) else { return }
+            // Where something waits already nobody is woken anyhow, and what waits is read together with this.
+            guard !state.parts.isEmpty || commitFilter.mayConcern(events, wanted: state.interest) else { return }
+            if state.parts.count >= Self.partLimit {
+                state.parts = [.unread((state.known?.lowerBound ?? positions.lowerBound)...positions.upperBound)]
+            } else {
+                state.parts.append(
+                    events.batch(where: state.interest.contains).map { .batch($0) } ?? .unread(positions))
+            }
+            state.hasPending = true
+        }
+    }
+
+    /// Wakes whoever looks for news, if there is any that they weren't woken for.
+    ///
+    /// - Parameter hasCommits: Whether something may have been committed that wasn't taken in here.
+    package func ring(hasCommits: Bool) {
+        let wakes = state.withLock { state in
+            if hasCommits { state.hasPending = true }
+            guard state.hasPending, !state.isCalled else { return false }
+            state.isCalled = true
+            return true
+        }
+        if wakes { wake() }
+    }
+
+    /// To be called before looking for news: from here on, news wakes again.
+    func rearm() { state.withLock { ($0.hasPending, $0.isCalled) = (false, false) } }
+
+    /// The wanted stretches of `positions`, in order, and forgets everything up to their end.
+    func take(_ positions: ClosedRange<Int64>) -> [Part] {
+        state.withLock { state in
+            guard let known = state.known, known.overlaps(positions) else { return [.unread(positions)] }
+            var taken: [Part] = []
+            if positions.lowerBound < known.lowerBound {
+                taken.append(.unread(positions.lowerBound...(known.lowerBound - 1)))
+            }
+            let end = state.parts.firstIndex { $0.positions.lowerBound > positions.upperBound } ?? state.parts.count
+            taken += state.parts[..<end].compactMap { $0.clipped(to: positions) }
+            state.parts.removeFirst(end)
+            if positions.upperBound < known.upperBound {
+                state.known = (positions.upperBound + 1)...known.upperBound
+            } else {
+                state.known = nil
+                if positions.upperBound > known.upperBound {
+                    taken.append(.unread((known.upperBound + 1)...positions.upperBound))
+                }
+            }
+            return taken
+        }
+    }
+
+    func removeAll() {
+        state.withLock { state in
+            state.parts.removeAll()
+            state.known = nil
+        }
+    }
+}
+
+extension CommitInbox.Part {
+    var positions: ClosedRange<Int64> {
+        switch self {
+        case .batch(let batch): batch.positions
+        case .unread(let positions): positions
+        }
+    }
+
+    /// What of it lies in `positions`: a batch is one transaction, and a state holds all of it or nothing.
+    fileprivate func clipped(to positions: ClosedRange<Int64>) -> CommitInbox.Part? {
+        guard self.positions.overlaps(positions) else { return nil }
+        if case .unread(let own) = self { return .unread(own.clamped(to: positions)) }
+        return self
+    }
+}

@@ -1,0 +1,342 @@
+package import StorageCore
+internal import StorageEntities
+internal import StorageLog
+package import StorageRouting
+
+/// Rows in groups by what a closure makes of them, kept up to date change by change.
+///
+/// Of every row it keeps its place in the order and its group; of each group the first rows as they are shown. A change
+/// reads its row once and touches its old and its new group; a row that moves up into what is shown is read as well.
+package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNode {
+    final class Section {
+        let key: Key
+        /// The order in which groups came.
+        let serial: Int
+        /// Its place among the groups.
+        var index = 0
+        /// The keys of all its rows in their order, where changes can be taken in one by one.
+        var sorts: [[UInt8]] = []
+        /// The first rows.
+        var items: [Item] = []
+        var count = 0
+        var emittedCount = 0
+        var isDirty = false
+
+        init(_ key: Key, serial: Int) {
+            self.key = key
+            self.serial = serial
+        }
+    }
+
+    let spec: GroupSpec<Item, Key>
+    private var sorting: RowSorting?
+    private var sections: [Section] = []
+    private var byKey: [Key: Section] = [:]
+    /// The groups of all rows by their places in the order.
+    private var members: [[UInt8]: Section] = [:]
+    private var nextSerial = 0
+    private var total = 0
+    private var isLive = false
+    private var dirty: [Section] = []
+    private var pending = GroupUpdate<Key, Item>()
+    private var hasPending = false
+    private var position: Int64 = 0
+    package var sink: UpdateSink<GroupUpdate<Key, Item>>?
+
+    package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
+
+    package var interest: Interest {
+        Interest(entity: spec.form.table.name, predicate: spec.request.predicate)
+    }
+
+    package func bind(to layout: RowLayout) throws {
+        sorting = try RowSorting(query().totalOrder, spec.form.table, layout)
+        isLive = false
+    }
+
+    private func query() throws -> QuerySQL {
+        guard spec.request.limit == nil, spec.request.offset == 0 else {
+            throw StorageError(
+                .invalidArgument, "A grouped query can't have a limit or an offset.",
+                remedy: "Leave them out of the query; maxItemsPerGroup limits the rows of each group.")
+        }
+        return try QuerySQL(spec.request, of: spec.form.table)
+    }
+}
+
+// MARK: Reading
+
+extension GroupNode {
+    package func reload(_ snapshot: Snapshot) throws {
+        let kept = spec.fixedKeys + (spec.keepsEmptyGroups ? sections.map(\.key) : [])
+        let text = try query().select(limit: nil)
+        var found: [Section] = []
+        (byKey, members, dirty, total) = ([:], [:], [], 0)
+        try snapshot.run(text) { rows, statement in
+            while try rows.next() {
+                let item = try spec.form.read(statement)
+                let section = section(spec.key(item), &found)
+                section.count += 1
+                total += 1
+                if spec.limit.map({ section.items.count < $0 }) ?? true { section.items.append(item) }
+                guard let sorting else { continue }
+                let sort = sorting.key(of: statement)
+                section.sorts.append(sort)
+                members[sort] = section
+            }
+        }
+        for key in kept { _ = section(key, &found) }
+        sections = found.sorted(by: isBefore)
+        number(from: 0)
+        for section in sections { section.emittedCount = section.count }
+        isLive = sorting != nil
+        pending.whole = whole
+        pending.changes = []
+        pending.error = nil
+        hasPending = true
+    }
+
+    private func section(_ key: Key, _ found: inout [Section]) -> Section {
+        if let known = byKey[key] { return known }
+        let section = Section(key, serial: nextSerial)
+        nextSerial += 1
+        byKey[key] = section
+        found.append(section)
+        return section
+    }
+
+    private var whole: [GroupSection<Key, Item>] {
+        sections.map { GroupSection(key: $0.key, items: $0.items, count: $0.count) }
+    }
+
+    package func finishStep(_ snapshot: Snapshot) throws {
+        guard isLive, !dirty.isEmpty else { return }
+        try fill(snapshot)
+        for section in dirty where section.count == 0 && !keeps(section) {
+            byKey[section.key] = nil
+            sections.remove(at: section.index)
+            enqueue(.removeSection(at: section.index))
+            number(from: section.index)
+            section.index = -1
+        }
+        dirty.removeAll { $0.index < 0 }
+        for section in dirty where section.count != section.emittedCount {
+            section.emittedCount = section.count
+            enqueue(.count(section.count, at: section.index))
+        }
+        if case .counts = spec.order.kind { reorder() }
+        for section in dirty { section.isDirty = false }
+        dirty = []
+    }
+
+    private func keeps(_ section: Section) -> Bool {
+        spec.keepsEmptyGroups || spec.fixedKeys.contains(section.key)
+    }
+
+    /// Reads rows that have moved up into what is shown.
+    private func fill(_ snapshot: Snapshot) throws {
+        var left = 256
+        for section in dirty {
+            while section.items.count < min(spec.limit ?? section.count, section.count) {
+                left -= 1
+                // Reading everything costs less than so many rows one by one.
+                guard left >= 0 else { throw StaleNode() }
+                let item = try row(at: section.sorts[section.items.count], snapshot)
+                section.items.append(item)
+                enqueue(.insert(item, at: GroupPath(section: section.index, row: section.items.count - 1)))
+            }
+        }
+    }
+
+    /// Reads the row that stands at a place in the order.
+    private func row(at sort: [UInt8], _ snapshot: Snapshot) throws -> Item {
+        guard let sorting else { throw StaleNode() }
+        let order = try query().totalOrder
+        let same = zip(order, sorting.values(of: sort)).map {
+            RowPredicate.comparison(column: $0.column, .same, .value($1), collation: $0.collation)
+        }
+        let text = try QuerySQL(RowRequest(predicate: .all(same)), of: spec.form.table).select(limit: 1)
+        return try snapshot.run(text) { rows, statement in
+            guard try rows.next() else { throw StaleNode() }
+            return try spec.form.read(statement)
+        }
+    }
+}
+
+// MARK: Changes
+
+extension GroupNode {
+    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+        guard isLive, let sorting, effect != .uncertain else { throw StaleNode() }
+        var from: (section: Section, row: Int?)?
+        if effect != .enter {
+            guard let sort = sorting.key(of: change, .old), let section = members.removeValue(forKey: sort) else {
+                throw StaleNode()
+            }
+            from = (section, try take(sort, from: section))
+        }
+        guard effect != .leave else {
+            if let from, let row = from.row { enqueue(.remove(at: path(from.section, row))) }
+            return
+        }
+        guard let sort = sorting.key(of: change, .new), members[sort] == nil else { throw StaleNode() }
+        let item = try snapshot.item(spec.form, change)
+        let section = arrive(spec.key(item))
+        members[sort] = section
+        let row = put(item, sort, into: section)
+        switch (from?.row, row) {
+        case (let old?, let new?):
+            guard let before = from?.section else { break }
+            let (old, new) = (path(before, old), path(section, new))
+            enqueue(old == new ? .update(item, at: new) : .move(item, from: old, to: new))
+        case (let old?, nil): if let before = from?.section { enqueue(.remove(at: path(before, old))) }
+        case (nil, let new?): enqueue(.insert(item, at: path(section, new)))
+        case (nil, nil): break
+        }
+        if let limit = spec.limit, section.items.count > limit {
+            section.items.removeLast()
+            enqueue(.remove(at: path(section, limit)))
+        }
+    }
+
+    private func path(_ section: Section, _ row: Int) -> GroupPath { GroupPath(section: section.index, row: row) }
+
+    private func touch(_ section: Section) {
+        guard !section.isDirty else { return }
+        section.isDirty = true
+        dirty.append(section)
+    }
+
+    /// Takes a row out of its group.
+    ///
+    /// - Returns: Where it was among those that are shown; nil where it wasn't.
+    private func take(_ sort: [UInt8], from section: Section) throws -> Int? {
+        let row = section.sorts.partitioningIndex { !RowSorting.isBefore($0, sort) }
+        guard row < section.sorts.count, section.sorts[row] == sort else { throw StaleNode() }
+        section.sorts.remove(at: row)
+        section.count -= 1
+        total -= 1
+        touch(section)
+        hasPending = true
+        guard row < section.items.count else { return nil }
+        section.items.remove(at: row)
+        return row
+    }
+
+    /// Puts a row into a group.
+    ///
+    /// - Returns: Where it stands among those that are shown; nil where it isn't.
+    private func put(_ item: Item, _ sort: [UInt8], into section: Section) -> Int? {
+        let row = section.sorts.partitioningIndex { !RowSorting.isBefore($0, sort) }
+        section.sorts.insert(sort, at: row)
+        section.count += 1
+        total += 1
+        touch(section)
+        hasPending = true
+        guard row <= section.items.count, row < spec.limit ?? .max else { return nil }
+        section.items.insert(item, at: row)
+        return row
+    }
+}
+
+// MARK: The order of groups
+
+extension GroupNode {
+    private func isBefore(_ left: Section, _ right: Section) -> Bool {
+        let keys: GroupOrder<Key>.Comparison?
+        switch spec.order.kind {
+        case .keys(let comparison): keys = comparison
+        case .counts(let ascending, let comparison):
+            if left.count != right.count { return (left.count < right.count) == ascending }
+            keys = comparison
+        }
+        guard let keys else { return left.serial < right.serial }
+        if keys(left.key, right.key) { return true }
+        return keys(right.key, left.key) ? false : left.serial < right.serial
+    }
+
+    private func number(from first: Int) {
+        for index in first..<sections.count { sections[index].index = index }
+    }
+
+    /// The group of a key, put at its place where there was none.
+    private func arrive(_ key: Key) -> Section {
+        if let known = byKey[key] { return known }
+        let section = Section(key, serial: nextSerial)
+        nextSerial += 1
+        byKey[key] = section
+        let index: Int
+        switch spec.order.kind {
+        case .keys:
+            index = sections.partitioningIndex { !isBefore($0, section) }
+        case .counts:
+            // Other groups may wait for their places, so this one gets its own with them.
+            index = sections.count
+        }
+        sections.insert(section, at: index)
+        number(from: index)
+        enqueue(.insertSection(GroupSection(key: key, items: [], count: 0), at: index))
+        return section
+    }
+
+    /// Gives groups whose counts have changed their places. The others stand in order already.
+    private func reorder() {
+        let settled = sections.filter { !$0.isDirty }
+        var before: [Section] = []
+        var rest = settled[...]
+        for section in dirty.sorted(by: isBefore) {
+            while let next = rest.first, isBefore(next, section) {
+                before.append(next)
+                rest.removeFirst()
+            }
+            let from = section.index
+            sections.remove(at: from)
+            // The group that it comes behind has its place; the groups between them that don't yet are moved later.
+            let to = before.last.map { $0.index - ($0.index > from ? 1 : 0) + 1 } ?? 0
+            sections.insert(section, at: to)
+            number(from: min(from, to))
+            if from != to { enqueue(.moveSection(from: from, to: to)) }
+            before.append(section)
+        }
+    }
+}
+
+// MARK: Telling
+
+extension GroupNode {
+    private func enqueue(_ change: GroupChange<Key, Item>) {
+        pending.changes.append(change)
+        hasPending = true
+    }
+
+    package func publish(at position: Int64) -> Delivery? {
+        guard hasPending else { return nil }
+        self.position = position
+        pending.position = position
+        pending.total = total
+        let update = pending
+        pending = GroupUpdate()
+        hasPending = false
+        guard update.whole != nil || !update.changes.isEmpty else { return nil }
+        return sink?.send(update, limit: max(256, total)) { self.everything() }
+    }
+
+    package func fail(_ error: StorageError) -> Delivery? {
+        isLive = false
+        pending = GroupUpdate()
+        hasPending = false
+        var update = GroupUpdate<Key, Item>()
+        update.error = error
+        update.position = position
+        update.total = total
+        return sink?.send(update, limit: .max) { update }
+    }
+
+    private func everything() -> GroupUpdate<Key, Item> {
+        var update = GroupUpdate<Key, Item>()
+        update.position = position
+        update.whole = whole
+        update.total = total
+        return update
+    }
+}

@@ -1,0 +1,131 @@
+package import StorageCore
+package import StorageEntities
+internal import StorageHistory
+package import StorageRouting
+
+/// The best results of a full-text search, kept up to date.
+///
+/// Which changes concern it the router tells from the row's words. Where a row comes to fit or fits no more, or its texts
+/// are others, the search is run again, because one row more or less moves the rank of every other; a search that takes
+/// long is run again at most for a tenth of the time, the last state always being shown in the end. Where only other
+/// columns have changed, the row is put in the place of the old one.
+///
+/// Where rows have changed that don't fit, the ranks are those from before: BM25 counts all documents, so they would be
+/// a little different. They are right again with the next search.
+///
+/// Of an expression in FTS5's own syntax only the index knows what fits: there each change of texts counts.
+package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
+    package var sink: UpdateSink<ListUpdate<SearchResult<Entity>>>?
+    private let search: Search<Entity>
+    private let form = RowForm(Entity.self)
+    /// What the router finds it by; nil where only the index can tell.
+    private var expression: SearchExpression?
+    private var texts = ColumnMask.all
+    private var keyIndex = 0
+
+    private var results: [SearchResult<Entity>] = []
+    /// Where the rows stand among the results, by their keys.
+    private var indices: [StorageValue: Int] = [:]
+    private var total = 0
+    private var position: Int64 = 0
+    /// Whether there are other results than those that were told; if not, which of them have changed.
+    private var isWhole = false
+    private var changes: [ListChange<SearchResult<Entity>>] = []
+
+    private var isLive = false
+    private var isDirty = false
+    /// When it was run last, and how long it took.
+    private var ended = ContinuousClock.now
+    private var duration = Duration.zero
+    /// Searches that are quicker than this are run at every change.
+    private static var quick: Duration { .milliseconds(2) }
+
+    package init(_ search: Search<Entity>) { self.search = search }
+
+    package var interest: Interest {
+        Interest(entity: form.table.name, predicate: search.condition, searches: true, matching: expression)
+    }
+
+    package func bind(to layout: RowLayout) throws {
+        expression = layout.texts.flatMap { search.expression(tokenizer: $0.index.tokenizer) }
+        texts = layout.texts?.columns ?? .all
+        keyIndex = layout.keyIndices.first ?? 0
+        isLive = false
+    }
+
+    package func reload(_ snapshot: Snapshot) throws {
+        isLive = false
+        try run(snapshot)
+        isLive = true
+    }
+
+    private func run(_ snapshot: Snapshot) throws {
+        let start = ContinuousClock.now
+        snapshot.statementCount += 1
+        results = try search.run(snapshot.rows)
+        indices = [:]
+        for (index, result) in results.enumerated() { indices[Entity.Record.key(of: result.entity.id)] = index }
+        if !isLive || expression == nil {
+            snapshot.statementCount += 1
+            total = try search.count(snapshot.rows)
+        }
+        isWhole = true
+        changes = []
+        isDirty = false
+        ended = .now
+        duration = ended - start
+    }
+
+    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+        guard isLive else { throw StaleNode() }
+        switch effect {
+        case .enter: total += 1
+        case .leave: total -= 1
+        case .stay where !change.change.changed.intersects(texts): return try replace(change, snapshot)
+        default: break
+        }
+        isDirty = true
+    }
+
+    /// Another state of a row whose rank is the same.
+    private func replace(_ change: ChangedRow, _ snapshot: Snapshot) throws {
+        guard !isDirty, let key = change.value(keyIndex, .new)?.value, let index = indices[key] else { return }
+        let old = results[index]
+        results[index] = SearchResult(entity: try snapshot.item(form, change), rank: old.rank, snippet: old.snippet)
+        changes.append(.update(results[index], at: index))
+    }
+
+    package func finishStep(_ snapshot: Snapshot) throws {
+        guard let seconds = postponedSeconds, seconds == 0 || snapshot.isUrgent else { return }
+        try run(snapshot)
+    }
+
+    package var postponedSeconds: Double? {
+        guard isDirty else { return nil }
+        guard duration > Self.quick else { return 0 }
+        return max(0, (ended + duration * 9 - .now) / .seconds(1))
+    }
+
+    package func publish(at position: Int64) -> Delivery? {
+        guard isWhole || !changes.isEmpty else { return nil }
+        self.position = position
+        var update = everything()
+        if !isWhole { (update.whole, update.changes) = (nil, changes) }
+        (isWhole, changes) = (false, [])
+        return sink?.send(update, limit: max(256, results.count)) { self.everything() }
+    }
+
+    private func everything() -> ListUpdate<SearchResult<Entity>> {
+        var update = ListUpdate(results, at: position)
+        update.total = total
+        return update
+    }
+
+    package func fail(_ error: StorageError) -> Delivery? {
+        isLive = false
+        var update = everything()
+        update.whole = nil
+        update.error = error
+        return sink?.send(update, limit: .max) { update }
+    }
+}

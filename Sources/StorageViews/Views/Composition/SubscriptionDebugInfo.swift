@@ -1,0 +1,37 @@
+public import Foundation
+public import StorageCore
+public import StorageRouting
+
+/// What a live view is doing, and how changes find it.
+public struct SubscriptionDebugInfo: Sendable, Identifiable {
+    /// The name that it is registered under.
+    public let id: String
+    public let type: String
+    /// Whether it follows its store.
+    public let isActive: Bool
+    public let isLoading: Bool
+    /// When it was registered.
+    public let createdAt: Date
+    /// The position after which its value was as it is.
+    public let position: Int64
+    /// Why its value is from before.
+    public let error: StorageError?
+    /// How changes find it, and how often they did; nil where it doesn't follow its store.
+    public let explanation: SubscriptionExplanation?
+}
+
+extension SubscriptionDebugInfo: CustomStringConvertible {
+    /// One line: `users: QuerySubscription<User> @41, indexed by age from, woken 3 times`.
+    public var description: String {
+        var parts = ["\(id): \(type) @\(position)"]
+        if let explanation {
+            let anchors = explanation.anchors.joined(separator: ", ")
+            parts.append(explanation.tier.rawValue + (anchors.isEmpty ? "" : " by \(anchors)"))
+            parts.append("woken \(explanation.wakeups) times")
+        }
+        if isLoading { parts.append("loading") }
+        if !isActive { parts.append("ended") }
+        if let error { parts.append("\(error)") }
+        return parts.joined(separator: ", ")
+    }
+}

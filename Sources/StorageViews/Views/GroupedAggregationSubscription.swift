@@ -1,0 +1,98 @@
+public import Observation
+public import StorageCore
+public import StorageEntities
+
+/// Counts, sums, means and extremes of the rows that a query finds, for each value of a column, live.
+///
+/// ```swift
+/// let byStatus = GroupedAggregationSubscription(
+///     storage.query(Order.self), .count, .sum(\.total), groupedBy: \.status)
+/// for group in byStatus.groups { print(group.key, group.value.0, group.value.1) }
+/// if let (count, sum) = byStatus[.paid] { … }
+/// ```
+///
+/// Groups are in SQLite's order of the column, NULL first; a group is there as long as it has a row. Rows belong
+/// together as in SQLite's `GROUP BY`, by the column's collation: where it takes `a` and `A` for one, the key is
+/// that of a row which is there. A change costs its old and its new group.
+@MainActor @Observable
+public final class GroupedAggregationSubscription<
+    Entity: RegisteredEntity, Key: Hashable & Sendable, Value: Sendable
+>: StorageSubscription {
+    public typealias Group = AggregateGroup<Key, Value>
+
+    private var state = ListState<Group>()
+    @ObservationIgnored private let reading: AggregateReading<Value>
+    /// Where the groups stand; nil where that is to be found out.
+    @ObservationIgnored private var indexByKey: [Key: Int]?
+    /// Whether an update couldn't be read, so that those which follow don't fit.
+    @ObservationIgnored private var isBehind = false
+
+    package init(
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ reading: AggregateReading<Value>,
+        groupedBy column: StorageColumn<Key>, start: SubscriptionStart
+    ) {
+        self.reading = reading
+        super.init(engine)
+        let spec = AggregateSpec(
+            RowForm(Entity.self).table, request.rows, groups: [column.name], terms: reading.terms)
+        follow(start, AggregateNode(spec)) { [weak self] in self?.take($0) }
+    }
+
+    private func take(_ update: ListUpdate<AggregateRow>) {
+        guard update.error == nil else { return took(update.error, at: update.position) }
+        if isBehind, update.whole == nil { return readAgain() }
+        do {
+            let read = try update.map(group)
+            isBehind = false
+            indexByKey = nil
+            guard state.take(read) else { return readAgain() }
+            took(nil, at: update.position)
+        } catch {
+            isBehind = true
+            took(error.forSubscribers, at: update.position)
+        }
+    }
+
+    private func group(_ row: AggregateRow) throws -> Group {
+        let key = try ColumnDecoding.value(row.key[0], as: Key.self)
+        let value = try reading.decode(row.values)
+        return Group(key: key, value: value)
+    }
+
+    override func ended() {
+        super.ended()
+        state.finish()
+    }
+
+    /// The groups, in the order of the column.
+    public var groups: [Group] { state.value }
+
+    /// The value of a group; nil where no row belongs to it.
+    public subscript(key: Key) -> Value? {
+        let groups = state.value
+        let indexByKey =
+            indexByKey
+            ?? Dictionary(groups.indices.map { (groups[$0].key, $0) }, uniquingKeysWith: { first, _ in first })
+        self.indexByKey = indexByKey
+        return indexByKey[key].map { groups[$0].value }
+    }
+
+    /// The groups, or why there are none.
+    public var result: Result<[Group], StorageError> { result(state.value) }
+
+    /// The groups now, and after each change.
+    public var snapshots: SubscriptionSequence<[Group]> { state.readSnapshots(of: self, refreshCount > 0) }
+
+    /// The groups now, and then what leads from each state to the next.
+    public var differences: SubscriptionSequence<ListDifference<Group>> {
+        state.readDifferences(of: self, at: position, refreshCount > 0)
+    }
+}
+
+/// What a ``GroupedAggregationSubscription`` knows of one group.
+public struct AggregateGroup<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// What its rows have in the column.
+    public let key: Key
+    /// The value of the only aggregate, or a tuple of all of them in their order.
+    public let value: Value
+}

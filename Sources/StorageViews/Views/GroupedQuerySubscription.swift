@@ -1,0 +1,133 @@
+public import Observation
+public import StorageCore
+public import StorageEntities
+
+/// The rows that a query finds in groups, live.
+///
+/// ```swift
+/// let staff = GroupedQuerySubscription(
+///     storage.query(Employee.self).orderBy(\.name), groupBy: \.department,
+///     configuration: .init(sortGroupsBy: .count(ascending: false), maxItemsPerGroup: 5))
+/// for department in staff.sortedGroupKeys {
+///     print(department, staff.count(in: department), staff.items(in: department).map(\.name))
+/// }
+/// ```
+///
+/// Rows are grouped by any property of the entity, also one that is computed from others. In a group they are in the
+/// query's order. A change touches the group that its row was in and the group where it is now; a row that changes its
+/// group moves from one to the other.
+///
+/// It keeps the place of each row that the query finds, some hundred bytes, also of those that aren't shown. The query
+/// has no limit and no offset; ``Configuration/maxItemsPerGroup`` limits what is shown of each group. Conditions in SQL
+/// of your own, and collations that the program has brought, are only understood by the database: with them each change
+/// of the table reloads all rows.
+@MainActor @Observable
+public final class GroupedQuerySubscription<
+    Entity: RegisteredEntity, GroupKey: Hashable & Sendable
+>: StorageSubscription {
+    public typealias Section = GroupSection<GroupKey, Entity>
+    public typealias GroupSortOrder = GroupOrder<GroupKey>
+
+    /// How rows are grouped, and what is shown of the groups.
+    public struct Configuration: Sendable {
+        /// The order of the groups.
+        public var sortGroupsBy: GroupSortOrder
+        /// Whether a group stays after its last row was removed, without rows, as long as the subscription does.
+        public var includeEmptyGroups: Bool
+        /// Groups that are there from the beginning, whether they have rows or not.
+        public var fixedGroups: [GroupKey]
+        /// How many rows of a group are shown; all of them where nil. Counts always count all.
+        public var maxItemsPerGroup: Int?
+
+        public init(
+            sortGroupsBy: GroupSortOrder, includeEmptyGroups: Bool = false, fixedGroups: [GroupKey] = [],
+            maxItemsPerGroup: Int? = nil
+        ) {
+            self.sortGroupsBy = sortGroupsBy
+            self.includeEmptyGroups = includeEmptyGroups
+            self.fixedGroups = fixedGroups
+            self.maxItemsPerGroup = maxItemsPerGroup
+        }
+
+        /// Groups in the order of their keys.
+        public init(
+            includeEmptyGroups: Bool = false, fixedGroups: [GroupKey] = [], maxItemsPerGroup: Int? = nil
+        ) where GroupKey: Comparable {
+            self.init(
+                sortGroupsBy: .key(ascending: true), includeEmptyGroups: includeEmptyGroups, fixedGroups: fixedGroups,
+                maxItemsPerGroup: maxItemsPerGroup)
+        }
+    }
+
+    private var state = SteppedState<GroupUpdate<GroupKey, Entity>>()
+    /// The groups with their rows, in their order.
+    public var sections: [Section] { state.value }
+    /// How many rows there are in all groups.
+    public private(set) var totalCount = 0
+    /// Where the groups stand; nil where that is to be found out.
+    @ObservationIgnored private var indexByKey: [GroupKey: Int]?
+
+    package init(
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, configuration: Configuration,
+        start: SubscriptionStart, key: @escaping @Sendable (Entity) -> GroupKey
+    ) {
+        super.init(engine)
+        let spec = GroupSpec(
+            RowForm(Entity.self), request.rows, order: configuration.sortGroupsBy,
+            fixedKeys: configuration.fixedGroups, keepsEmptyGroups: configuration.includeEmptyGroups,
+            limit: configuration.maxItemsPerGroup, key: key)
+        follow(start, GroupNode(spec)) { [weak self] in self?.take($0) }
+    }
+
+    private func take(_ update: GroupUpdate<GroupKey, Entity>) {
+        guard state.take(update) else { return readAgain() }
+        took(update.error, at: update.position)
+        guard update.error == nil else { return }
+        indexByKey = nil
+        totalCount = update.total
+    }
+
+    override func ended() {
+        super.ended()
+        state.finish()
+    }
+
+    // MARK: Groups
+
+    /// The rows that are shown, by group.
+    public var groups: [GroupKey: [Entity]] { table(\.items) }
+    /// How many rows each group has, also those that aren't shown.
+    public var groupCounts: [GroupKey: Int] { table(\.count) }
+    /// The groups in their order.
+    public var sortedGroupKeys: [GroupKey] { sections.map(\.key) }
+
+    /// The rows of a group that are shown; none of a group that isn't there.
+    public func items(in group: GroupKey) -> [Entity] { section(group)?.items ?? [] }
+    /// How many rows a group has, also those that aren't shown.
+    public func count(in group: GroupKey) -> Int { section(group)?.count ?? 0 }
+    public func hasItems(in group: GroupKey) -> Bool { count(in: group) > 0 }
+
+    /// The groups, or why there are none.
+    public var result: Result<[Section], StorageError> { result(sections) }
+
+    private func table<Value>(_ value: (Section) -> Value) -> [GroupKey: Value] {
+        Dictionary(uniqueKeysWithValues: sections.map { ($0.key, value($0)) })
+    }
+
+    private func section(_ key: GroupKey) -> Section? {
+        let sections = sections
+        let indexByKey = indexByKey ?? Dictionary(uniqueKeysWithValues: sections.indices.map { (sections[$0].key, $0) })
+        self.indexByKey = indexByKey
+        return indexByKey[key].map { sections[$0] }
+    }
+
+    // MARK: Sequences
+
+    /// The groups now, and after each change.
+    public var snapshots: SubscriptionSequence<[Section]> { state.readSnapshots(of: self, refreshCount > 0) }
+
+    /// The groups now, and then what leads from each state to the next.
+    public var differences: SubscriptionSequence<GroupDifference<GroupKey, Entity>> {
+        state.readDifferences(of: self, at: position, refreshCount > 0)
+    }
+}

@@ -1,0 +1,99 @@
+package import StorageCore
+internal import StorageLog
+package import StorageRouting
+
+/// Tells changes of single rows as they come; it keeps nothing but what it hasn't told yet.
+package final class ChangeEventNode: LiveNode {
+    private let table: String
+    private let filter: SubscriptionFilter
+    package let limit: Int
+    package var sink: UpdateSink<ChangeEventUpdate>?
+    private var layout: RowLayout?
+    /// Whether it has begun: only what comes later is told.
+    private var isOpen = false
+    private var schemaDidChange = false
+    private var pending: ChangeEventUpdate
+
+    /// - Parameter limit: Above so many events that nobody has taken they become one.
+    package init(_ table: String, filter: SubscriptionFilter, limit: Int) {
+        self.table = table
+        self.filter = filter
+        self.limit = limit
+        pending = ChangeEventUpdate(limit: limit)
+    }
+
+    package var interest: Interest {
+        let everything = Interest(entity: table, predicate: nil)
+        // A condition on columns that have gone can't be held to anything any more.
+        return layout.flatMap { try? filter.interest(in: $0) } ?? everything
+    }
+
+    package func bind(to layout: RowLayout) throws {
+        if isOpen {
+            schemaDidChange = true
+        } else {
+            guard layout.keyIndices.count == 1 else {
+                throw StorageError(
+                    .invalidArgument, "The rows of \"\(table)\" have no single id by which events could name them.",
+                    remedy: "Follow the table with `changes(since:)`, whose events hold whole keys.")
+            }
+            _ = try filter.interest(in: layout)
+        }
+        self.layout = layout
+    }
+
+    package func reload(_ snapshot: Snapshot) throws {
+        defer { isOpen = true }
+        guard isOpen else { return }
+        if schemaDidChange {
+            pending.append(.schemaChange(tableName: table, position: snapshot.position))
+        } else {
+            pending.append(.bulkChange(tableName: table, affectedCount: nil, position: snapshot.position))
+        }
+        schemaDidChange = false
+    }
+
+    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+        guard let event = event(change) else { throw StaleNode() }
+        if filter.accepts(event) { pending.append(event) }
+    }
+
+    package func finishStep(_ snapshot: Snapshot) throws {}
+
+    package func publish(at position: Int64) -> Delivery? {
+        guard !pending.events.isEmpty else { return nil }
+        let update = pending
+        pending = ChangeEventUpdate(limit: limit)
+        return sink?.send(update, limit: .max) { update }
+    }
+
+    /// Tells nothing: once the store can be read again everything is read anew, and that is told.
+    package func fail(_ error: StorageError) -> Delivery? { nil }
+}
+
+extension ChangeEventNode {
+    private func event(_ row: ChangedRow) -> ChangeEvent? {
+        let change = row.change
+        guard let layout, let key = layout.keyIndices.first else { return nil }
+        let (old, new) = (row.changes.old(change), row.changes.new(change))
+        let id = (change.exists ? new : old)[key].value
+        if change.isUpdate {
+            var changes: [String: FieldChange] = [:]
+            for (index, column) in layout.columns.enumerated() where change.changed.contains(index) {
+                // Columns that share a bit of the mask may be the same, and then nobody has asked for their values.
+                if old[index].isUnknown || old[index].isSame(as: new[index]) { continue }
+                changes[column.name] = FieldChange(old: old[index].value, new: new[index].value)
+            }
+            return .updated(tableName: table, id: id, changes: changes, position: change.position)
+        }
+        let image = change.exists ? new : old
+        var data: [String: StorageValue] = [:]
+        for (index, column) in layout.columns.enumerated() {
+            if image[index].isUnknown { return nil }
+            data[column.name] = image[index].value
+        }
+        return change.exists
+            ? .inserted(tableName: table, id: id, newData: data, position: change.position)
+            : .deleted(tableName: table, id: id, oldData: data, position: change.position)
+    }
+}

@@ -1,0 +1,60 @@
+public import StorageEntities
+
+/// Reports changes of single rows to code that isn't a view: caches, badges, synchronisation.
+///
+/// ```swift
+/// let events = try await storage.changeNotifier.events(for: User.self, filter: .affectsFields(["email"]))
+/// for await event in events {
+///     if case .updated(_, let id, let changes, _) = event { print(id, changes["email"]?.new ?? .null) }
+/// }
+/// ```
+///
+/// Everything that is committed after the call has returned is reported, however it was changed, in the order of
+/// commits; what is rolled back never. A reader that is slow holds up nobody: what has come meanwhile is kept up to a
+/// limit, and above it one event says how much there was.
+///
+/// It reports net changes and keeps no history: to see each commit, resume after a restart, or start earlier, read
+/// `storage.changes(since:)`; for a list on a screen, a `QuerySubscription` does all of this.
+public struct SmartChangeNotifier: Sendable {
+    public typealias ChangeEvent = StorageViews.ChangeEvent
+    public typealias SubscriptionFilter = StorageViews.SubscriptionFilter
+
+    private let engine: SubscriptionEngine
+
+    package init(_ engine: SubscriptionEngine) { self.engine = engine }
+
+    /// The changes of an entity's rows from now on.
+    ///
+    /// - Parameters:
+    ///   - tableName: The entity's name.
+    ///   - limit: How many events are kept for a reader, and reported row by row of one commit; 2 at least.
+    /// - Throws: `not-found` for an entity that isn't there, `invalid-name` for a column that isn't, `invalid-argument` for a table
+    ///   whose primary key isn't one column, and for a filter by a query of another entity.
+    public func events(
+        for tableName: String, filter: SubscriptionFilter = .all, limit: Int = 1_000
+    ) async throws -> ChangeEventSequence {
+        try await engine.events(for: tableName, filter: filter, limit: limit)
+    }
+
+    /// The changes of an entity's rows from now on.
+    ///
+    /// - Parameter limit: How many events are kept for a reader, and reported row by row of one commit; 2 at least.
+    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a filter by a query of another entity.
+    public func events<Entity: RegisteredEntity>(
+        for type: Entity.Type, filter: SubscriptionFilter = .all, limit: Int = 1_000
+    ) async throws -> ChangeEventSequence {
+        try await events(for: EntityTables.of(Entity.Record.self).queryTable.name, filter: filter, limit: limit)
+    }
+}
+
+extension SubscriptionEngine {
+    fileprivate func events(
+        for tableName: String, filter: SubscriptionFilter, limit: Int
+    ) throws -> ChangeEventSequence {
+        let channel = UpdateChannel<ChangeEventUpdate>()
+        let sink = UpdateSink<ChangeEventUpdate>(
+            { update in channel.send(update, limit: .max) { update } }, finish: channel.finish)
+        let handle = try add(ChangeEventNode(tableName, filter: filter, limit: limit), sink)
+        return ChangeEventSequence(position: position, handle: handle, channel: channel)
+    }
+}

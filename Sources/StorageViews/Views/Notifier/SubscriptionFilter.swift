@@ -1,0 +1,120 @@
+public import StorageCore
+public import StorageLog
+internal import StorageRouting
+
+/// Which changes of a table a ``SmartChangeNotifier`` reports.
+///
+/// All but ``custom(_:)`` are conditions that changes are found by: a filter costs nothing while changes don't concern
+/// it, however many there are. ``ChangeEvent/bulkChange(tableName:affectedCount:position:)`` and
+/// ``ChangeEvent/schemaChange(tableName:position:)`` pass every filter, because they may stand for a change that does.
+public struct SubscriptionFilter: Sendable {
+    enum Kind: Sendable {
+        case all
+        case rowIds([StorageValue])
+        case affectsFields([String])
+        case query(entity: String, RowPredicate, columns: [String]?)
+        case custom(@Sendable (ChangeEvent) -> Bool)
+    }
+
+    let kind: Kind
+
+    /// Every change.
+    public static let all = SubscriptionFilter(kind: .all)
+
+    /// Changes of the rows with these primary keys.
+    public static func rowIds(_ ids: [StorageValue]) -> SubscriptionFilter { SubscriptionFilter(kind: .rowIds(ids)) }
+
+    /// Changes of the rows with these primary keys.
+    public static func rowIds<Id: StorageColumnValue>(_ ids: [Id]) -> SubscriptionFilter {
+        rowIds(ids.map { RowKey.value(of: $0) })
+    }
+
+    /// Changes of the rows with these primary keys.
+    public static func rowIds<Id: RawRepresentable>(_ ids: [Id]) -> SubscriptionFilter
+    where Id.RawValue: StorageColumnValue {
+        rowIds(ids.map { RowKey.value(of: $0) })
+    }
+
+    /// Changes of the rows with these primary keys.
+    public static func rowIds<Id: RawRepresentable & StorageColumnValue>(_ ids: [Id]) -> SubscriptionFilter
+    where Id.RawValue: StorageColumnValue {
+        rowIds(ids.map { RowKey.value(of: $0) })
+    }
+
+    /// Updates that change at least one of these columns, and every insert and delete.
+    public static func affectsFields(_ fields: [String]) -> SubscriptionFilter {
+        SubscriptionFilter(kind: .affectsFields(fields))
+    }
+
+    /// Changes by which a row comes to meet a condition or doesn't meet it any more, and updates of rows that meet it, as
+    /// far as they touch the columns.
+    ///
+    /// - Parameter columns: All where nil.
+    package static func relevant(
+        to predicate: RowPredicate?, of entity: String, columns: [String]?
+    ) -> SubscriptionFilter {
+        SubscriptionFilter(kind: .query(entity: entity, predicate ?? .constant(true), columns: columns))
+    }
+
+    /// Changes that a closure says yes to. It is asked about every single row's change of the table, and must be quick:
+    /// live views wait for it.
+    public static func custom(_ accepts: @escaping @Sendable (ChangeEvent) -> Bool) -> SubscriptionFilter {
+        SubscriptionFilter(kind: .custom(accepts))
+    }
+}
+
+extension SubscriptionFilter {
+    func accepts(_ event: ChangeEvent) -> Bool {
+        if case .custom(let accepts) = kind { accepts(event) } else { true }
+    }
+
+    /// Which changes may pass.
+    ///
+    /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for a query of another entity.
+    func interest(in layout: RowLayout) throws -> Interest {
+        switch kind {
+        case .all, .custom: return Interest(entity: layout.name, predicate: nil)
+        case .rowIds(let ids):
+            let keys = layout.keyIndices.map { layout.columns[$0].name }
+            return Interest(entity: layout.name, predicate: .among(column: keys.first ?? "", ids))
+        case .affectsFields(let fields):
+            _ = try layout.mask(of: fields)
+            return Interest(entity: layout.name, predicate: nil, columns: fields)
+        case .query(let entity, let predicate, let columns):
+            guard entity == layout.name else {
+                throw StorageError(
+                    .invalidArgument, "A query of \"\(entity)\" says nothing about changes of \"\(layout.name)\".",
+                    remedy: "Ask for the events of \"\(entity)\".")
+            }
+            return try Self.interest(in: predicate, columns, layout)
+        }
+    }
+
+    private static func interest(
+        in predicate: RowPredicate, _ columns: [String]?, _ layout: RowLayout
+    ) throws -> Interest {
+        if let columns { _ = try layout.mask(of: columns) }
+        let compiler = ConditionCompiler(layout: layout, row: RowKeys(layout))
+        guard try compiler.compile(predicate).isOpaque else {
+            return Interest(entity: layout.name, predicate: predicate, columns: columns)
+        }
+        // What only the database can answer is taken for true, and may depend on any column.
+        let weaker = predicate.weakened(negated: false)
+        let isOpaque = try compiler.compile(weaker).isOpaque
+        return Interest(entity: layout.name, predicate: isOpaque ? nil : weaker)
+    }
+}
+
+extension RowPredicate {
+    /// A condition without SQL that is true wherever this one is; where it is negated, one that is false wherever this
+    /// one is.
+    fileprivate func weakened(negated: Bool) -> RowPredicate {
+        switch self {
+        case .sql: .constant(!negated)
+        case .not(let part): .not(part.weakened(negated: !negated))
+        case .all(let parts): .all(parts.map { $0.weakened(negated: negated) })
+        case .any(let parts): .any(parts.map { $0.weakened(negated: negated) })
+        default: self
+        }
+    }
+}

@@ -1,0 +1,161 @@
+public import Observation
+internal import StorageCore
+public import StorageEntities
+
+/// One page of the rows that a query finds, live, with the number of all.
+///
+/// ```swift
+/// let page = PaginatedQuerySubscription(storage.query(Post.self).orderBy(\.createdAt, .descending), pageSize: 20)
+/// await page.goToNextPage()
+/// print(page.currentPage, "page \(page.currentPageIndex + 1) of \(page.totalPages)")
+/// ```
+///
+/// Rows before and behind the page are kept ready and up to date, so the next page is there at once, and a row that is
+/// deleted from this one is made up for without a question to the database. To jump to a page far away costs what
+/// `OFFSET` costs.
+@MainActor @Observable
+public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: StorageSubscription {
+    /// How pages follow one another.
+    public enum Style: Sendable {
+        /// A page is known by its number: page 2 always holds the rows from 2 · `pageSize` on, whichever they are.
+        case numbered
+        /// A page is known by the row that it begins with: rows inserted or deleted before it don't move it.
+        case anchored
+        /// The next page is put behind the rows that are shown: one list that grows while somebody scrolls.
+        case scrolling
+    }
+
+    private var state = ListState<Entity>()
+    /// How many rows a page has.
+    public let pageSize: Int
+    /// How near to the end ``item(at:)`` makes more rows ready.
+    public let prefetchThreshold: Int
+    public let style: Style
+    /// How many rows the query finds.
+    public private(set) var totalCount = 0
+    /// The place of the page's first row among all.
+    public private(set) var offset = 0
+    @ObservationIgnored private var isMoving = false
+
+    package init(
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, pageSize: Int, prefetchThreshold: Int,
+        style: Style, start: SubscriptionStart
+    ) {
+        self.pageSize = max(1, pageSize)
+        self.prefetchThreshold = max(0, prefetchThreshold)
+        self.style = style
+        super.init(engine)
+        var rows = request.rows
+        let hasPages = pageSize > 0 && rows.limit == nil && rows.offset == 0
+        rows.limit = self.pageSize
+        rows.offset = 0
+        let margin = self.pageSize + self.prefetchThreshold
+        let spec = ListSpec(
+            RowForm(Entity.self), rows, counts: true, margin: margin, isAnchored: style == .anchored, isPage: true)
+        follow(start, try Self.node(spec, hasPages: hasPages)) { [weak self] in self?.take($0) }
+    }
+
+    private nonisolated static func node(_ spec: ListSpec<Entity>, hasPages: Bool) throws -> ListNode<Entity> {
+        guard hasPages else {
+            throw StorageError(
+                .invalidArgument, "A paginated query has pages of one row or more, and no limit and offset of its own.",
+                remedy: "Leave limit and offset out of the query.")
+        }
+        return ListNode(spec)
+    }
+
+    private func take(_ update: ListUpdate<Entity>) {
+        guard state.take(update) else { return readAgain() }
+        took(update.error, at: update.position)
+        guard update.error == nil else { return }
+        totalCount = update.total ?? totalCount
+        offset = update.offset
+    }
+
+    override func ended() {
+        super.ended()
+        state.finish()
+    }
+
+    // MARK: The page
+
+    /// The page's rows; in the scrolling style all that were loaded.
+    public var currentPage: [Entity] { state.value }
+    /// How many pages there are.
+    public var totalPages: Int { (totalCount + pageSize - 1) / pageSize }
+    /// The number of the page, starting at 0; in the scrolling style that of the last page that was loaded.
+    public var currentPageIndex: Int { (offset + max(state.value.count, 1) - 1) / pageSize }
+    public var hasNextPage: Bool { offset + state.value.count < totalCount }
+    public var hasPreviousPage: Bool { style != .scrolling && offset > 0 }
+
+    /// The page now, and after each change.
+    public var snapshots: SubscriptionSequence<[Entity]> {
+        state.readSnapshots(of: self, refreshCount > 0)
+    }
+
+    /// The page now, and then what leads from each state to the next. Another page is sent as a whole.
+    public var differences: SubscriptionSequence<ListDifference<Entity>> {
+        state.readDifferences(of: self, at: position, refreshCount > 0)
+    }
+
+    /// A row of the page by its index; nil beyond it. Near the end of a list that scrolls it makes more rows ready.
+    public func item(at index: Int) -> Entity? {
+        guard state.value.indices.contains(index) else { return nil }
+        if style == .scrolling, index >= state.value.count - prefetchThreshold, hasNextPage, !isMoving {
+            isMoving = true
+            Task { [weak self] in
+                self?.isMoving = false
+                await self?.goToNextPage()
+            }
+        }
+        return state.value[index]
+    }
+
+    // MARK: Turning pages
+
+    /// Turns to the next page, if there is one; in the scrolling style, adds it.
+    public func goToNextPage() async {
+        guard hasNextPage else { return }
+        if style == .scrolling {
+            await show(offset: 0, length: state.value.count + pageSize)
+        } else {
+            await show(offset: offset + pageSize, length: pageSize)
+        }
+    }
+
+    /// Turns to the page before, if there is one.
+    public func goToPreviousPage() async {
+        guard hasPreviousPage else { return }
+        await show(offset: max(0, offset - pageSize), length: pageSize)
+    }
+
+    /// Turns to a page by its number, starting at 0: to the first or the last where there is no such page. In the
+    /// scrolling
+    /// style, loads the pages up to it.
+    public func goToPage(_ index: Int) async {
+        let index = max(0, min(index, totalPages - 1))
+        if style == .scrolling {
+            await show(offset: 0, length: (index + 1) * pageSize)
+        } else {
+            await show(offset: index * pageSize, length: pageSize)
+        }
+    }
+
+    private func show(offset: Int, length: Int) async {
+        guard let handle, isActive else { return }
+        isMoving = true
+        isLoading = true
+        defer {
+            isMoving = false
+            isLoading = false
+        }
+        do {
+            try await engine.change(handle, as: ListNode<Entity>.self) { node, snapshot in
+                try node.move(offset: offset, limit: length, snapshot)
+            }
+            engine.deliveryQueue.drain()
+        } catch {
+            self.error = error.forSubscribers
+        }
+    }
+}

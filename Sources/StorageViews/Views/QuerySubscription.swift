@@ -1,0 +1,50 @@
+public import Observation
+public import StorageCore
+public import StorageEntities
+
+/// The rows that a query finds, live.
+///
+/// ```swift
+/// let adults = QuerySubscription(storage.query(User.self).where { $0.age >= 18 }.orderBy(\.name).limit(50))
+/// print(adults.items)
+/// for await difference in adults.differences { … }
+/// ```
+///
+/// A commit costs it what the changed rows cost: a row is inserted or removed at its index, also if the query has a
+/// limit. Conditions in SQL of your own, and collations that the program has brought, are only
+/// understood by the database: with them each change of the table reloads the rows.
+@MainActor @Observable
+public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscription {
+    private var state = ListState<Entity>()
+
+    package init(_ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, start: SubscriptionStart) {
+        super.init(engine)
+        let spec = ListSpec(RowForm(Entity.self), request.rows)
+        follow(start, ListNode(spec)) { [weak self] in self?.take($0) }
+    }
+
+    private func take(_ update: ListUpdate<Entity>) {
+        guard state.take(update) else { return readAgain() }
+        took(update.error, at: update.position)
+    }
+
+    override func ended() {
+        super.ended()
+        state.finish()
+    }
+
+    /// The rows, in the query's order.
+    public var items: [Entity] { state.value }
+    /// The rows, or why there are none.
+    public var result: Result<[Entity], StorageError> { result(state.value) }
+
+    /// The rows now, and after each change.
+    public var snapshots: SubscriptionSequence<[Entity]> {
+        state.readSnapshots(of: self, refreshCount > 0)
+    }
+
+    /// The rows now, and then what leads from each state to the next.
+    public var differences: SubscriptionSequence<ListDifference<Entity>> {
+        state.readDifferences(of: self, at: position, refreshCount > 0)
+    }
+}

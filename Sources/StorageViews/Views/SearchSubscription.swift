@@ -1,0 +1,295 @@
+public import Foundation
+public import Observation
+public import StorageCore
+public import StorageEntities
+internal import StorageLog
+public import StorageRouting
+
+/// What a search finds, live: as the text is typed, and as rows change.
+///
+/// ```swift
+/// let search = SearchSubscription(storage.query(Article.self), configuration: .fullText())
+/// search.searchText = "swift concur"
+/// for await results in search.snapshots { … }
+/// ```
+///
+/// A search is run when the text has rested for ``Configuration/debounceInterval``; the last text is always searched for
+/// in the end. Texts that were searched for lately stay live, so going back to one of them shows its results at once.
+///
+/// A changed row is looked up among the full-text searches by its words, and only those that it fits or did are run again:
+/// a thousand others cost nothing. Of searches in FTS5's own syntax each is run again when a text has changed. A search in
+/// fields goes without an index and follows changes like a ``QuerySubscription``; its first results cost a look at every
+/// row.
+@MainActor @Observable
+public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscription {
+    /// How a search goes.
+    public struct Configuration: Sendable {
+        /// The columns that are looked into; none where the entity's full-text index is asked.
+        public var searchFields: [String]
+        /// How long the text must rest, in seconds, before it is searched for.
+        public var debounceInterval: TimeInterval
+        /// Shorter texts find nothing.
+        public var minSearchLength: Int
+        public var maxResults: Int
+        /// Whether capitals matter. Otherwise the letters A to Z are the same in both cases; a full-text index has rules
+        /// of its own.
+        public var caseSensitive: Bool
+        /// Whether a column must hold the text and nothing else.
+        public var exactMatch: Bool
+        /// Whether results come with a text in which what was found is marked.
+        public var highlightMatches: Bool
+        /// How many texts stay live.
+        public var cachedSearches: Int
+        /// How much columns count in a full-text search, by name.
+        public var weights: [String: Double] = [:]
+        /// How the text of a full-text search is read.
+        public var syntax: SearchSyntax = .simple
+
+        /// A search in columns, for words anywhere in them.
+        public init(
+            searchFields: [String], debounceInterval: TimeInterval = 0.3, minSearchLength: Int = 2,
+            maxResults: Int = 100, caseSensitive: Bool = false, exactMatch: Bool = false,
+            highlightMatches: Bool = false, cachedSearches: Int = 8
+        ) {
+            self.searchFields = searchFields
+            self.debounceInterval = debounceInterval
+            self.minSearchLength = minSearchLength
+            self.maxResults = maxResults
+            self.caseSensitive = caseSensitive
+            self.exactMatch = exactMatch
+            self.highlightMatches = highlightMatches
+            self.cachedSearches = cachedSearches
+        }
+
+        /// A search in the entity's full-text index, best results first.
+        public static func fullText(
+            debounceInterval: TimeInterval = 0.3, minSearchLength: Int = 2, maxResults: Int = 100,
+            highlightMatches: Bool = false, weights: [String: Double] = [:], syntax: SearchSyntax = .simple,
+            cachedSearches: Int = 8
+        ) -> Configuration {
+            var configuration = Configuration(
+                searchFields: [], debounceInterval: debounceInterval, minSearchLength: minSearchLength,
+                maxResults: maxResults, highlightMatches: highlightMatches, cachedSearches: cachedSearches)
+            configuration.weights = weights
+            configuration.syntax = syntax
+            return configuration
+        }
+    }
+
+    /// One text that was searched for, and what it finds.
+    private final class Found {
+        var handle: LiveHandle?
+        var results: [SearchResult<Entity>] = []
+        var total = 0
+        var duration: TimeInterval = 0
+        var position: Int64 = 0
+        var error: StorageError?
+        var isLoaded = false
+        var started = ContinuousClock.now
+    }
+
+    public let configuration: Configuration
+    private var text = ""
+    private var state = ListState<SearchResult<Entity>>()
+    /// Whether the results of the text are still on their way.
+    public private(set) var isSearching = false
+    /// How many rows fit, with those beyond `maxResults`.
+    public private(set) var resultCount = 0
+    /// How long the search took, in seconds.
+    public private(set) var searchDuration: TimeInterval = 0
+    private var hasSearched = false
+
+    @ObservationIgnored private let request: RowRequest
+    @ObservationIgnored private let indexes: SearchIndexes
+    @ObservationIgnored private var cache: [(text: String, found: Found)] = []
+    @ObservationIgnored private var waiting: Task<Void, Never>?
+    @ObservationIgnored private var retries = RetryDelay()
+    /// Without a text there is no node that would tell that the store is closed.
+    @ObservationIgnored private var ending: CommitObservation?
+
+    package init(
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ indexes: SearchIndexes,
+        _ configuration: Configuration
+    ) {
+        self.request = request.rows
+        self.indexes = indexes
+        self.configuration = configuration
+        super.init(engine)
+        isLoading = false
+        ending = engine.onClose { [weak self] in Task { @MainActor in self?.ended() } }
+    }
+
+    // MARK: What was found
+
+    /// What is searched for.
+    public var searchText: String {
+        get { text }
+        set {
+            guard newValue != text else { return }
+            text = newValue
+            schedule()
+        }
+    }
+
+    /// The rows that fit, as many as `maxResults` at the most. While it is searching, still those of the text before.
+    public var results: [Entity] { state.value.map(\.entity) }
+    /// The rows with their ranks, and with marked texts where that was asked for.
+    public var hits: [SearchResult<Entity>] { state.value }
+    /// Whether a search is done and has found nothing.
+    public var hasNoResults: Bool { hasSearched && !isSearching && resultCount == 0 }
+
+    /// What was found, for each text and after each change.
+    public var snapshots: SubscriptionSequence<[Entity]> {
+        state.readSnapshots(of: self, hasSearched).map { $0.map(\.entity) }
+    }
+
+    /// What was found, and what leads from each state to the next. Another text is sent as a whole.
+    public var differences: SubscriptionSequence<ListDifference<SearchResult<Entity>>> {
+        state.readDifferences(of: self, at: position, hasSearched)
+    }
+
+    /// Empties the text and the results.
+    public func clearSearch() { searchText = "" }
+
+    override public func refresh() async {
+        cache.removeAll()
+        waiting?.cancel()
+        retries = RetryDelay()
+        await search(text)
+    }
+
+    override public func explain() async -> SubscriptionExplanation? {
+        guard let handle = cache.first(where: { $0.text == text })?.found.handle else { return nil }
+        return await engine.explain(handle)
+    }
+
+    override func ended() {
+        super.ended()
+        waiting?.cancel()
+        cache.removeAll()
+        isSearching = false
+        state.finish()
+    }
+
+    // MARK: Searching
+
+    private var isLongEnough: Bool { text.count >= max(1, configuration.minSearchLength) }
+
+    private func schedule() {
+        waiting?.cancel()
+        retries = RetryDelay()
+        guard isActive else { return }
+        guard isLongEnough else { return show(nil) }
+        let text = text
+        if let known = cache.first(where: { $0.text == text })?.found, known.isLoaded { return show(known) }
+        isSearching = true
+        searchLater(text, after: configuration.debounceInterval)
+    }
+
+    private func searchLater(_ text: String, after seconds: TimeInterval) {
+        waiting = Task { [weak self] in
+            guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+            await self?.search(text)
+        }
+    }
+
+    private func search(_ text: String) async {
+        guard isActive, isLongEnough, text == self.text else { return }
+        isSearching = true
+        let found = Found()
+        keep(found, for: text)
+        let sink = sink { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
+            guard let self, let found, isKept(found) else { return }
+            take(update, of: text, found)
+        }
+        let (request, indexes, configuration) = (request, indexes, configuration)
+        do {
+            let handle = try await engine.open { engine in
+                try Self.open(text, request, indexes, configuration, sink, engine)
+            }
+            found.handle = handle
+            engine.deliveryQueue.drain()
+        } catch {
+            guard isKept(found) else { return }
+            cache.removeAll { $0.found === found }
+            failed(error.forSubscribers, text)
+        }
+    }
+
+    /// A first search that fails is tried again, unless it is the text that is wrong.
+    private func failed(_ error: StorageError, _ text: String) {
+        guard text == self.text else { return }
+        show(nil)
+        self.error = error
+        if error.code == .closed { return ended() }
+        if !error.isFinal { searchLater(text, after: retries.next()) }
+    }
+
+    /// Whether a search hasn't been replaced by another one meanwhile.
+    private func isKept(_ found: Found) -> Bool { cache.contains { $0.found === found } }
+
+    private static func open(
+        _ text: String, _ request: RowRequest, _ indexes: SearchIndexes, _ configuration: Configuration,
+        _ sink: UpdateSink<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
+    ) throws -> LiveHandle {
+        guard configuration.searchFields.isEmpty else {
+            let sought = FieldWords(
+                text: text, fields: configuration.searchFields, isCaseSensitive: configuration.caseSensitive,
+                isExact: configuration.exactMatch)
+            let search = FieldSearch<Entity>(
+                sought: sought, condition: request.predicate, orderings: request.orderings,
+                limit: configuration.maxResults, marks: configuration.highlightMatches ? ("<b>", "</b>") : nil)
+            return try engine.add(ListNode(search.spec()), sink)
+        }
+        let search = try Search<Entity>(
+            indexes: indexes, query: text, limit: configuration.maxResults, syntax: configuration.syntax,
+            weights: configuration.weights, excerpt: configuration.highlightMatches ? .snippet() : nil,
+            condition: request.predicate)
+        return try engine.add(FullTextNode(search), sink)
+    }
+
+    private func keep(_ found: Found, for text: String) {
+        cache.removeAll { $0.text == text }
+        cache.append((text, found))
+        let excess = cache.count - max(1, configuration.cachedSearches)
+        if excess > 0 { cache.removeFirst(excess) }
+    }
+
+    private func take(_ update: ListUpdate<SearchResult<Entity>>, of text: String, _ found: Found) {
+        found.error = update.error
+        let isCurrent = text == self.text
+        guard update.error == nil else {
+            if isCurrent { took(update.error, at: position) }
+            return
+        }
+        guard update.fits(found.results) else { return readAgain() }
+        if !found.isLoaded { found.duration = (ContinuousClock.now - found.started) / .seconds(1) }
+        let isFirst = !found.isLoaded
+        found.isLoaded = true
+        found.total = update.total ?? 0
+        found.position = update.position
+        update.apply(to: &found.results)
+        guard isCurrent else { return }
+        if isFirst { return show(found) }
+        guard state.take(update) else { return readAgain() }
+        publish(found)
+    }
+
+    /// Shows what a text finds; nothing where the text is too short.
+    private func show(_ found: Found?) {
+        var whole = ListUpdate<SearchResult<Entity>>()
+        whole.whole = found?.results ?? []
+        whole.position = found?.position ?? position
+        _ = state.take(whole)
+        hasSearched = found != nil
+        if let found { keep(found, for: text) }
+        publish(found)
+    }
+
+    private func publish(_ found: Found?) {
+        isSearching = false
+        resultCount = found?.total ?? 0
+        searchDuration = found?.duration ?? 0
+        took(found?.error, at: found?.position ?? position)
+    }
+}

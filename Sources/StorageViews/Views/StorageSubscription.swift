@@ -1,0 +1,193 @@
+public import Foundation
+public import Observation
+public import StorageCore
+public import StorageRouting
+internal import Synchronization
+
+/// What all live views have in common.
+///
+/// A view is brought up to date by the log: each commit that concerns it changes it in place, and all views of a store
+/// show the state at one position. It lives as long as somebody holds it, or reads one of its sequences.
+///
+/// When it can't be kept up to date, it keeps its last value, says why in ``error``, and tries again, waiting longer each
+/// time; an error never ends it.
+@MainActor @Observable
+public class StorageSubscription {
+    /// Whether the first value is still on its way, or a value that was asked for.
+    public internal(set) var isLoading = true
+    /// Why the value is from before; nil while all is well.
+    public internal(set) var error: StorageError?
+    /// When the value was brought up to date last.
+    public internal(set) var lastRefreshTime: Date?
+    /// The position of the log after which the value was as it is.
+    public internal(set) var position: Int64 = 0
+    /// Whether it follows the store: until it is cancelled, or the store is closed.
+    public internal(set) var isActive = true
+    /// How often its value has been brought up to date.
+    @ObservationIgnored public internal(set) var refreshCount = 0
+    /// How many seconds the main actor has spent on that.
+    @ObservationIgnored private(set) var refreshTime = 0.0
+    @ObservationIgnored let engine: SubscriptionEngine
+    @ObservationIgnored var handle: LiveHandle?
+    /// Makes the node and reads its first value.
+    private typealias Opening = @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
+    /// Begins an opening, to which alone the view listens from then on; nil once it was cancelled.
+    @ObservationIgnored private var beginOpening: (@MainActor (StorageSubscription) -> Opening)?
+    @ObservationIgnored private var openingCount = 0
+    /// The opening under way, for which everybody waits who wants the view to be open.
+    @ObservationIgnored private var opening: Task<Void, Never>?
+    @ObservationIgnored private var retries = RetryDelay()
+    @ObservationIgnored private var retrying: Task<Void, any Error>?
+    @ObservationIgnored private var isReadingAgain = false
+
+    init(_ engine: SubscriptionEngine) { self.engine = engine }
+
+    /// Reloads everything. There is no need to: it is for a button that people like to press, and after an error.
+    public func refresh() async {
+        guard isActive else { return }
+        if handle == nil {
+            // An opening may have published its value and not be at its end yet: it doesn't read that value again.
+            let isEnding = opening != nil && refreshCount > 0
+            await open()
+            guard isEnding else { return }
+        }
+        guard let handle else { return }
+        isLoading = true
+        do {
+            try await engine.refresh(handle)
+            engine.deliveryQueue.drain()
+        } catch {
+            failed(error)
+        }
+        isLoading = false
+    }
+
+    /// Ends it: the value stays as it is from here on.
+    public func cancel() {
+        handle = nil
+        beginOpening = nil
+        retrying?.cancel()
+        ended()
+    }
+
+    /// How it is found by changes, and what it has cost; nil where it isn't followed.
+    public func explain() async -> SubscriptionExplanation? {
+        guard let handle else { return nil }
+        return await engine.explain(handle)
+    }
+
+    // MARK: For the kinds of views
+
+    /// Follows the store by a node of its own.
+    ///
+    /// - Parameters:
+    ///   - node: Made on the engine, and anew when it has failed; what it throws says that the question can't be asked.
+    ///   - take: Takes what is new.
+    func follow<Node: LiveNode>(
+        _ start: SubscriptionStart, _ node: @escaping @autoclosure @Sendable () throws -> Node,
+        _ take: @escaping @MainActor @Sendable (Node.Update) -> Void
+    ) {
+        beginOpening = { view in
+            view.openingCount += 1
+            let number = view.openingCount
+            let sink = view.sink { [weak view] (update: Node.Update) in
+                // A node that was opened in vain may have told something before it goes.
+                guard let view, view.openingCount == number, view.isActive else { return }
+                take(update)
+            }
+            return { try $0.add(node(), sink) }
+        }
+        guard start == .immediate else {
+            Task { [weak self] in await self?.open() }
+            return
+        }
+        do {
+            handle = try beginOpening.map { begin in try engine.now { [opening = begin(self)] in try opening($0) } }
+            engine.deliveryQueue.drain()
+        } catch {
+            failed(error)
+        }
+    }
+
+    /// Opens it where it isn't open: once, however many wait for that.
+    private func open() async {
+        guard handle == nil, beginOpening != nil else { return }
+        let opening = opening ?? Task { await openNow() }
+        self.opening = opening
+        await opening.value
+    }
+
+    private func openNow() async {
+        defer { opening = nil }
+        guard let opening = beginOpening?(self) else { return }
+        isLoading = true
+        do {
+            let handle = try await engine.open(opening)
+            // It may have been cancelled meanwhile.
+            guard beginOpening != nil else { return }
+            self.handle = handle
+            engine.deliveryQueue.drain()
+        } catch {
+            failed(error)
+        }
+    }
+
+    /// Reads everything anew, soon: what was told doesn't fit what is there.
+    func readAgain() {
+        guard !isReadingAgain else { return }
+        isReadingAgain = true
+        Task { [weak self] in
+            await self?.refresh()
+            self?.isReadingAgain = false
+        }
+    }
+
+    /// To be called with each update.
+    func took(_ error: StorageError?, at position: Int64) {
+        isLoading = false
+        self.error = error
+        guard error == nil else { return }
+        self.position = position
+        lastRefreshTime = Date()
+        refreshCount += 1
+        retries = RetryDelay()
+    }
+
+    /// A first value that can't be had is tried again, unless it is the question that is wrong.
+    private func failed(_ error: any Error) {
+        guard beginOpening != nil else { return }
+        isLoading = false
+        self.error = error.forSubscribers
+        guard handle == nil else { return }
+        if self.error?.code == .closed { return ended() }
+        guard self.error?.isFinal == false else { return }
+        let delay = retries.next()
+        retrying?.cancel()
+        retrying = Task { [weak self] in
+            try await Task.sleep(for: .seconds(delay))
+            await self?.open()
+        }
+    }
+
+    /// To be called when nothing will come any more.
+    func ended() {
+        isActive = false
+        isLoading = false
+    }
+
+    /// What a value is shown as: the value, or why there never was one.
+    func result<Value>(_ value: Value) -> Result<Value, StorageError> {
+        if let error, refreshCount == 0 { return .failure(error) }
+        return .success(value)
+    }
+
+    /// Where a node's news goes, to arrive on the main actor.
+    func sink<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> UpdateSink<Update> {
+        let pendingUpdate = PendingUpdate<Update> { [weak self] update in
+            let start = ContinuousClock.now
+            take(update)
+            self?.refreshTime += (ContinuousClock.now - start) / .seconds(1)
+        }
+        return UpdateSink(pendingUpdate) { [weak self] in Task { @MainActor in self?.ended() } }
+    }
+}

@@ -1,0 +1,146 @@
+package import GRDB
+public import StorageCore
+package import StorageEntities
+public import StorageLog
+
+/// A place in a store's history that moves, with the views that show it.
+///
+/// Views are made for its queries as they are for the store's, and go through the same operators. Moving forward costs
+/// what the events cost; moving back reloads views. Historical tables are built in a temporary database, for the
+/// entities that views ask for.
+///
+/// Isolation: an actor; one move after another.
+public actor StorageTimeline {
+    /// How fast history is played.
+    public enum Pace: Sendable {
+        /// One commit after another, so many in a second.
+        case commitsPerSecond(Double)
+        /// As it happened, so many times faster. Times in which nothing happened are cut to a second.
+        case time(factor: Double)
+    }
+
+    private let engine: StorageEngine
+    private nonisolated let source: ReplaySource
+    package nonisolated let subscriptions: SubscriptionEngine
+    package nonisolated let searchIndexes: SearchIndexes
+
+    package init(_ engine: StorageEngine, at position: Int64) {
+        self.engine = engine
+        searchIndexes = SearchIndexes(remembers: false)
+        source = ReplaySource(engine, at: position)
+        subscriptions = SubscriptionEngine(source)
+    }
+
+    /// The end of the commit at a point: views show whole commits.
+    ///
+    /// - Throws: `not-found` for a point that isn't in the log.
+    package static func position(of point: StoragePoint, in engine: StorageEngine) async throws -> Int64 {
+        try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let reader = LogReader(connection)
+            return try reader.lastPosition(ofCommitAt: reader.position(of: point))
+        }
+    }
+
+    /// The position that views show; where they follow the store, its last one.
+    public nonisolated var position: Int64 { source.isLive ? engine.committed.position : source.position }
+    /// Whether it has come to the end, and follows the store.
+    public nonisolated var isLive: Bool { source.isLive }
+
+    /// Goes to the end of the next commit.
+    ///
+    /// - Returns: The commit; nil where there is no further one.
+    @discardableResult
+    public func stepForward() async throws -> CommitInfo? {
+        guard !source.isLive else { return nil }
+        let from = source.position
+        guard let next = try await commit(at: from + 1) else { return nil }
+        try await move(toPosition: next.end)
+        return next.info
+    }
+
+    /// Goes back to before the last commit.
+    ///
+    /// - Returns: The commit that views don't show any more; nil where there is none before.
+    @discardableResult
+    public func stepBack() async throws -> CommitInfo? {
+        let from = position
+        guard from > 0, let last = try await commit(at: from) else { return nil }
+        try await move(toPosition: last.start - 1)
+        return last.info
+    }
+
+    /// Goes to a point, before or behind this one.
+    public func move(to point: StoragePoint) async throws {
+        try await move(toPosition: Self.position(of: point, in: engine))
+    }
+
+    /// Plays what happened until the end of the log, and then follows the store. It ends before that when the task is
+    /// cancelled.
+    ///
+    /// - Parameter watch: Called with each commit when views show it.
+    public func play(
+        _ pace: Pace, _ watch: @escaping @Sendable (CommitInfo) async -> Void = { _ in }
+    ) async throws {
+        var last: Int64?
+        while !Task.isCancelled, let next = try await commit(at: source.position + 1), !source.isLive {
+            switch pace {
+            case .commitsPerSecond(let rate): try await Task.sleep(for: .seconds(1 / max(rate, 0.001)))
+            case .time(let factor):
+                let seconds = Double(next.info.time - (last ?? next.info.time)) / 1_000_000 / max(factor, 0.001)
+                try await Task.sleep(for: .seconds(min(1, seconds)))
+            }
+            last = next.info.time
+            try await move(toPosition: next.end)
+            await watch(next.info)
+        }
+        try Task.checkCancellation()
+        await goLive()
+    }
+
+    /// Goes to the end of the log, and follows the store from there on.
+    public func goLive() async {
+        source.goLive()
+        await show()
+    }
+
+    private func move(toPosition position: Int64) async throws {
+        try await subscriptions.runExclusively { try self.source.move(to: position) }
+        await show()
+    }
+
+    private func show() async {
+        await subscriptions.catchUp(isUrgent: true)
+        let stage = subscriptions.deliveryQueue
+        await MainActor.run { stage.drain() }
+    }
+
+    private func commit(at position: Int64) async throws -> (info: CommitInfo, start: Int64, end: Int64)? {
+        try await engine.read { db in
+            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let reader = LogReader(connection)
+            guard position > 0, position <= (try reader.head().position),
+                var batch = try reader.batch(containing: position)
+            else { return nil }
+            let info = batch.commit(ofEvent: Int(position - batch.positions.lowerBound))
+            let end = try reader.lastPosition(ofCommitAt: position)
+            // A commit may begin in an earlier row of the log.
+            var start = position
+            while let part = batch.commits.first(where: { $0.info.number == info.number }) {
+                start = batch.positions.lowerBound + Int64(part.events.lowerBound)
+                guard part.events.lowerBound == 0, batch.beginsInsideCommit,
+                    let earlier = try reader.batch(containing: start - 1)
+                else { break }
+                batch = earlier
+            }
+            return (info, start, end)
+        }
+    }
+
+    /// Reads the moment that is shown.
+    package nonisolated func reading<Result: Sendable>(
+        _ table: String, _ body: @escaping @Sendable (GRDB.Database) throws -> Result
+    ) async throws -> Result {
+        try await subscriptions.read(Interest(entity: table, predicate: nil), body)
+    }
+}

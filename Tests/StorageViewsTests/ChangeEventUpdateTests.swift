@@ -1,0 +1,73 @@
+import GRDB
+import StorageCore
+import Synchronization
+import Testing
+
+@testable import StorageLog
+@testable import StorageViews
+
+/// However much comes together for a reader, it is bounded, and nothing is lost without being said.
+@Suite struct ChangeEventUpdateTests {
+    private static func row(_ position: Int64) -> ChangeEvent {
+        .deleted(tableName: "rows", id: .integer(position), oldData: [:], position: position)
+    }
+
+    @Test func aboveTheLimitOneEventCountsThemAll() {
+        var news = ChangeEventUpdate(limit: 3)
+        for position in 1...3 { news.append(Self.row(Int64(position))) }
+        #expect(news.events == (1...3).map { Self.row(Int64($0)) })
+        for position in 4...101 { news.append(Self.row(Int64(position))) }
+        #expect(news.weight <= 3)
+        var counted = 0
+        for event in news.events {
+            if case .bulkChange("rows", let count?, _) = event { counted += count } else { counted += 1 }
+        }
+        #expect(counted == 101 && news.events.last?.position == 101)
+    }
+
+    @Test func whatNobodyCountedStaysUncounted() {
+        var news = ChangeEventUpdate(limit: 2)
+        news.append(.bulkChange(tableName: "rows", affectedCount: nil, position: 5))
+        for position in 6...8 { news.append(Self.row(Int64(position))) }
+        #expect(news.events.first == .bulkChange(tableName: "rows", affectedCount: nil, position: 7))
+    }
+
+    @Test func aChangeOfTheSchemaIsNeverFoldedAway() {
+        var news = ChangeEventUpdate(limit: 2)
+        for position in 1...2 { news.append(Self.row(Int64(position))) }
+        news.append(.schemaChange(tableName: "rows", position: 3))
+        for position in 4...50 { news.append(Self.row(Int64(position))) }
+        #expect(news.events.first == .schemaChange(tableName: "rows", position: 3))
+        #expect(news.weight <= 2)
+    }
+
+    /// What only the database can answer is told rather than left out.
+    @Test func sqlOfOnesOwnIsTakenForTrue() async throws {
+        let store = try await RoutedStore.open { _ in }
+        let engine = SubscriptionEngine(LiveSource(store))
+        let text = RowPredicate.comparison(column: "t", .equal, .value("a"))
+        let sql = RowPredicate.sql("length(tn) > ?", 3)
+        let conditions: [(RowPredicate, told: Int)] = [
+            (text && sql, 1), (text || sql, 2), (text && !sql, 1), (!(text || sql), 1), (!(text && sql), 2),
+        ]
+        for (predicate, count) in conditions {
+            _ = try await store.commit(CommitMetadata()) { _, db in try db.execute(sql: "DELETE FROM rows") }
+            let told = Told()
+            let filter = SubscriptionFilter.relevant(to: predicate, of: "rows", columns: [])
+            let handle = try engine.now { engine in
+                let sink = UpdateSink<ChangeEventUpdate> { news in told.events.withLock { $0 += news.events } }
+                return try engine.add(ChangeEventNode("rows", filter: filter, limit: 10), sink)
+            }
+            _ = try await store.commit(CommitMetadata()) { _, db in
+                try db.execute(sql: "INSERT INTO rows(id, t) VALUES ('1', 'a'), ('2', 'b')")
+            }
+            await engine.catchUp()
+            #expect(told.events.withLock { $0.compactMap(\.id).count } == count, "\(predicate)")
+            withExtendedLifetime(handle) {}
+        }
+    }
+
+    private final class Told: Sendable {
+        let events = Mutex<[ChangeEvent]>([])
+    }
+}

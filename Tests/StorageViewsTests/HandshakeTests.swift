@@ -1,0 +1,119 @@
+import Foundation
+import GRDB
+import PredicateTestSupport
+import StorageCore
+import StorageEntities
+import Synchronization
+import Testing
+@testable import StorageRouting
+@testable import StorageViews
+
+@testable import StorageLog
+
+/// Whatever happens between registering and going live, a view misses nothing and takes nothing in twice.
+@Suite struct HandshakeTests {
+    /// A commit at each moment of opening a view, and again at each moment of taking a commit in.
+    @Test func aCommitAtAnyMomentIsSeenOnce() async throws {
+        let moments = try await Moments.each(
+            filling: { store in
+                var generator = PredicateGenerator(seed: 1)
+                for _ in 0..<4 { try await RandomRows.commit(to: store, &generator) }
+            },
+            interruption: { store, moment in try RandomRows.commitNow(to: store, seed: UInt64(moment + 1) * 77) }
+        ) { run in
+            run.arm()
+            let request = RowRequest(orderings: [RowOrdering("i")], limit: 4, offset: 1)
+            let lists = [
+                try ListOracle(ListSpec(RoutedStore.form, RowRequest(), counts: true), run.engine),
+                try ListOracle(ListSpec(RoutedStore.form, request, margin: 1), run.engine),
+            ]
+            var generator = PredicateGenerator(seed: UInt64(run.moment + 1))
+            try await RandomRows.commit(to: run.store, &generator, canFail: false)
+            return lists
+        }
+        // Beginning to follow, three reads with two moments before and behind each of them.
+        #expect(moments >= 12)
+    }
+
+    /// An entity that somebody looked at, and nobody when its columns changed, is looked at anew.
+    @Test func aColumnThatCameWhileNobodyLookedIsKnown() async throws {
+        let store = try await RoutedStore.open { _ in }
+        let engine = SubscriptionEngine(LiveSource(store))
+        _ = try ListOracle(ListSpec(RoutedStore.form, RowRequest()), engine)
+        while await engine.nodeCount > 0 { await Task.yield() }
+        _ = try await store.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "ALTER TABLE rows ADD COLUMN extra INTEGER")
+            try db.execute(sql: "INSERT INTO rows(id, extra) VALUES ('a', 1), ('b', 2)")
+        }
+        let entity = try await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") }
+        let form = RowForm<StorageValue>(table: QueryTable(try #require(entity))) { statement in
+            RowReader(statement: statement).value(at: 0)
+        }
+        let spec = ListSpec(form, RowRequest(predicate: .comparison(column: "extra", .equal, .value(1))))
+        let told = Mutex<[StorageValue]>([])
+        let handle = try engine.now { engine in
+            try engine.add(
+                ListNode(spec), UpdateSink { update in told.withLock { update.difference.apply(to: &$0) } })
+        }
+        #expect(told.withLock { $0 } == ["a"])
+        _ = try await store.commit(CommitMetadata()) { _, db in
+            try db.execute(sql: "UPDATE rows SET extra = 1 WHERE id = 'b'")
+        }
+        await engine.catchUp()
+        #expect(told.withLock { $0 } == ["a", "b"])
+        #expect(await engine.counters.router.fallbacks == 0)
+        withExtendedLifetime(handle) {}
+    }
+
+    /// Looking for an entity that isn't there must not hide that another one has changed.
+    @Test func aViewThatCannotBeOpenedHidesNoChangeOfTheSchema() async throws {
+        let store = try await RoutedStore.open { _ in }
+        let engine = SubscriptionEngine(QuietSource(store))
+        let predicate = RowPredicate.comparison(column: "i", .less, .value(.integer(10)))
+        let list = try ListOracle(ListSpec(RoutedStore.form, RowRequest(predicate: predicate)), engine)
+        _ = try await store.commit(CommitMetadata()) { _, db in
+            try db.execute(
+                sql: """
+                    INSERT INTO rows(id, i, u) VALUES ('a', 1, 50), ('b', 50, 1);
+                    ALTER TABLE rows RENAME COLUMN i TO v; ALTER TABLE rows RENAME COLUMN u TO i;
+                    ALTER TABLE rows RENAME COLUMN v TO u;
+                    """)
+        }
+        var entity = try #require(await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") })
+        entity.name = "nothing"
+        let form = RowForm<StorageValue>(table: QueryTable(entity)) { RowReader(statement: $0).value(at: 0) }
+        #expect(throws: StorageError.self) {
+            try engine.now { _ = try $0.add(ListNode(ListSpec(form, RowRequest())), UpdateSink { _ in }) }
+        }
+        await engine.catchUp()
+        #expect(try await store.read { try list.fault($0) } == nil)
+    }
+
+    /// A writer that never rests, and views that come and go meanwhile.
+    @Test(arguments: RouterSettings.seeds(3, from: 30_000))
+    func viewsThatComeWhileOthersWriteMissNothing(seed: UInt64) async throws {
+        let store = try await RoutedStore.open { _ in }
+        let engine = SubscriptionEngine(LiveSource(store))
+        let writing = Task {
+            var generator = PredicateGenerator(seed: seed)
+            for _ in 0..<150 { try await RandomRows.commit(to: store, &generator) }
+        }
+        var generator = PredicateGenerator(seed: seed + 1)
+        var lists: [ListOracle] = []
+        for round in 0..<60 {
+            var request = RowRequest()
+            request.predicate = round % 2 == 0 ? nil : generator.predicate(depth: 1)
+            request.limit = round % 3 == 0 ? nil : 3
+            lists.append(try ListOracle(ListSpec(RoutedStore.form, request, counts: true), engine))
+            // Some go again.
+            if round % 5 == 4 { lists.removeFirst() }
+            await Task.yield()
+        }
+        try await writing.value
+        await engine.catchUp()
+        let faults = try await store.read { [lists] db in try lists.compactMap { try $0.fault(db) } }
+        #expect(faults.isEmpty, "seed \(seed): \(faults.prefix(2))")
+        let counters = await engine.counters
+        #expect(counters.router.fallbacks < counters.router.changes / 2 + 10)
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import PredicateTestSupport
+import StorageCore
+import StorageLog
+
+@testable import StorageRouting
+
+/// Subscriptions, and what they ought to be told, found out by evaluating every condition on every row.
+struct RouterOracle {
+    struct Subscription {
+        let predicate: RowPredicate
+        let evaluator: PredicateEvaluator
+        /// Places of the columns that it looks at.
+        let affecting: [Int]
+    }
+
+    /// What somebody is told, told apart by the row's key.
+    struct Told: Hashable, CustomStringConvertible {
+        let token: SubscriptionToken
+        let key: String
+        let effect: RoutedChange.Effect
+        var description: String { "\(key) \(effect)" }
+    }
+
+    private(set) var subscriptions: [SubscriptionToken: Subscription] = [:]
+
+    /// Registers a condition in both worlds.
+    mutating func register(
+        _ predicate: RowPredicate, affecting: [Int], with router: Router, _ layout: RowLayout
+    ) throws -> SubscriptionToken {
+        let mask = affecting.reduce(into: ColumnMask.none) { $0.insert($1) }
+        let token = try router.register(layout.entity, where: predicate, affecting: mask)
+        subscriptions[token] = Subscription(
+            predicate: predicate, evaluator: try PredicateEvaluator(predicate, columns: RoutedStore.evaluated),
+            affecting: affecting)
+        return token
+    }
+
+    mutating func remove(_ token: SubscriptionToken, from router: Router) {
+        subscriptions[token] = nil
+        router.remove(token)
+    }
+
+    func expected(_ before: [String: [StorageValue]], _ after: [String: [StorageValue]]) -> Set<Told> {
+        var told: Set<Told> = []
+        for key in Set(before.keys).union(after.keys) {
+            let (old, new) = (before[key], after[key])
+            if old == new { continue }
+            for (token, subscription) in subscriptions {
+                let wasIn = old.map { subscription.evaluator.evaluate($0) == true } ?? false
+                let isIn = new.map { subscription.evaluator.evaluate($0) == true } ?? false
+                if wasIn, isIn, let old, let new, subscription.affecting.allSatisfy({ old[$0] == new[$0] }) { continue }
+                guard wasIn || isIn else { continue }
+                told.insert(Told(token: token, key: key, effect: wasIn ? isIn ? .stay : .leave : .enter))
+            }
+        }
+        return told
+    }
+
+    func told(_ routed: [RoutedChange], _ changes: FoldedChanges) -> [Told] {
+        routed.map { routed in
+            let change = changes.changes[routed.change]
+            let key = (change.exists ? changes.new(change) : changes.old(change))[0].value
+            guard case .text(let text) = key else { return Told(token: routed.token, key: "?", effect: routed.effect) }
+            return Told(token: routed.token, key: text, effect: routed.effect)
+        }
+    }
+}
+
+enum RouterSettings {
+    static let scale = Double(ProcessInfo.processInfo.environment["STORAGEKIT_TEST_SCALE"] ?? "") ?? 1
+
+    /// `STORAGEKIT_SEED` replays a single one.
+    static func seeds(_ count: Int, from base: UInt64) -> [UInt64] {
+        if let seed = ProcessInfo.processInfo.environment["STORAGEKIT_SEED"].flatMap({ UInt64($0) }) { return [seed] }
+        return (0..<UInt64(max(1, Int(Double(count) * scale)))).map { base + $0 }
+    }
+}
