@@ -121,8 +121,8 @@ extension EntityTable {
 
 extension EntityTable {
     /// The entities that a statement over ``select`` finds.
-    package func fetch(_ statement: OpaquePointer) throws -> [Record.E] {
-        try Record.entities(reading: StatementRows(statement: statement))
+    package func fetch(_ rows: StatementRows) throws -> [Record.E] {
+        try Record.entities(reading: rows)
     }
 }
 

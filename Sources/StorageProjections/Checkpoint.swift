@@ -16,7 +16,7 @@ package struct Checkpoint: Sendable, Equatable {
 
     /// - Returns: Nil where the store has no projection of that name.
     /// - Throws: `corrupt` for numbers that no projection has left.
-    package static func load(_ name: String, _ database: OpaquePointer) throws -> Checkpoint? {
+    package static func load(_ name: String, _ database: Connection) throws -> Checkpoint? {
         let select = try PreparedStatement(
             database,
             """

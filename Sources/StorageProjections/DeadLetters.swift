@@ -1,10 +1,10 @@
 internal import StorageCore
 internal import StorageHistory
-internal import StorageLog
+package import StorageLog
 
 /// Reads the events that projections have laid aside.
 package enum DeadLetters {
-    static func positions(of name: String, _ database: OpaquePointer) throws -> [Int64] {
+    static func positions(of name: String, _ database: Connection) throws -> [Int64] {
         let select = try PreparedStatement(
             database, "SELECT position FROM storage_dead_letter WHERE projection = ?1 ORDER BY position")
         select.bind(text: name, at: 1)
@@ -24,7 +24,7 @@ package enum DeadLetters {
     }
 
     /// Those of one projection, or of all, in the order of the log.
-    package static func list(of name: String?, _ database: OpaquePointer) throws -> [DeadLetter] {
+    package static func list(of name: String?, _ database: Connection) throws -> [DeadLetter] {
         let catalog = try Catalog.load(database)
         let reader = LogReader(database)
         let select = try PreparedStatement(

@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import StorageCore
 internal import StorageHistory
-internal import StorageLog
+package import StorageLog
 
 /// Tells how the projections of a store are doing, from the file alone.
 package enum ProjectionOverview {
     /// - Parameter database: A connection that sees one state of the store.
-    package static func load(_ database: OpaquePointer) throws -> [ProjectionStatus] {
+    package static func load(_ database: Connection) throws -> [ProjectionStatus] {
         // A projection has nothing to take in of what was only tagged, noted or recorded last.
         let head = try LogReader(database).taggedPosition(of: .head)
         let letters = try PreparedStatement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
@@ -45,7 +45,7 @@ package enum ProjectionOverview {
     /// Whether nothing of an inline projection's entities lies behind its checkpoint.
     private static func isUpToDate(
         _ projection: (name: String, kind: String, version: Int, tables: ProjectionTables), _ checkpoint: Checkpoint,
-        _ database: OpaquePointer
+        _ database: Connection
     ) throws -> Bool {
         guard projection.kind == ProjectionMode.inline.rawValue, checkpoint.state == .running else { return false }
         let head = try LogHead.load(database).position

@@ -1,10 +1,10 @@
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 extension ProjectionRegistration {
     /// What opening the store with these projections would do to them, a line for each that isn't there as declared.
     package static func changes(
-        _ registrations: [ProjectionRegistration], _ database: OpaquePointer
+        _ registrations: [ProjectionRegistration], _ database: Connection
     ) throws -> [(name: String, change: String)] {
         let known = try ProjectionTables.load(database)
         return registrations.compactMap { registration in
@@ -25,7 +25,7 @@ extension ProjectionRegistration {
     }
 
     /// The projections of users that a store has, by name.
-    package static func stored(_ database: OpaquePointer) throws -> Set<String> {
+    package static func stored(_ database: Connection) throws -> Set<String> {
         Set(try ProjectionTables.load(database).map(\.name))
     }
 }

@@ -28,7 +28,7 @@ extension ProjectionRuntime {
 
     package func status() async throws -> [ProjectionStatus] {
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try ProjectionOverview.load(connection)
         }
     }
@@ -74,7 +74,7 @@ extension ProjectionRuntime {
 
     package func deadLetters(_ name: String?) async throws -> [DeadLetter] {
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try DeadLetters.list(of: name, connection)
         }
     }
@@ -134,7 +134,7 @@ extension ProjectionRuntime {
     private func checkInStep(_ names: [String], through position: Int64) async throws {
         guard !names.isEmpty else { return }
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             for name in names {
                 guard let checkpoint = try Checkpoint.load(name, connection), checkpoint.state != .running,
                     checkpoint.position < position

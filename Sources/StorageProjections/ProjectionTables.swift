@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import GRDB
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// What the store remembers of a projection's own tables: the objects that its `prepare` made, with their exact SQL.
 package struct ProjectionTables: Sendable, Equatable, Codable {
@@ -14,7 +14,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
 
     /// The definitions of every projection of users, by name.
     package static func load(
-        _ database: OpaquePointer
+        _ database: Connection
     ) throws -> [(name: String, kind: String, version: Int, tables: ProjectionTables)] {
         let select = try PreparedStatement(
             database,
@@ -33,7 +33,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
     }
 
     /// What is wrong with them in the file, in words.
-    package func findings(_ database: OpaquePointer) throws -> [String] {
+    package func findings(_ database: Connection) throws -> [String] {
         let found = try Self.objects(database)
         return objects.keys.sorted().compactMap { name in
             guard let sql = found[name] else { return "\(name) is missing" }
@@ -42,7 +42,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
     }
 
     /// Bytes that tables and indexes take in the file.
-    package func bytes(_ database: OpaquePointer) throws -> Int64 {
+    package func bytes(_ database: Connection) throws -> Int64 {
         let select = try PreparedStatement(
             database,
             """
@@ -58,7 +58,7 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
         return total
     }
 
-    private static func objects(_ database: OpaquePointer) throws -> [String: String] {
+    private static func objects(_ database: Connection) throws -> [String: String] {
         let select = try PreparedStatement(database, "SELECT name, coalesce(sql, '') FROM sqlite_schema")
         var objects: [String: String] = [:]
         while try select.step() { objects[select.string(0)] = select.string(1) }
@@ -123,7 +123,7 @@ extension ProjectionTables {
     }
 
     /// The tables of the file in the order in which they can be dropped: virtual ones first, because they take others along.
-    private static func tables(_ database: OpaquePointer) throws -> [(name: String, isPlain: Bool)] {
+    private static func tables(_ database: Connection) throws -> [(name: String, isPlain: Bool)] {
         let select = try PreparedStatement(
             database,
             """
@@ -142,7 +142,7 @@ extension ProjectionTables {
     }
 
     /// Takes them out of a file whose guards are open.
-    package func drop(from database: OpaquePointer) throws {
+    package func drop(from database: Connection) throws {
         // Tables may refer to each other in any order.
         try PreparedStatement(database, "PRAGMA defer_foreign_keys = ON").execute()
         let kinds = try PreparedStatement(database, "SELECT type FROM sqlite_schema WHERE name = ?1")

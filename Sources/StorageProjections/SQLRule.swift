@@ -153,7 +153,7 @@ extension SQLRule {
                 switch storage_step(pointer) {
                 case SQLITE_ROW: continue
                 case SQLITE_DONE: return
-                case let code: throw StorageError.sqlite(sqlite3_db_handle(pointer), code: code, sql: nil)
+                case let code: throw Connection(of: RowReader(statement: pointer)).error(code)
                 }
             }
         }

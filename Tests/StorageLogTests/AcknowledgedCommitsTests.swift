@@ -23,7 +23,7 @@ struct AcknowledgedCommitsTests {
         let engine = try StorageEngine.open(path: path, configuration: configuration)
         let end = engine.acknowledgedEnd()
         let report = try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             var verifier = Verifier(connection, end: end)
             return try verifier.run()
         }
@@ -180,20 +180,17 @@ struct AcknowledgedCommitsTests {
     /// Where SQLite assumes that a disk harms bytes beside those that it writes, it writes the last frame of a transaction again.
     @Test func framesThatAreRepeatedAreOneTransaction() throws {
         let path = folder.path("padded.sqlite")
-        var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI
-        #expect(sqlite3_open_v2("file:\(path)?psow=0", &opened, flags, nil) == SQLITE_OK)
-        let connection = try #require(opened)
-        sqlite3_exec(
-            connection, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE a(v); CREATE TABLE b(v)",
-            nil, nil, nil)
+        let connection = try Connection(
+            opening: "file:\(path)?psow=0", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+            orFailWith: "\(path) can't be opened")
+        try connection.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE a(v); CREATE TABLE b(v)")
         for number in 0..<6 {
-            sqlite3_exec(
-                connection, "BEGIN; INSERT INTO a VALUES (\(number)); INSERT INTO b VALUES (\(number)); COMMIT", nil,
-                nil, nil)
+            try connection.execute(
+                "BEGIN; INSERT INTO a VALUES (\(number)); INSERT INTO b VALUES (\(number)); COMMIT")
         }
         let log = [UInt8](try #require(bytes(path + "-wal")))
-        sqlite3_close(connection)
+        connection.close()
         func damage(at frame: Int) throws -> WriteAheadLog.Damage? {
             var changed = log
             changed[CrashedStore.start(of: frame) + 2_000] ^= 1

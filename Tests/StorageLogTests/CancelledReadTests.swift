@@ -26,7 +26,7 @@ import Testing
         let task = Task {
             try await engine.read { db in
                 continuation.finish()
-                let connection = try #require(db.sqliteConnection)
+                let connection = try db.connection
                 _ = try PreparedStatement(connection, Self.endless).step()
             }
         }
@@ -43,10 +43,10 @@ import Testing
         let engine = try engine(inFile: true, folder)
         let error = await #expect(throws: StorageError.self) {
             try await engine.read { db in
-                let connection = try #require(db.sqliteConnection)
+                let connection = try db.connection
                 let statement = try PreparedStatement(connection, "VALUES (1), (2)")
                 #expect(try statement.step())
-                sqlite3_interrupt(connection)
+                sqlite3_interrupt(connection.handle)
                 _ = try statement.step()
             }
         }
@@ -70,7 +70,7 @@ import Testing
         @Sendable func count() async throws -> Int {
             try await engine.read { db in
                 // Rows become fewer when they are sealed; their events don't.
-                try LogReader(#require(db.sqliteConnection)).rows(1...Int64.max).reduce(0) { $0 + $1.count }
+                try LogReader(db.connection).rows(1...Int64.max).reduce(0) { $0 + $1.count }
             }
         }
         let expected = try await count()

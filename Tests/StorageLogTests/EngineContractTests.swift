@@ -144,15 +144,15 @@ import Testing
             var context = (address: address, seen: [Bool]())
             withUnsafeMutablePointer(to: &context) { pointer in
                 sqlite3_preupdate_hook(
-                    writer.database,
+                    writer.database.handle,
                     { context, database, _, _, _, _, _ in
                         var value: OpaquePointer?
                         sqlite3_preupdate_old(database, 1, &value)
                         let context = context!.assumingMemoryBound(to: (address: OpaquePointer?, seen: [Bool]).self)
                         context.pointee.seen.append(value == context.pointee.address)
                     }, pointer)
-                sqlite3_exec(writer.database, "DELETE FROM short", nil, nil, nil)
-                sqlite3_preupdate_hook(writer.database, nil, nil)
+                sqlite3_exec(writer.database.handle, "DELETE FROM short", nil, nil, nil)
+                sqlite3_preupdate_hook(writer.database.handle, nil, nil)
             }
             #expect(context.seen == [true, false])
             return 0

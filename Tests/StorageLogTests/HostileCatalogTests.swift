@@ -39,8 +39,7 @@ struct HostileCatalogTests {
         #expect(
             await code {
                 try await reader.read { db in
-                    guard let connection = db.sqliteConnection else { return }
-                    _ = try Catalog.load(connection)
+                    _ = try Catalog.load(db.connection)
                 }
             } == .corrupt)
     }

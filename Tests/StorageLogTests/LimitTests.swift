@@ -123,12 +123,11 @@ import Testing
 
     /// Without memory for a value, SQLite would put NULL in its place.
     @Test func aValueThatCannotBeBoundIsAnError() throws {
-        var database: OpaquePointer?
-        try #require(sqlite3_open(":memory:", &database) == SQLITE_OK)
-        defer { sqlite3_close_v2(database) }
-        let connection = try #require(database)
+        let connection = try Connection(
+            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, orFailWith: "no memory")
+        defer { connection.close() }
         try PreparedStatement(connection, "CREATE TABLE t(v)").execute()
-        sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, 1_000)
+        sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, 1_000)
         let insert = try PreparedStatement(connection, "INSERT INTO t VALUES (?)")
         insert.bind(blob: [UInt8](repeating: 1, count: 2_000), at: 1)
         #expect(throws: StorageError.self) { try insert.execute() }

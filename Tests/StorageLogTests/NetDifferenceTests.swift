@@ -354,7 +354,7 @@ extension NetDifferenceTests {
             let names = columns.map { quoted($0.stored) }.joined(separator: ", ")
             let marks = columns.map { _ in "?" }.joined(separator: ", ")
             let insert = try PreparedStatement(
-                db.sqliteConnection!, "INSERT INTO \(quoted(entity.stored))(\(names)) VALUES (\(marks))")
+                db.connection, "INSERT INTO \(quoted(entity.stored))(\(names)) VALUES (\(marks))")
             for (key, row) in state.dump[entity.id] ?? [:] {
                 let cells = key + entity.live.filter { $0.keyOrdinal == 0 }.map { row.cells[$0.id] ?? .null }
                 for (index, cell) in cells.enumerated() { cell.exact.bind(to: insert, at: Int32(index + 1)) }
@@ -370,7 +370,7 @@ extension NetDifferenceTests {
             let others = entity.live.filter { $0.keyOrdinal == 0 }
             let names = (entity.key + others).map { quoted($0.stored) }.joined(separator: ", ")
             let select = try PreparedStatement(
-                db.sqliteConnection!, "SELECT \(names) FROM \(quoted(entity.stored))")
+                db.connection, "SELECT \(names) FROM \(quoted(entity.stored))")
             tables[entity.id] = [:]
             while try select.step() {
                 let cells = (0..<entity.key.count + others.count).map { Cell(select.pointer, Int32($0)) }

@@ -39,7 +39,7 @@ import Testing
 
     private static func read(_ past: MaterializedSnapshot, _ live: GRDB.Database) throws -> Cells {
         try past.read(past.catalog.live.map(\.name), from: live) { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try StoreDump(reading: past.catalog.live, of: connection).cells
         }
     }

@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Where the events of the catalog of a commit lie.
-    private static func schemaPositions(_ receipt: CommitReceipt, _ database: OpaquePointer) -> [Int64] {
+    private static func schemaPositions(_ receipt: CommitReceipt, _ database: Connection) -> [Int64] {
         (receipt.first...receipt.last).filter { position in
             // A position that can't be read fails the test by being missed.
             guard let batch = try? LogReader(database).batch(containing: position) else { return false }

@@ -183,12 +183,12 @@ import Testing
     }
 
     @Test func aHookThatWasReplaced() async throws {
-        try await breach({ _, _ in }) { writer, _ in sqlite3_preupdate_hook(writer.database, nil, nil) }
+        try await breach({ _, _ in }) { writer, _ in sqlite3_preupdate_hook(writer.database.handle, nil, nil) }
     }
 
     @Test func aHookThatIsReplacedInsideOfACommit() async throws {
         try await breach { writer, db in
-            sqlite3_preupdate_hook(writer.database, nil, nil)
+            sqlite3_preupdate_hook(writer.database.handle, nil, nil)
             try db.execute(sql: "INSERT INTO t(id, v) VALUES (5, 'unseen')")
         }
     }
@@ -207,16 +207,16 @@ import Testing
     /// What a savepoint takes back doesn't take an error back that happened before it.
     @Test func anErrorOfCaptureOutlivesLaterSavepoints() async throws {
         for undone in ["SAVEPOINT a; ROLLBACK TO a; RELEASE a", "INSERT INTO d(id) SELECT 100 UNION ALL SELECT 100"] {
-            var database: OpaquePointer?
-            #expect(sqlite3_open(":memory:", &database) == SQLITE_OK)
-            defer { sqlite3_close(database) }
-            let capture = try #require(
-                storage_capture_create(database, storage_limits(value_bytes: 99, commit_bytes: 999, commit_events: 10)))
+            let database = try Connection(
+                opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, orFailWith: "no memory")
+            defer { database.close() }
+            let limits = storage_limits(value_bytes: 99, commit_bytes: 999, commit_events: 10)
+            let capture = try #require(storage_capture_create(database.handle, limits))
             defer { storage_capture_destroy(capture) }
-            func run(_ sql: String) -> Int32 { sqlite3_exec(database, sql, nil, nil, nil) }
+            func run(_ sql: String) -> Int32 { sqlite3_exec(database.handle, sql, nil, nil, nil) }
             #expect(run("CREATE TABLE d(id INTEGER PRIMARY KEY, _position INTEGER NOT NULL DEFAULT 0)") == SQLITE_OK)
             var definitions = CaptureDefinitions()
-            let found = try IntrospectedSchema(try #require(database)).tables
+            let found = try IntrospectedSchema(database).tables
             let entity = CatalogEntity(
                 id: 90, name: "d", stored: "d",
                 columns: [CatalogColumn(id: 91, name: "id", type: "INTEGER", keyOrdinal: 1, required: true)])

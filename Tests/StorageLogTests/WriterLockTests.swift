@@ -100,7 +100,7 @@ import Testing
         let reader = try open(readOnly: true)
         try await writer.commit("INSERT INTO t(id) VALUES (1)")
         #expect(try await reader.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 1)
-        #expect(try await reader.read { db in try LogReader(db.sqliteConnection!).events().count } == 3)
+        #expect(try await reader.read { db in try LogReader(db.connection).events().count } == 3)
         try await reader.close()
         try await writer.commit("INSERT INTO t(id) VALUES (2)")
         try await writer.close()

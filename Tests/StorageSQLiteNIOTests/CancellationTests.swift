@@ -85,7 +85,7 @@
             let job = Job()
             job.cancel()
             #expect(job.isCancelled)
-            #expect(throws: SQLiteClientError.self) { try job.begin(on: OpaquePointer(bitPattern: 1)!) }
+            #expect(throws: SQLiteClientError.self) { try job.begin(on: Connection(OpaquePointer(bitPattern: 1)!)) }
             let ended = Job()
             #expect(ended.end())
             // Would crash if it called SQLite, with what isn't a connection.

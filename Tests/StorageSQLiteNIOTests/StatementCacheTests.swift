@@ -55,7 +55,9 @@
             // The failure is noted by thread, so all runs on one.
             try await withThreads(1) { threads in
                 let connection = try await SQLiteConnection.open(storage: .memory, threadPool: threads)
-                _ = try await connection.engine.run { sqlite3_limit(try $0.handle, SQLITE_LIMIT_LENGTH, 1_000) }
+                _ = try await connection.engine.run {
+                    sqlite3_limit(try $0.connection.handle, SQLITE_LIMIT_LENGTH, 1_000)
+                }
                 let large = String(repeating: "a", count: 2_000)
                 await expect(.database) { try await connection.query("SELECT length(?)", [large]) }
                 await #expect(throws: StorageError.self) {

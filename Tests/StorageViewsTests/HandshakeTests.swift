@@ -46,8 +46,8 @@ import Testing
             try db.execute(sql: "INSERT INTO rows(id, extra) VALUES ('a', 1), ('b', 2)")
         }
         let entity = try await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") }
-        let form = RowForm<StorageValue>(table: QueryTable(try #require(entity))) { statement in
-            RowReader(statement: statement).value(at: 0)
+        let form = RowForm<StorageValue>(table: QueryTable(try #require(entity))) { row in
+            row.value(at: 0)
         }
         let spec = ListSpec(form, RowRequest(predicate: .comparison(column: "extra", .equal, .value(1))))
         let told = Mutex<[StorageValue]>([])
@@ -81,7 +81,7 @@ import Testing
         }
         var entity = try #require(await store.withWriter { writer, _ in writer.catalog.entity(named: "rows") })
         entity.name = "nothing"
-        let form = RowForm<StorageValue>(table: QueryTable(entity)) { RowReader(statement: $0).value(at: 0) }
+        let form = RowForm<StorageValue>(table: QueryTable(entity)) { $0.value(at: 0) }
         #expect(throws: StorageError.self) {
             try engine.now { _ = try $0.add(ListNode(ListSpec(form, RowRequest())), UpdateSink { _ in }) }
         }

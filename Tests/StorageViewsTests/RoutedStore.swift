@@ -45,7 +45,7 @@ enum RoutedStore {
     }
 
     /// All rows as the table has them, by key.
-    static func rows(_ database: OpaquePointer) throws -> [String: [StorageValue]] {
+    static func rows(_ database: Connection) throws -> [String: [StorageValue]] {
         let names = columns.map(quoted).joined(separator: ", ")
         let select = try PreparedStatement(database, "SELECT \(names) FROM rows")
         var rows: [String: [StorageValue]] = [:]

@@ -62,9 +62,8 @@ struct TablePlan: Sendable, Equatable {
 
     var form: RowForm<[StorageValue]> {
         let places = columns.indices
-        return RowForm(table: shape) { statement in
-            let row = RowReader(statement: statement)
-            return places.map { row.value(at: Int32($0)) }
+        return RowForm(table: shape) { row in
+            places.map { row.value(at: Int32($0)) }
         }
     }
 }
@@ -72,11 +71,10 @@ struct TablePlan: Sendable, Equatable {
 extension QuerySQL.Text {
     /// What a statement answers.
     func rows(_ db: GRDB.Database) throws -> [[StorageValue]] {
-        try run(db) { statement in
-            let found = StatementRows(statement: statement)
+        try run(db) { found in
             var rows: [[StorageValue]] = []
             while try found.next() {
-                rows.append((0..<sqlite3_column_count(statement)).map { found.row.value(at: $0) })
+                rows.append((0..<sqlite3_column_count(found.row.statement)).map { found.row.value(at: $0) })
             }
             return rows
         }

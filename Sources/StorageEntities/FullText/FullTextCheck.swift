@@ -10,10 +10,10 @@ package import StorageLog
 package struct FullTextCheck {
     package let index: FullTextIndex
     package let catalog: Catalog
-    package let database: OpaquePointer
-    package let scratch: OpaquePointer
+    package let database: Connection
+    package let scratch: Connection
 
-    package init(index: FullTextIndex, catalog: Catalog, database: OpaquePointer, scratch: OpaquePointer) {
+    package init(index: FullTextIndex, catalog: Catalog, database: Connection, scratch: Connection) {
         self.index = index
         self.catalog = catalog
         self.database = database

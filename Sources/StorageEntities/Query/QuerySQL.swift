@@ -1,7 +1,7 @@
 internal import CSQLite
 package import GRDB
 package import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// A request as SQL, ready to run on a connection.
 package struct QuerySQL {
@@ -139,7 +139,7 @@ extension QuerySQL {
 
 extension QuerySQL.Text {
     /// Prepares the statement, binds its values, and hands it over.
-    package func run<Result>(_ db: GRDB.Database, _ body: (OpaquePointer) throws -> Result) throws -> Result {
+    package func run<Result>(_ db: GRDB.Database, _ body: (StatementRows) throws -> Result) throws -> Result {
         try db.withKept(sql) { rows in
             let statement = rows.row.statement
             let wanted = Int(sqlite3_bind_parameter_count(statement))
@@ -149,17 +149,16 @@ extension QuerySQL.Text {
                     "The condition has \(wanted) placeholders and \(values.count) values: \(sql.prefix(200))",
                     remedy: "Write a plain ? for each value in SQL of your own.")
             }
-            let parameters = RowWriter(statement: statement)
+            let parameters = rows.parameters
             for (index, value) in values.enumerated() { try parameters.bind(value, at: Int32(index + 1)) }
-            return try body(statement)
+            return try body(rows)
         }
     }
 
     /// The one value of a statement that answers one.
     package func value(_ db: GRDB.Database) throws -> StorageValue {
-        try run(db) { statement in
-            let rows = StatementRows(statement: statement)
-            return try rows.next() ? rows.row.value(at: 0) : .null
+        try run(db) { rows in
+            try rows.next() ? rows.row.value(at: 0) : .null
         }
     }
 
@@ -167,10 +166,9 @@ extension QuerySQL.Text {
     ///
     /// - Returns: How many rows it changed itself.
     package func change(_ db: GRDB.Database) throws -> Int {
-        try run(db) { statement in
-            let rows = StatementRows(statement: statement)
+        try run(db) { rows in
             while try rows.next() {}
-            return Int(sqlite3_changes(sqlite3_db_handle(statement)))
+            return Connection(of: rows.row).changes
         }
     }
 }

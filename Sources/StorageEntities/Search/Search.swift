@@ -83,7 +83,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
         let row = RowReader(statement: statement)
         let count = index.selectedCount
         var results: [SearchResult<E>] = []
-        while try step(statement, db) {
+        while try step(row) {
             results.append(
                 SearchResult(
                     entity: try E.Record(reading: row).asEntity(), rank: try row.real(at: count),
@@ -105,7 +105,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
         let parameters = RowWriter(statement: statement)
         for (offset, value) in allowed.values.enumerated() { try parameters.bind(value, at: Int32(offset + 1)) }
         parameters.bind(expression, at: Int32(allowed.values.count + 1))
-        return try step(statement, db) ? Int(sqlite3_column_int64(statement, 0)) : 0
+        return try step(RowReader(statement: statement)) ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
 
     /// What is looked for; nil where only FTS5 can tell, or there is nothing to look for.
@@ -166,12 +166,12 @@ package struct Search<E: RegisteredEntity>: Sendable {
         }
     }
 
-    private func step(_ statement: OpaquePointer, _ db: GRDB.Database) throws -> Bool {
-        switch storage_step(statement) {
+    private func step(_ row: RowReader) throws -> Bool {
+        switch storage_step(row.statement) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:
-            let error = StorageError.sqlite(sqlite3_db_handle(statement), code: code, sql: nil)
+            let error = Connection(of: row).error(code)
             guard code & 0xFF == SQLITE_ERROR else { throw error }
             throw StorageError(
                 .invalidQuery, "The search expression is invalid: \(error.message)",

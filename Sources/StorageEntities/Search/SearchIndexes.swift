@@ -45,7 +45,7 @@ package final class SearchIndexes: Sendable {
 
     /// - Throws: `not-found` where the entity has no full-text index.
     func index<Record: StorageKitEntityRecord>(of type: Record.Type, _ db: GRDB.Database) throws -> SearchIndex {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let connection = try db.connection
         let version = try db.schemaVersion()
         let key = ObjectIdentifier(type)
         if let entry = known.withLock({ $0[key] }), entry.schemaVersion == version, remembers { return entry.index }
@@ -54,7 +54,7 @@ package final class SearchIndexes: Sendable {
         return index
     }
 
-    private static func find<Record>(_ table: EntityTable<Record>, _ connection: OpaquePointer) throws -> SearchIndex {
+    private static func find<Record>(_ table: EntityTable<Record>, _ connection: Connection) throws -> SearchIndex {
         let catalog = try Catalog.load(connection)
         guard let entity = catalog.entity(named: table.name),
             let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity.id })

@@ -33,7 +33,7 @@ package final class Fold {
         }
     }
 
-    private let database: OpaquePointer
+    private let database: Connection
     private let targets: [UInt32: Target]
     private let checks: Bool
     private let direction: Direction
@@ -48,7 +48,7 @@ package final class Fold {
     }
 
     /// - Parameter checks: Whether each event is held to the row that it finds: old values, back-link and presence.
-    package init(_ database: OpaquePointer, targets: [Target], checks: Bool, direction: Direction = .forward) {
+    package init(_ database: Connection, targets: [Target], checks: Bool, direction: Direction = .forward) {
         self.database = database
         self.targets = Dictionary(uniqueKeysWithValues: targets.map { ($0.entity.id, $0) })
         self.checks = checks
@@ -159,7 +159,7 @@ package final class Fold {
         } catch let error as StorageError where checks && error.code == .conflict {
             return report(position, "inserts a row that already exists")
         }
-        if plan.operation != STORAGE_INSERT, sqlite3_changes(database) != 1 {
+        if plan.operation != STORAGE_INSERT, database.changes != 1 {
             guard checks else {
                 throw StorageError.corruptLog("event @\(position) changes a row that doesn't exist")
             }

@@ -37,7 +37,7 @@ final class LatestRowStates {
         let mask: UInt64
     }
 
-    private let database: OpaquePointer
+    private let database: Connection
     private let entity: CatalogEntity
     private let columns: [CatalogColumn]
     private let keyCount: Int
@@ -54,7 +54,7 @@ final class LatestRowStates {
         entity.live.count <= columnLimit && rows <= limit && events > rows * 4
     }
 
-    init(_ database: OpaquePointer, _ entity: CatalogEntity) throws {
+    init(_ database: Connection, _ entity: CatalogEntity) throws {
         self.database = database
         self.entity = entity
         keyCount = entity.key.count

@@ -13,7 +13,7 @@ extension NetWindow {
     /// - Throws: `conflict` where a row that takes a place comes before the row that leaves it: with events one by one
     ///   that can't happen.
     package func apply(
-        _ table: Int, to name: String, tombstones: String, _ database: OpaquePointer, check: () throws -> Void
+        _ table: Int, to name: String, tombstones: String, _ database: Connection, check: () throws -> Void
     ) throws {
         try withMemory { rows, values, bytes in
             let writer = try NetWriter(tables[table], name, tombstones, database, values, bytes)
@@ -71,7 +71,7 @@ private final class NetWriter {
     /// What stands in columns that no event tells: their defaults, as for rows from before they were added.
     private let fallbacks: [StorageValue]
     private let name: String
-    private let database: OpaquePointer
+    private let database: Connection
     private let columns: String
     private let condition: String
     private let delete: PreparedStatement
@@ -87,7 +87,7 @@ private final class NetWriter {
     private static let insertedRows = 32
 
     init(
-        _ table: NetWindow.Table, _ name: String, _ tombstones: String, _ database: OpaquePointer,
+        _ table: NetWindow.Table, _ name: String, _ tombstones: String, _ database: Connection,
         _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>
     ) throws {
         self.table = table

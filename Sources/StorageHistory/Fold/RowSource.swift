@@ -3,7 +3,7 @@ package import StorageLog
 
 /// A connection that whole rows are read from: the store's writer, or one that only reads.
 package protocol RowSource: AnyObject {
-    var database: OpaquePointer { get }
+    var database: Connection { get }
     /// The entities as they are now.
     var catalog: Catalog { get }
     /// A prepared statement that is kept for the next time.
@@ -16,11 +16,11 @@ extension LogWriter: RowSource {}
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package final class ReadSource: RowSource {
-    package let database: OpaquePointer
+    package let database: Connection
     package let catalog: Catalog
     private var statements: [String: PreparedStatement] = [:]
 
-    package init(_ database: OpaquePointer, catalog: Catalog) {
+    package init(_ database: Connection, catalog: Catalog) {
         self.database = database
         self.catalog = catalog
     }

@@ -7,25 +7,21 @@ package import StorageLog
 ///
 /// Columns have no types there, so that every value stays exactly what the event says.
 package final class ScratchTables {
-    package let database: OpaquePointer
+    package let database: Connection
 
     package init() throws {
-        var database: OpaquePointer?
         // An empty name is a file that SQLite deletes when it is closed, and creates only when memory runs short.
-        let code = sqlite3_open_v2("", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
-        guard code == SQLITE_OK, let database else {
-            throw StorageError.sqlite(code: code, message: "a temporary file can't be made", sql: nil)
-        }
-        self.database = database
-        sqlite3_exec(
-            database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000", nil, nil, nil)
+        database = try Connection(
+            opening: "", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+            orFailWith: "a temporary file can't be made")
+        try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000")
         try PreparedStatement(
             database,
             "CREATE TABLE tombstone(entity INTEGER, key BLOB, position INTEGER, PRIMARY KEY (entity, key)) WITHOUT ROWID"
         ).execute()
     }
 
-    deinit { sqlite3_close_v2(database) }
+    deinit { database.close() }
 
     /// Makes the table of an entity.
     package func target(for entity: CatalogEntity) throws -> Fold.Target {

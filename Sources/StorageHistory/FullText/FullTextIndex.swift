@@ -64,7 +64,7 @@ package struct FullTextIndex: Sendable, Equatable, Codable {
     }
 
     /// Every index of a store.
-    package static func load(_ database: OpaquePointer) throws -> [FullTextIndex] {
+    package static func load(_ database: Connection) throws -> [FullTextIndex] {
         let select = try PreparedStatement(
             database, "SELECT name, definition FROM storage_projection WHERE kind = 'full-text' ORDER BY name")
         var indexes: [FullTextIndex] = []

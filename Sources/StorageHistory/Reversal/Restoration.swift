@@ -31,7 +31,7 @@ package final class Restoration {
     package func run(_ entities: [CatalogEntity], key: [StorageValue]? = nil) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         try snapshot.database.writeWithoutTransaction { db in
-            guard let source = db.sqliteConnection else { throw StorageError.closed() }
+            let source = try db.connection
             let key = key?.map { ExactValue($0) }
             for entity in entities { try bringBack(entity, key, from: source) }
             for entity in entities { try takeAway(entity, key, from: source) }
@@ -42,7 +42,7 @@ package final class Restoration {
     }
 
     /// Rows of then that are gone or differ.
-    private func bringBack(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: OpaquePointer) throws {
+    private func bringBack(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: Connection) throws {
         let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
         let names = columns.map { quoted($0.stored) }
         let list = names.joined(separator: ", ")
@@ -83,7 +83,7 @@ package final class Restoration {
     /// Brings back what others stood in the way of: most of them are gone by now or hold something else; those that stand in
     /// each other's way go and come again together.
     private func bringBackStuck(
-        of entities: [CatalogEntity], _ key: [ExactValue]?, from source: OpaquePointer
+        of entities: [CatalogEntity], _ key: [ExactValue]?, from source: Connection
     ) throws {
         while !stuck.isEmpty {
             let waiting = stuck
@@ -118,13 +118,13 @@ package final class Restoration {
         try writer.statement("RELEASE storage_restoration").execute()
     }
 
-    private func bringBackAgain(_ rows: [StuckRow], from source: OpaquePointer) throws {
+    private func bringBackAgain(_ rows: [StuckRow], from source: Connection) throws {
         stuck = []
         for row in rows { try bringBack(row.entity, row.key, from: source) }
     }
 
     /// Rows that weren't there then.
-    private func takeAway(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: OpaquePointer) throws {
+    private func takeAway(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: Connection) throws {
         let table = quoted(entity.stored)
         let rowid = entity.rowidName ?? "rowid"
         let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")

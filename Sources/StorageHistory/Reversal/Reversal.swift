@@ -98,8 +98,8 @@ package final class Reversal {
     private func revertInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
         try restart()
         isLast = true
-        storage_set_foreign_keys_enabled(writer.database, 0)
-        defer { storage_set_foreign_keys_enabled(writer.database, 1) }
+        writer.database.setForeignKeysEnabled(false)
+        defer { writer.database.setForeignKeysEnabled(true) }
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
             try revert(ExactEvent(view, at: index))

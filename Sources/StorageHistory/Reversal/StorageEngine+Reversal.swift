@@ -10,7 +10,7 @@ extension StorageEngine {
         isDryRun: Bool = false
     ) async throws -> RevertReport {
         let positions = try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try LogReader(connection).positions(ofCommit: number)
         }
         var metadata = metadata
@@ -30,7 +30,7 @@ extension StorageEngine {
             return try await revert(commits.lowerBound, policy: policy, metadata: metadata, isDryRun: isDryRun)
         }
         let positions = try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let log = LogReader(connection)
             let first = try log.positions(ofCommit: commits.lowerBound).lowerBound
             return first...(try log.positions(ofCommit: commits.upperBound).upperBound)
@@ -76,7 +76,7 @@ extension StorageEngine {
 
     private func undoStack(_ body: @escaping @Sendable (UndoStack) throws -> Int64?) async throws -> Int64? {
         try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try body(UndoStack(LogReader(connection)))
         }
     }
@@ -92,7 +92,7 @@ extension StorageEngine {
     ) async throws -> RevertReport {
         // What the past was doesn't change, so it needn't be read inside of the commit.
         let (past, names) = try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let position = try LogReader(connection).position(of: point)
             let past = try MaterializedSnapshot(at: position, of: db, schema: .current, upcasts: upcasts)
             let names = tables.isEmpty ? past.catalog.live.map(\.name) : tables
@@ -126,8 +126,8 @@ extension StorageEngine {
             checks: { outcome, _ in outcome.conflicts.isEmpty }
         ) { writer, db in
             // What triggers did is in the log beside what set them off, and is taken back with it.
-            storage_set_triggers_enabled(writer.database, 0)
-            defer { storage_set_triggers_enabled(writer.database, 1) }
+            writer.database.setTriggersEnabled(false)
+            defer { writer.database.setTriggersEnabled(true) }
             let start = writer.pendingEvents
             var outcome = try body(writer, db)
             let changes = PendingChanges(writer, from: start, limit: isDryRun ? limit : 0)

@@ -26,7 +26,7 @@ package struct HistoryTables {
         var path: String { "temp.\(quoted(name))" }
     }
 
-    private let source: OpaquePointer
+    private let source: Connection
     private let catalog: Catalog
     private let tables: [Table]
 
@@ -37,7 +37,7 @@ package struct HistoryTables {
     ]
 
     /// - Parameter source: A connection of the store, inside a read.
-    package init(_ source: OpaquePointer) throws {
+    package init(_ source: Connection) throws {
         self.source = source
         catalog = try Catalog.load(source)
         var tables: [Table] = []
@@ -226,7 +226,7 @@ private final class Versions {
     private let close: PreparedStatement
     private let scratch: ScratchTables
 
-    init(_ table: HistoryTables.Table, _ entity: CatalogEntity, _ source: OpaquePointer) throws {
+    init(_ table: HistoryTables.Table, _ entity: CatalogEntity, _ source: Connection) throws {
         self.entity = entity
         scratch = try ScratchTables()
         try PreparedStatement(scratch.database, "BEGIN").execute()

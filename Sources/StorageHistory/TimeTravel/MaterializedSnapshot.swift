@@ -37,9 +37,9 @@ package final class MaterializedSnapshot: Sendable {
         // An empty path is a temporary file, which SQLite makes only when memory runs short.
         let database = try DatabaseQueue(path: "", configuration: configuration)
         self.database = database
-        let source = try Self.connection(live)
+        let source = try live.connection
         (recordedCatalog, catalog) = try database.writeWithoutTransaction { db in
-            let target = try Self.connection(db)
+            let target = try db.connection
             for name in ["storage_catalog", "storage_projection"] {
                 guard let text = StoreLayout.objects.first(where: { $0.name == name })?.sql else {
                     throw StorageError.corruptLog("\(name) has no table")
@@ -103,7 +103,7 @@ package final class MaterializedSnapshot: Sendable {
     ) throws -> Result { try read([], searching: [table], from: live, body) }
 
     private func makeSearchable(_ entity: CatalogEntity, _ db: GRDB.Database) throws {
-        let connection = try Self.connection(db)
+        let connection = try db.connection
         guard !searchable.withLock({ $0.contains(entity.id) }),
             let index = try FullTextIndex.load(connection).first(where: { $0.entity == entity.id })
         else { return }
@@ -126,11 +126,6 @@ package final class MaterializedSnapshot: Sendable {
                 .notFound, "There was no entity \"\(name)\" at position \(position).", remedy: "There was \(names).")
         }
     }
-
-    private static func connection(_ db: GRDB.Database) throws -> OpaquePointer {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
-        return connection
-    }
 }
 
 // MARK: Filling
@@ -138,8 +133,8 @@ package final class MaterializedSnapshot: Sendable {
 extension MaterializedSnapshot {
     private func fill(_ entity: CatalogEntity, _ db: GRDB.Database, from live: GRDB.Database) throws {
         if filled.withLock({ $0.contains(entity.id) }) { return }
-        let source = try Self.connection(live)
-        let target = try Self.connection(db)
+        let source = try live.connection
+        let target = try db.connection
         let entity = try withDeclaredDefaults(entity, source)
         // An attempt that failed may have left it.
         loose.withLock { _ = $0.remove(entity.id) }
@@ -167,7 +162,7 @@ extension MaterializedSnapshot {
 
     /// A column that came with a table made anew brought no default to the rows from before: their new values are events. What its
     /// declaration says stands for them before that.
-    private func withDeclaredDefaults(_ entity: CatalogEntity, _ source: OpaquePointer) throws -> CatalogEntity {
+    private func withDeclaredDefaults(_ entity: CatalogEntity, _ source: Connection) throws -> CatalogEntity {
         guard schema == .current, let past = recordedCatalog.entity(id: entity.id) else { return entity }
         var entity = entity
         let defaults = DefaultValues()
@@ -187,7 +182,7 @@ extension MaterializedSnapshot {
     }
 
     /// An empty table with the very SQL of the live one, so that it compares and sorts like it.
-    private func make(_ entity: CatalogEntity, like source: OpaquePointer, in target: OpaquePointer) throws {
+    private func make(_ entity: CatalogEntity, like source: Connection, in target: Connection) throws {
         let select = try PreparedStatement(
             source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
         select.bind(text: entity.stored, at: 1)
@@ -199,7 +194,7 @@ extension MaterializedSnapshot {
     /// events hold as it is: that has been through the column's affinity, which changes nothing the second time.
     ///
     /// Keys are compared by their bytes, as the log does it: what was one key to the collation of another time may be two.
-    private func makeLoose(_ entity: CatalogEntity, in target: OpaquePointer) throws {
+    private func makeLoose(_ entity: CatalogEntity, in target: Connection) throws {
         let collations = try Self.collations(target)
         let columns = entity.live.map { column in
             let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
@@ -227,7 +222,7 @@ extension MaterializedSnapshot {
         }
     }
 
-    private static func collations(_ database: OpaquePointer) throws -> Set<String> {
+    private static func collations(_ database: Connection) throws -> Set<String> {
         let select = try PreparedStatement(database, "SELECT upper(name) FROM pragma_collation_list")
         var names: Set<String> = []
         while try select.step() { names.insert(select.string(0)) }
@@ -244,7 +239,7 @@ extension MaterializedSnapshot {
     }
 
     /// Undoes what happened since, or replays what happened until then: whichever touches less.
-    private func fill(_ entity: CatalogEntity, in target: OpaquePointer, from source: OpaquePointer) throws {
+    private func fill(_ entity: CatalogEntity, in target: Connection, from source: Connection) throws {
         guard let past = recordedCatalog.entity(id: entity.id), !past.isDropped, position > 0 else { return }
         let now = try Catalog.load(source).entity(id: entity.id)
         let head = try LogReader(source).head().position
@@ -278,7 +273,7 @@ extension MaterializedSnapshot {
         for conversion in conversions { try convert(conversion, of: entity, in: target) }
     }
 
-    private static func count(_ entity: CatalogEntity, in database: OpaquePointer) throws -> Int64 {
+    private static func count(_ entity: CatalogEntity, in database: Connection) throws -> Int64 {
         let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
         return try count.step() ? count.integer(0) : 0
     }
@@ -287,7 +282,7 @@ extension MaterializedSnapshot {
     ///
     /// - Returns: Whether it did; not where there are too many rows.
     private static func collect(
-        _ entity: CatalogEntity, into database: OpaquePointer, from source: OpaquePointer, through position: Int64
+        _ entity: CatalogEntity, into database: Connection, from source: Connection, through position: Int64
     ) throws -> Bool {
         let images = try LatestRowStates(database, entity)
         do {
@@ -304,7 +299,7 @@ extension MaterializedSnapshot {
     }
 
     private static func replay(
-        _ target: Fold.Target, into database: OpaquePointer, from source: OpaquePointer, through position: Int64
+        _ target: Fold.Target, into database: Connection, from source: Connection, through position: Int64
     ) throws {
         guard position > 0 else { return }
         let fold = Fold(database, targets: [target], checks: false)
@@ -315,7 +310,7 @@ extension MaterializedSnapshot {
     }
 
     private static func undo(
-        _ target: Fold.Target, in database: OpaquePointer, from source: OpaquePointer, positions first: Int64,
+        _ target: Fold.Target, in database: Connection, from source: Connection, positions first: Int64,
         _ last: Int64
     ) throws {
         guard first <= last else { return }
@@ -337,7 +332,7 @@ extension MaterializedSnapshot {
         let current = position
         guard target != current else { return true }
         guard (target - current).magnitude <= UInt64(max(target, 1_024)) else { return false }
-        let source = try Self.connection(live)
+        let source = try live.connection
         guard try Catalog.load(source, at: target) == recordedCatalog else { return false }
         // Who asked for the shape of now asked for that of a now which may be over.
         if schema == .current, try Catalog.load(source) != catalog { return false }
@@ -349,7 +344,7 @@ extension MaterializedSnapshot {
         }
         if isConverted { return false }
         let isMoved = try database.writeWithoutTransaction { db in
-            let connection = try Self.connection(db)
+            let connection = try db.connection
             try PreparedStatement(connection, "BEGIN").execute()
             do {
                 let fold = Fold(
@@ -422,7 +417,7 @@ extension MaterializedSnapshot {
         return conversions
     }
 
-    private func convert(_ conversion: Conversion, of entity: CatalogEntity, in target: OpaquePointer) throws {
+    private func convert(_ conversion: Conversion, of entity: CatalogEntity, in target: Connection) throws {
         let table = quoted(entity.stored)
         guard let old = conversion.old.map({ quoted($0.stored) }) else {
             let update = try PreparedStatement(

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 extension NetDifference {
     /// A place in the order of the changes: all tables before `table` were told, and of it the rows up to `key`.
@@ -21,7 +21,7 @@ extension NetDifference {
     ///   - body: Called with the changes.
     /// - Returns: Where it ended; ``read(_:after:progress:)`` and ``forEachChange(_:after:_:)`` go on from there.
     package func forEachFirstChange(
-        _ database: OpaquePointer, while goesOn: () -> Bool, _ body: (NetChange) throws -> Void
+        _ database: Connection, while goesOn: () -> Bool, _ body: (NetChange) throws -> Void
     ) throws -> ResumePoint {
         for tableIndex in tables.indices {
             guard selection.rows.isEmpty, scanned.contains(tableIndex), let entity = stableEntity(tableIndex),
@@ -73,7 +73,7 @@ extension NetDifference {
     /// The smallest first part of a key among the events of a short range, so that rows before it needn't be looked at.
     ///
     /// - Returns: nil where the range is long, or where a key's place in the order isn't beyond doubt.
-    private func firstKey(of entity: CatalogEntity, _ database: OpaquePointer) throws -> ExactValue? {
+    private func firstKey(of entity: CatalogEntity, _ database: Connection) throws -> ExactValue? {
         guard upper - lower <= Self.shortRange, lower < upper else { return nil }
         return try LogReader(database).leastKey(of: entity.id, in: lower + 1...upper)
     }
@@ -112,7 +112,7 @@ private final class FirstRows {
     /// - Parameter first: No row whose key begins with less has changed.
     /// - Returns: nil where the rows can't be had in order without sorting them all.
     init?(
-        _ database: OpaquePointer, _ entity: CatalogEntity, after lower: Int64, from first: ExactValue? = nil
+        _ database: Connection, _ entity: CatalogEntity, after lower: Int64, from first: ExactValue? = nil
     ) throws {
         self.lower = lower
         keyCount = entity.key.count

@@ -53,7 +53,7 @@ package final class NetDifference {
     ///     then two of them.
     ///   - memoryLimit: Bytes that changes may take before they go to the temporary database.
     package convenience init(
-        _ database: OpaquePointer, from: Int64, to: Int64, selection: Selection = Selection(),
+        _ database: Connection, from: Int64, to: Int64, selection: Selection = Selection(),
         forStatements: Bool = false, memoryLimit: Int = 16 << 20
     ) throws {
         try self.init(
@@ -64,7 +64,7 @@ package final class NetDifference {
 
     /// A difference of which nothing was read yet but the tables: ``read(_:after:progress:)`` does that.
     package init(
-        unread database: OpaquePointer, from: Int64, to: Int64, selection: Selection = Selection(),
+        unread database: Connection, from: Int64, to: Int64, selection: Selection = Selection(),
         forStatements: Bool = false, memoryLimit: Int = 16 << 20
     ) throws {
         self.selection = selection
@@ -102,7 +102,7 @@ package final class NetDifference {
     ///   - mark: Where the first changes ended that were told already; what lies before isn't read again.
     ///   - progress: Called with the position that has been reached.
     package func read(
-        _ database: OpaquePointer, after resumePoint: ResumePoint? = nil, progress: (Int64) -> Void = { _ in }
+        _ database: Connection, after resumePoint: ResumePoint? = nil, progress: (Int64) -> Void = { _ in }
     ) throws {
         guard lower < upper else { return }
         try fold(database, scanned.filter { $0 >= resumePoint?.table ?? 0 }, progress)
@@ -173,7 +173,7 @@ package final class NetDifference {
 // MARK: Folding
 
 extension NetDifference {
-    private func fold(_ database: OpaquePointer, _ tableIndices: Set<Int>, _ progress: (Int64) -> Void) throws {
+    private func fold(_ database: Connection, _ tableIndices: Set<Int>, _ progress: (Int64) -> Void) throws {
         let wanted = tableOfEntity.filter { tableIndices.contains($0.value) }
         guard !wanted.isEmpty else { return }
         for tableIndex in tableIndices.sorted() { try addLost(of: tableIndex, database) }
@@ -209,7 +209,7 @@ extension NetDifference {
     }
 
     /// Begins with the rows of the earlier state where something of them was lost.
-    private func addLost(of tableIndex: Int, _ database: OpaquePointer) throws {
+    private func addLost(of tableIndex: Int, _ database: Connection) throws {
         guard lower > 0, let (entity, columns) = lostColumns(of: tableIndex) else { return }
         let scratch = try ScratchTables()
         let fold = Fold(scratch.database, targets: [try scratch.target(for: entity)], checks: false)
@@ -232,7 +232,7 @@ extension NetDifference {
 
     /// One row, along its own events.
     private func fold(
-        _ key: [StorageValue], of entity: CatalogEntity, _ tableIndex: Int, _ database: OpaquePointer
+        _ key: [StorageValue], of entity: CatalogEntity, _ tableIndex: Int, _ database: Connection
     ) throws {
         let reader = LogReader(database)
         var net = try net(key, of: entity, reader) { true }

@@ -35,13 +35,10 @@ package struct ReferencedTables {
     private static func tables(
         of sql: String, in tables: [(name: String, columns: [String])], _ others: [String] = []
     ) throws -> Set<ExactText> {
-        var pointer: OpaquePointer?
-        let code = sqlite3_open_v2(
-            ":memory:", &pointer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
-        guard code == SQLITE_OK, let database = pointer else {
-            throw StorageError.sqlite(code: code, message: "no memory for a database", sql: nil)
-        }
-        defer { sqlite3_close_v2(database) }
+        let database = try Connection(
+            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+            orFailWith: "no memory for a database")
+        defer { database.close() }
         for table in tables {
             let columns = table.columns.map(quoted).joined(separator: ", ")
             try PreparedStatement(database, "CREATE TABLE \(quoted(table.name))(\(columns))").execute()
@@ -49,7 +46,7 @@ package struct ReferencedTables {
         for other in others { try? PreparedStatement(database, other).execute() }
         let seen = SeenTables()
         sqlite3_set_authorizer(
-            database,
+            database.handle,
             { context, action, table, _, _, _ in
                 if action == SQLITE_READ, let context, let table {
                     Unmanaged<SeenTables>.fromOpaque(context).takeUnretainedValue().add(String(cString: table))
@@ -57,7 +54,7 @@ package struct ReferencedTables {
                 return SQLITE_OK
             }, Unmanaged.passUnretained(seen).toOpaque())
         try withExtendedLifetime(seen) { _ = try PreparedStatement(query: sql, on: database) }
-        sqlite3_set_authorizer(database, nil, nil)
+        sqlite3_set_authorizer(database.handle, nil, nil)
         return seen.names
     }
 }

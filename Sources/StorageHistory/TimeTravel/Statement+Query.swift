@@ -7,17 +7,17 @@ extension PreparedStatement {
     /// A query of somebody else's.
     ///
     /// - Throws: What SQLite says of it; `invalid-argument` where it isn't one query that only reads.
-    package convenience init(query sql: String, on database: OpaquePointer) throws {
+    package convenience init(query sql: String, on database: Connection) throws {
         var rest = ""
         let code = sql.withCString { start -> Int32 in
             var statement: OpaquePointer?
             var tail: UnsafePointer<CChar>?
-            let code = sqlite3_prepare_v2(database, start, -1, &statement, &tail)
+            let code = sqlite3_prepare_v2(database.handle, start, -1, &statement, &tail)
             rest = tail.map { String(cString: $0) } ?? ""
             sqlite3_finalize(statement)
             return code
         }
-        guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: sql) }
+        guard code == SQLITE_OK else { throw database.error(code, sql: sql) }
         guard rest.allSatisfy({ $0.isWhitespace || $0 == ";" }), sql.contains(where: { !$0.isWhitespace && $0 != ";" })
         else { throw StorageError.notAQuery(sql) }
         try self.init(database, sql)

@@ -4,10 +4,10 @@ internal import StorageLog
 
 /// Copies rows from one database to a table of the same name in another, value by value as they are.
 package struct TableCopy {
-    private let source: OpaquePointer
-    private let target: OpaquePointer
+    private let source: Connection
+    private let target: Connection
 
-    package init(from source: OpaquePointer, to target: OpaquePointer) {
+    package init(from source: Connection, to target: Connection) {
         self.source = source
         self.target = target
     }
@@ -28,7 +28,7 @@ package struct TableCopy {
     /// The statement that takes what a row of `select` holds into the columns of `list`, or fails: whatever the schema says of
     /// conflicts, no row is replaced or passed over.
     static func insert(
-        _ select: PreparedStatement, into table: String, list: String, _ target: OpaquePointer
+        _ select: PreparedStatement, into table: String, list: String, _ target: Connection
     ) throws -> PreparedStatement {
         let placeholders = (0..<sqlite3_column_count(select.pointer)).map { _ in "?" }.joined(separator: ", ")
         return try PreparedStatement(target, "INSERT OR ABORT INTO \(table)(\(list)) VALUES (\(placeholders))")

@@ -31,7 +31,7 @@ extension Storage {
     ) async throws -> ReplayComparison {
         let upcasts = snapshots.upcasts
         return try await engine.readLong { (db: GRDB.Database) in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             let (first, last) = (try reader.position(of: from), try reader.position(of: to))
             guard first <= last else {

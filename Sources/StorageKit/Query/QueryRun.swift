@@ -13,8 +13,8 @@ struct QueryRun<E: RegisteredEntity> {
 
     func fetch(_ db: GRDB.Database, limit: Int? = nil) throws -> [E] {
         let limit = [request.rows.limit, limit].compactMap { $0 }.min()
-        return try sql.select(limit: limit).run(db) { statement in
-            try E.Record.entities(reading: StatementRows(statement: statement))
+        return try sql.select(limit: limit).run(db) { rows in
+            try E.Record.entities(reading: rows)
         }
     }
 
@@ -47,8 +47,7 @@ struct QueryRun<E: RegisteredEntity> {
     func explain(_ db: GRDB.Database) throws -> QueryExplanation {
         let text = try sql.select(limit: request.rows.limit)
         let plan = QuerySQL.Text(sql: "EXPLAIN QUERY PLAN \(text.sql)", values: text.values)
-        let lines = try plan.run(db) { statement in
-            let rows = StatementRows(statement: statement)
+        let lines = try plan.run(db) { rows in
             var lines: [String] = []
             while try rows.next() { lines.append(try rows.row.text(at: 3)) }
             return lines
@@ -75,8 +74,7 @@ extension QueryRun {
             }
             return Int32(index)
         }
-        return try text.run(db) { statement in
-            let rows = StatementRows(statement: statement)
+        return try text.run(db) { rows in
             var items: [E] = []
             var next: PageCursor?
             while try rows.next() {

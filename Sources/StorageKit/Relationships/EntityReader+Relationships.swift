@@ -55,8 +55,7 @@ extension EntityReader {
                     "WITH storage_wanted(storage_place, storage_id) AS (VALUES \(wanted)) \(rows) ON \(column) = storage_id\(order)",
                 values: part.map(\.storageValue))
             let found: [(Value, Child)] = try await reading([table.name]) { db in
-                try text.run(db) { statement in
-                    let rows = StatementRows(statement: statement)
+                try text.run(db) { rows in
                     var found: [(Value, Child)] = []
                     while try rows.next() {
                         let parent = part[Int(try rows.row.read(Int64.self, at: index))]

@@ -33,7 +33,7 @@ struct SchemaRun {
         try schema.checkMistakes()
         var plan = try run(keeping: false)
         let projections = try engine.readNow { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try ProjectionRegistration.changes(schema.projections, connection)
         }
         plan.steps += projections.map { SchemaPlan.Step(title: "projection \($0.name)", changes: [$0.change]) }
@@ -157,7 +157,7 @@ struct SchemaRun {
 
     /// Without a writer nothing can be mended: what is declared must be there.
     private func checkReadOnly() throws {
-        let catalog = try engine.readNow { db in try db.sqliteConnection.map(Catalog.load) ?? Catalog() }
+        let catalog = try engine.readNow { db in try Catalog.load(db.connection) }
         for definition in schema.definitions { try definition.check(against: catalog) }
     }
 }

@@ -111,8 +111,8 @@ extension EntityTable {
         _ db: GRDB.Database, _ sql: String, _ bind: (RowWriter) throws -> Void
     ) throws -> [Record.E] {
         try db.withKept(sql) { rows in
-            try bind(RowWriter(statement: rows.row.statement))
-            return try fetch(rows.row.statement)
+            try bind(rows.parameters)
+            return try fetch(rows)
         }
     }
 
@@ -126,7 +126,7 @@ extension EntityTable {
 extension GRDB.Database {
     fileprivate func integer(_ sql: String, _ bind: (RowWriter) throws -> Void) throws -> Int64? {
         try withKept(sql) { rows in
-            try bind(RowWriter(statement: rows.row.statement))
+            try bind(rows.parameters)
             return try rows.next() ? try rows.row.integer(at: 0) : nil
         }
     }

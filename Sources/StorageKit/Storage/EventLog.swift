@@ -31,7 +31,7 @@ public struct EventLog: Sendable {
         in positions: ClosedRange<Int64> = 1...Int64.max, _ body: @escaping @Sendable (EventBatch) throws -> Bool
     ) async throws {
         try await engine.readLong { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             try LogReader(connection).forEachBatch(in: positions, body)
         }
     }
@@ -76,7 +76,7 @@ public struct EventLog: Sendable {
                 _ engine: StorageEngine, _ query: LogQuery
             ) async throws -> (events: [StorageEvent], rest: ClosedRange<Int64>?)? {
                 try await engine.read { db in
-                    guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                    let connection = try db.connection
                     let catalog = try Catalog.load(connection)
                     var events: [StorageEvent] = []
                     var row: ClosedRange<Int64>?

@@ -20,7 +20,7 @@ final class SnapshotCache: Sendable {
     init(upcasts: [String: Upcast]) { self.upcasts = upcasts }
 
     func state(at point: StoragePoint, of db: GRDB.Database, schema: SnapshotSchema) throws -> MaterializedSnapshot {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let connection = try db.connection
         let position = try LogReader(connection).position(of: point)
         let key = Key(position: position, schema: schema)
         if let state = cache.withLock({ $0.value(for: key) }) {

@@ -11,7 +11,7 @@ extension Storage {
     public func verify() async throws -> VerifyReport {
         let end = engine.acknowledgedEnd()
         return try await engine.readLong { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             var verifier = Verifier(connection, end: end)
             return try verifier.run()
         }

@@ -96,7 +96,7 @@ extension Storage {
         _ body: @escaping @Sendable (LogReader) throws -> Result
     ) async throws -> Result {
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try body(LogReader(connection))
         }
     }

@@ -25,7 +25,7 @@ final class DifferencePages: @unchecked Sendable {
         _ engine: StorageEngine, from: StoragePoint, to: StoragePoint, tables: Set<String>
     ) async throws -> DifferencePages {
         try await engine.readLong { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             var selection = NetDifference.Selection()
             selection.tables = tables

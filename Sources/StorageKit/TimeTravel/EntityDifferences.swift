@@ -62,7 +62,7 @@ public struct EntityDifferences<E: RegisteredEntity>: AsyncSequence, Sendable {
         ) async throws -> [EntityDifference<E>] {
             let (from, to) = (pages.from, pages.to)
             return try await differences.engine.readLong { db in
-                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                let connection = try db.connection
                 let rows = try HistoricalRows<E.Record>(connection, upcasts: differences.upcasts)
                 return try changes.compactMap { change in
                     let key = change.key.map(\.value)

@@ -15,7 +15,7 @@ extension Storage {
         let key = [E.Record.key(of: id)]
         let upcasts = snapshots.upcasts
         return try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let rows = try HistoricalRows<E.Record>(connection, upcasts: upcasts)
             guard let entity = rows.catalog.entity(named: E.Record.databaseTableName) else { return [] }
             var events: [(event: StorageEvent, row: NetRow)] = []

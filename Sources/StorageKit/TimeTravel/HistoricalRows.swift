@@ -15,14 +15,14 @@ package final class HistoricalRows<Record: StorageKitEntityRecord> {
     private var known: (entity: CatalogEntity, past: CatalogEntity, columns: [CatalogColumn?])?
 
     /// - Parameter upcasts: What the program's conversions of columns do, by their titles.
-    convenience init(_ connection: OpaquePointer, upcasts: [String: Upcast]) throws {
+    convenience init(_ connection: Connection, upcasts: [String: Upcast]) throws {
         try self.init(connection, catalog: try Catalog.load(connection), upcasts: upcasts)
     }
 
     /// - Parameters:
     ///   - catalog: As the connection has it.
     ///   - upcasts: What the program's conversions of columns do, by their titles.
-    package init(_ connection: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast]) throws {
+    package init(_ connection: Connection, catalog: Catalog, upcasts: [String: Upcast]) throws {
         reader = LogReader(connection)
         self.catalog = catalog
         self.upcasts = upcasts

@@ -28,7 +28,7 @@ extension Storage {
         let key = E.Record.key(of: id)
         let name = E.Record.databaseTableName
         return try await engine.readLong { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             let position = try reader.position(of: point)
             guard let entity = try Catalog.load(connection).entity(named: name) else { return nil }

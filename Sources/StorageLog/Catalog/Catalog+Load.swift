@@ -4,7 +4,7 @@ internal import StorageCore
 
 extension Catalog {
     /// Reads the catalog of an open store.
-    package static func load(_ database: OpaquePointer) throws -> Catalog {
+    package static func load(_ database: Connection) throws -> Catalog {
         let select = try PreparedStatement(database, "\(selection) ORDER BY entity, id")
         var rows: [[StorageValue]] = []
         while try select.step() { rows.append(try values(of: select.row)) }

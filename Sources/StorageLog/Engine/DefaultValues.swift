@@ -6,11 +6,11 @@ package import StorageCore
 ///
 /// Not `Sendable`: made where it is used.
 package final class DefaultValues {
-    private var database: OpaquePointer?
+    private var database: Connection?
 
     package init() {}
 
-    deinit { sqlite3_close_v2(database) }
+    deinit { database?.close() }
 
     /// The value; NULL for defaults that depend on the moment or on the program's own functions, which never stand for
     /// rows from before: SQLite refuses them in ADD COLUMN.
@@ -32,12 +32,12 @@ package final class DefaultValues {
         return try select.step() ? select.row.value(at: 0) : .null
     }
 
-    private func scratch() throws -> OpaquePointer {
+    private func scratch() throws -> Connection {
         if let database { return database }
-        let code = sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
-        guard code == SQLITE_OK, let database else {
-            throw StorageError.sqlite(code: code, message: "there is no memory for a scratch database", sql: nil)
-        }
-        return database
+        let opened = try Connection(
+            opening: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+            orFailWith: "there is no memory for a scratch database")
+        database = opened
+        return opened
     }
 }

@@ -6,7 +6,7 @@ extension DigestChain {
     ///
     /// - Parameter passes: Whether bodies without a digest in between, which may be large, are read; nil is answered for them
     ///   otherwise.
-    init?(before position: Int64, in database: OpaquePointer, passes: Bool) throws {
+    init?(before position: Int64, in database: Connection, passes: Bool) throws {
         self.init(store: try StoreLineage.load(database).store)
         var reached: Int64 = 0
         // Where nothing may be read, one look has to do: many rows without a digest may lie in front.

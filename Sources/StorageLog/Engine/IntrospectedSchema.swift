@@ -65,7 +65,7 @@ extension LogWriter {
 
 extension IntrospectedSchema {
     /// - Parameter earlier: What was found before: of tables that have the same SQL still, no more is asked.
-    init(_ database: OpaquePointer, knowing earlier: IntrospectedSchema? = nil) throws {
+    init(_ database: Connection, knowing earlier: IntrospectedSchema? = nil) throws {
         let version = try PreparedStatement(database, "PRAGMA schema_version")
         self.version = try version.step() ? version.integer(0) : 0
         tables = [:]
@@ -117,7 +117,7 @@ extension IntrospectedSchema {
     }
 
     private static func kinds(
-        _ database: OpaquePointer
+        _ database: Connection
     ) throws -> [ExactText: (hasRowid: Bool, isStrict: Bool)] {
         let select = try PreparedStatement(
             database, "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main'")
@@ -127,7 +127,7 @@ extension IntrospectedSchema {
     }
 
     private static func columns(
-        _ database: OpaquePointer, _ table: IntrospectedTable, _ defaults: DefaultValues
+        _ database: Connection, _ table: IntrospectedTable, _ defaults: DefaultValues
     ) throws -> [IntrospectedColumn] {
         let select = try PreparedStatement(
             database,
@@ -153,11 +153,12 @@ extension IntrospectedSchema {
     }
 
     private static func collation(
-        of column: String, in table: String, _ database: OpaquePointer
+        of column: String, in table: String, _ database: Connection
     ) throws -> String {
         var name: UnsafePointer<CChar>?
-        let code = sqlite3_table_column_metadata(database, "main", table, column, nil, &name, nil, nil, nil)
-        guard code == SQLITE_OK, let name else { throw StorageError.sqlite(database, code: code, sql: nil) }
+        let code = sqlite3_table_column_metadata(
+            database.handle, "main", table, column, nil, &name, nil, nil, nil)
+        guard code == SQLITE_OK, let name else { throw database.error(code) }
         return String(cString: name).uppercased()
     }
 }

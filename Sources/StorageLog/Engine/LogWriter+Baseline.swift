@@ -47,9 +47,9 @@ extension LogWriter {
         select.reset()
         let update = try statement("UPDATE \(table) SET _position = ?1 WHERE \(name) = ?2")
         storage_capture_set_baseline(capture, 1)
-        storage_set_triggers_enabled(database, 0)
+        database.setTriggersEnabled(false)
         defer {
-            storage_set_triggers_enabled(database, 1)
+            database.setTriggersEnabled(true)
             storage_capture_set_baseline(capture, 0)
         }
         for row in rows { try update.run(nextPosition, row) }

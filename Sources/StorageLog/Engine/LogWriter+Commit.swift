@@ -77,7 +77,7 @@ extension LogWriter {
     /// - Returns: The error to throw on.
     private func undo(_ error: any Error, to start: Int) throws -> any Error {
         let hasOutgrown = storage_capture_outgrown(capture) != 0
-        let isFull = sqlite3_errcode(database) & 0xFF == SQLITE_FULL
+        let isFull = database.errorCode & 0xFF == SQLITE_FULL
         let error = classified(error)
         guard storage_capture_ended(capture) == 0, storage_capture_released(capture) == 0 else {
             if hasOutgrown { return GroupFailure(cause: error, isOutgrown: true) }
@@ -175,7 +175,7 @@ extension LogWriter {
     func checkReferences() throws {
         var unresolved: Int32 = 0
         var highest: Int32 = 0
-        sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)
+        sqlite3_db_status(database.handle, SQLITE_DBSTATUS_DEFERRED_FKS, &unresolved, &highest, 0)
         guard unresolved == 0 else { throw StorageError.unresolvedReferences() }
     }
 

@@ -143,7 +143,7 @@ extension LogWriter {
         }
         if try !ownsFunctions() {
             let code = storage_capture_register_functions(capture)
-            guard code == SQLITE_OK else { throw StorageError.sqlite(database, code: code, sql: nil) }
+            guard code == SQLITE_OK else { throw database.error(code) }
             changed = changed ?? "a function whose name begins with storage_"
         }
         try acceptConnection()

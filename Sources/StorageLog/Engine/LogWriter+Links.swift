@@ -72,8 +72,8 @@ extension LogWriter {
         try asEngine {
             // Triggers of users must not take the engine's bookkeeping for a change.
             let triggers = stale.keys.contains { schema.triggered.contains($0.entity) }
-            if triggers { storage_set_triggers_enabled(database, 0) }
-            defer { if triggers { storage_set_triggers_enabled(database, 1) } }
+            if triggers { database.setTriggersEnabled(false) }
+            defer { if triggers { database.setTriggersEnabled(true) } }
             // In the order of the table, a page is visited once; by hash, the same page would be visited again and again.
             let rows = stale.sorted { ($0.key.entity, $0.key.rowid) < ($1.key.entity, $1.key.rowid) }
             var last: (entity: UInt32, update: PreparedStatement?)?

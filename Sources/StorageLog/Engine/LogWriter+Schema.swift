@@ -292,8 +292,8 @@ extension LogWriter {
         let columns = schema.unfilled
         schema.unfilled = []
         try asEngine {
-            storage_set_triggers_enabled(database, 0)
-            defer { storage_set_triggers_enabled(database, 1) }
+            database.setTriggersEnabled(false)
+            defer { database.setTriggersEnabled(true) }
             for entity in catalog.live {
                 for column in entity.live where columns.contains(column.id) {
                     let name = quoted(column.stored)

@@ -153,7 +153,7 @@ extension LogWriter {
         guard var known = wrapped as? StorageError, [.ioError, .corrupt].contains(known.code) else {
             return wrapped
         }
-        switch sqlite3_errcode(database) & 0xFF {
+        switch database.errorCode & 0xFF {
         case SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB: known.isStoreFailure = true
         case SQLITE_FULL:
             guard !hasRoom() else { return StorageError.fullWithRoom(known) }
@@ -172,7 +172,7 @@ extension LogWriter {
             guard (limit - pages) * size >= Self.leastRoom else { return false }
         }
         var disk = statvfs()
-        guard let path = sqlite3_db_filename(database, "main"), path.pointee != 0 else { return true }
+        guard let path = database.path else { return true }
         guard statvfs(path, &disk) == 0 else { return false }
         return Double(disk.f_bavail) * Double(disk.f_frsize) >= Double(Self.leastRoom)
     }

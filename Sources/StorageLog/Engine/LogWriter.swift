@@ -8,7 +8,7 @@ internal import StorageCore
 /// Isolation: confined to the queue of the writer connection. It isn't `Sendable`; ``StorageEngine`` hands it out only
 /// inside a block that runs there.
 package final class LogWriter {
-    package let database: OpaquePointer
+    package let database: Connection
     let capture: OpaquePointer
     package let configuration: StorageConfiguration
 
@@ -48,7 +48,7 @@ package final class LogWriter {
     var role = WriterRole()
     var guarded = GuardedState()
 
-    init(database: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?) throws {
+    init(database: Connection, configuration: StorageConfiguration, doorbell: Doorbell?) throws {
         self.database = database
         self.configuration = configuration
         self.doorbell = doorbell
@@ -61,7 +61,7 @@ package final class LogWriter {
             value_bytes: UInt64(Limits.valueBytes), commit_bytes: UInt64(Limits.commitBytes),
             commit_events: UInt64(Limits.commitEvents))
         // Last, so that whatever throws behind it ends in `deinit`, which gives it back.
-        guard let capture = storage_capture_create(database, limits) else {
+        guard let capture = storage_capture_create(database.handle, limits) else {
             throw StorageError.sqlite(code: SQLITE_ERROR, message: "capture can't be installed", sql: nil)
         }
         self.capture = capture
@@ -70,8 +70,8 @@ package final class LogWriter {
 
     deinit {
         statements.removeAll()
-        sqlite3_preupdate_hook(database, nil, nil)
-        sqlite3_trace_v2(database, 0, nil, nil)
+        sqlite3_preupdate_hook(database.handle, nil, nil)
+        sqlite3_trace_v2(database.handle, 0, nil, nil)
         storage_capture_destroy(capture)
     }
 

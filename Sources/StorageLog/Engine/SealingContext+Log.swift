@@ -5,7 +5,7 @@ extension SealingContext {
     /// - Parameters:
     ///   - length: The positions of a window.
     ///   - passes: Whether large bodies that were passed by sealing are read for the digest; nil is answered otherwise.
-    init?(before position: Int64, windowLength length: Int, in database: OpaquePointer, passes: Bool = true) throws {
+    init?(before position: Int64, windowLength length: Int, in database: Connection, passes: Bool = true) throws {
         guard let chain = try DigestChain(before: position, in: database, passes: passes) else { return nil }
         self.chain = chain
         let window = (position - 1) / Int64(length)

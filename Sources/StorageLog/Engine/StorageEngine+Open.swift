@@ -93,7 +93,7 @@ extension StorageEngine {
             nonisolated(unsafe) var writer: LogWriter?
             var opened = configuration
             opened.epoch = try pool.writeWithoutTransaction { db in
-                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                let connection = try db.connection
                 let epoch = try prepareStore(db, connection, configuration: configuration)
                 var configuration = configuration
                 configuration.epoch = epoch
@@ -108,13 +108,13 @@ extension StorageEngine {
     }
 
     private static func makeWriter(
-        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration, doorbell: Doorbell?,
+        _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfiguration, doorbell: Doorbell?,
         _ makeProjections: InlineProjectionMaker
     ) throws -> LogWriter {
         // No file beside the store can be part of a commit, and nobody writes to SQLite's own tables or to what full-text
         // indexes are made of.
-        sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0)
-        storage_set_defensive(connection, 1)
+        sqlite3_limit(connection.handle, SQLITE_LIMIT_ATTACHED, 0)
+        storage_set_defensive(connection.handle, 1)
         let writer = try LogWriter(database: connection, configuration: configuration, doorbell: doorbell)
         try writer.watchSchema(toleratesLoss: true)
         try writer.install(makeProjections(writer, db))
@@ -128,8 +128,9 @@ extension StorageEngine {
         do {
             let pool = try GRDB.DatabasePool(path: path, configuration: .storage(configuration))
             let head = try pool.read { db in
-                try StoreFormat.check(db.sqliteConnection)
-                return try db.sqliteConnection.map(soundHead) ?? LogHead()
+                let connection = try db.connection
+                try StoreFormat.check(connection)
+                return try soundHead(connection)
             }
             return StorageEngine(
                 path: path, configuration: configuration, pool: pool, lock: nil, writer: nil, head: head)
@@ -152,7 +153,7 @@ extension StorageEngine {
 
     /// The end of the log. A store whose last row makes no sense can be opened for reading, so that it can be looked at: whoever
     /// reads the log finds out.
-    private static func soundHead(_ connection: OpaquePointer) throws -> LogHead {
+    private static func soundHead(_ connection: Connection) throws -> LogHead {
         do {
             return try LogHead.load(connection)
         } catch let error as StorageError where error.code == .corrupt {
@@ -162,7 +163,7 @@ extension StorageEngine {
 
     /// Makes the engine's tables in a new file, or checks those of an existing one; takes the next writer epoch.
     private static func prepareStore(
-        _ db: GRDB.Database, _ connection: OpaquePointer, configuration: StorageConfiguration
+        _ db: GRDB.Database, _ connection: Connection, configuration: StorageConfiguration
     ) throws -> Int64 {
         // GRDB's pool has set NORMAL by itself by now.
         let level = configuration.durability == .full ? 2 : 1
@@ -219,11 +220,11 @@ extension GRDB.Configuration {
         // Sealing reads beside them, one run of rows at a time.
         configuration.maximumReaderCount = max(storage.readerCount, 1) + max(storage.longReaderCount, 1) + 1
         configuration.prepareDatabase { db in
-            guard let connection = db.sqliteConnection else { return }
+            let connection = try db.connection
             // Only the writer may checkpoint; a reader that closes last must not.
-            if db.configuration.readonly { storage_disable_checkpoint_on_close(connection) }
+            if db.configuration.readonly { storage_disable_checkpoint_on_close(connection.handle) }
             // Deleted content isn't zeroed: history is kept on purpose.
-            sqlite3_exec(connection, "PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON", nil, nil, nil)
+            try connection.execute("PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON")
         }
         return configuration
     }

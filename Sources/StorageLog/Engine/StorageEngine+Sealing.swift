@@ -27,7 +27,7 @@ extension StorageEngine {
         do {
             guard let run = try writer.nextSealingRun() else { return endSealing(nil) }
             pool.asyncRead { [self] db in
-                let merged = Result { try SegmentMerge(run, from: db.get().connection(), configuration) }
+                let merged = Result { try SegmentMerge(run, from: db.get().connection, configuration) }
                 pool.asyncWriteWithoutTransaction { [self] db in
                     endSealing(Result { try exchange(merged.get(), db) })
                     sealIfIdle()
@@ -51,8 +51,8 @@ extension StorageEngine {
         let start = ContinuousClock.now
         // Its transaction may be the one that brings the write-ahead log into the file, for which the writer is held, too: then often, and
         // little at a time.
-        sqlite3_wal_autocheckpoint(writer.database, Limits.sealingCheckpointPages)
-        defer { sqlite3_wal_autocheckpoint(writer.database, Limits.checkpointPages) }
+        sqlite3_wal_autocheckpoint(writer.database.handle, Limits.sealingCheckpointPages)
+        defer { sqlite3_wal_autocheckpoint(writer.database.handle, Limits.checkpointPages) }
         try writer.exchange(merged, db)
         let held = ContinuousClock.now - start
         state.withLock { state in
@@ -69,7 +69,7 @@ extension StorageEngine {
             let merged: SegmentMerge?
             do {
                 merged = try await read { [configuration] in
-                    try SegmentMerge(run, from: $0.connection(), configuration)
+                    try SegmentMerge(run, from: $0.connection, configuration)
                 }
             } catch {
                 noteFailure(error)
@@ -78,13 +78,5 @@ extension StorageEngine {
             try await withWriter { [self] _, db in try exchange(merged, db) }
             try Task.checkCancellation()
         }
-    }
-}
-
-extension GRDB.Database {
-    /// SQLite's connection.
-    fileprivate func connection() throws -> OpaquePointer {
-        guard let sqliteConnection else { throw StorageError.closed() }
-        return sqliteConnection
     }
 }

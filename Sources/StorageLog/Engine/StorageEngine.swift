@@ -181,7 +181,7 @@ extension GRDB.Database {
     /// Runs `body` in a transaction that only reads, on the one connection of a store in memory: as GRDB's `read` does, which
     /// passes a null pointer to SQLite where the connection was closed while its reader was on the way here.
     fileprivate func inOneStateIfOpen<Result>(_ body: () throws -> Result) throws -> Result {
-        guard sqliteConnection != nil else { throw StorageError.closed() }
+        _ = try connection
         var result: Result?
         try readOnly {
             try inSavepoint {
@@ -198,7 +198,7 @@ extension GRDB.Database {
     /// Runs `body`, whose statements are interrupted from the moment on when the flag is set. GRDB interrupts only the statement
     /// that runs in that moment, and keeps only its own from beginning afterwards.
     fileprivate func interrupted<Result>(by flag: CancellationFlag, _ body: () throws -> Result) throws -> Result {
-        guard let connection = sqliteConnection else { throw StorageError.closed() }
+        let connection = try connection.handle
         let context = Unmanaged.passUnretained(flag).toOpaque()
         sqlite3_progress_handler(
             connection, 1_000,

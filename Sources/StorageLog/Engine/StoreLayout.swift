@@ -6,7 +6,7 @@ package enum StoreLayout {
     package static var objects: [(name: String, sql: String)] { StoreSchema.objects }
 
     /// The SQL of a table, its indexes and triggers, as the catalog records it.
-    package static func definition(of table: String, in database: OpaquePointer) throws -> [String]? {
+    package static func definition(of table: String, in database: Connection) throws -> [String]? {
         try IntrospectedSchema(database).tables[table.folded]?.definition
     }
 }

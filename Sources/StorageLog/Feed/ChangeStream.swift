@@ -79,7 +79,7 @@ extension StorageEngine {
             try Task.checkCancellation()
             let before = pager
             let (after, page) = try await read { db in
-                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                let connection = try db.connection
                 var pager = before
                 let page = try pager.read(LogReader(connection))
                 return (pager, page)
@@ -92,7 +92,7 @@ extension StorageEngine {
     private func pager(since start: ChangeStart, matching query: LogQuery, limit: Int) async throws -> ChangePager {
         if case .known(let token) = start { return ChangePager(after: token, matching: query, limit: limit) }
         let token = try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             switch start {
             case .point(let point): return try reader.token(at: reader.position(of: point))

@@ -17,7 +17,7 @@ package final class DatabaseFile {
         case owning
     }
 
-    private let connection: OpaquePointer
+    private let connection: Connection
 
     /// - Throws: `not-found`, `not-a-store` or `busy`.
     package init(_ path: String, _ access: Access) throws {
@@ -26,7 +26,6 @@ package final class DatabaseFile {
         if access != .making, !FileManager.default.fileExists(atPath: path) {
             throw StorageError(.notFound, "There is no file \(path).", remedy: "Check the name.")
         }
-        var opened: OpaquePointer?
         let flags: Int32
         var name = path
         switch access {
@@ -39,14 +38,9 @@ package final class DatabaseFile {
         case .making: flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         case .owning: flags = SQLITE_OPEN_READWRITE
         }
-        let code = sqlite3_open_v2(name, &opened, flags, nil)
-        guard code == SQLITE_OK, let opened else {
-            sqlite3_close_v2(opened)
-            throw StorageError.sqlite(code: code, message: "\(path) can't be opened", sql: nil)
-        }
-        connection = opened
-        if access != .owning { storage_disable_checkpoint_on_close(opened) }
-        sqlite3_busy_timeout(opened, access == .owning ? 0 : 5_000)
+        connection = try Connection(opening: name, flags: flags, orFailWith: "\(path) can't be opened")
+        if access != .owning { storage_disable_checkpoint_on_close(connection.handle) }
+        sqlite3_busy_timeout(connection.handle, access == .owning ? 0 : 5_000)
         do {
             switch access {
             case .making: try run("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
@@ -54,7 +48,7 @@ package final class DatabaseFile {
             default: break
             }
             // The first look at the file shows whether it is a database at all.
-            try PreparedStatement(opened, "SELECT count(*) FROM sqlite_schema").execute()
+            try PreparedStatement(connection, "SELECT count(*) FROM sqlite_schema").execute()
         } catch let error as StorageError where error.code == .corrupt {
             throw StorageError(
                 .notAStore, "\(path) isn't an SQLite database, or it is damaged at its root.",
@@ -63,17 +57,14 @@ package final class DatabaseFile {
         }
     }
 
-    deinit { sqlite3_close_v2(connection) }
+    deinit { connection.close() }
 
     /// Lends the connection, which stays open for as long.
-    package func with<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+    package func with<Result>(_ body: (Connection) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) { try body(connection) }
     }
 
-    package func run(_ sql: String) throws {
-        let code = sqlite3_exec(connection, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw StorageError.sqlite(connection, code: code, sql: sql) }
-    }
+    package func run(_ sql: String) throws { try connection.execute(sql) }
 
     /// The lock is kept from here on until the connection is closed.
     private func own(_ path: String) throws {
@@ -96,11 +87,11 @@ extension DatabaseFile {
     ///   - source: A connection inside a read transaction, or one that nobody else can write beside.
     ///   - progress: Called with the pages that are copied and all pages.
     package static func copy(
-        _ source: OpaquePointer, into target: OpaquePointer,
+        _ source: Connection, into target: Connection,
         progress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
     ) throws {
-        guard let backup = sqlite3_backup_init(target, "main", source, "main") else {
-            throw StorageError.sqlite(target, code: sqlite3_errcode(target), sql: nil)
+        guard let backup = sqlite3_backup_init(target.handle, "main", source.handle, "main") else {
+            throw target.error(target.errorCode)
         }
         var code = SQLITE_OK
         do {
@@ -114,6 +105,6 @@ extension DatabaseFile {
             throw error
         }
         sqlite3_backup_finish(backup)
-        guard code == SQLITE_DONE else { throw StorageError.sqlite(target, code: code, sql: nil) }
+        guard code == SQLITE_DONE else { throw target.error(code) }
     }
 }

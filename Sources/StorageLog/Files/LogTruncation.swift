@@ -7,7 +7,7 @@ package enum LogTruncation {
     /// holds later events too is written anew with those that stay.
     ///
     /// - Parameter position: The last position of a commit, or 0.
-    package static func run(_ database: OpaquePointer, through position: Int64) throws {
+    package static func run(_ database: Connection, through position: Int64) throws {
         guard position > 0, let batch = try LogReader(database).batch(containing: position) else {
             guard position == 0 else { throw StorageError.corruptLog("position @\(position) is missing") }
             return try PreparedStatement(database, "DELETE FROM storage_log").execute()

@@ -109,13 +109,9 @@ enum StorePath {
     }
 
     private static func lookInside(_ path: String, _ flags: Int32) throws {
-        var opened: OpaquePointer?
-        defer { sqlite3_close(opened) }
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
-        guard code == SQLITE_OK, let connection = opened else {
-            throw StorageError.sqlite(code: code, message: "\(path) can't be opened", sql: nil)
-        }
-        storage_disable_checkpoint_on_close(connection)
+        let connection = try Connection(opening: path, flags: flags, orFailWith: "\(path) can't be opened")
+        defer { connection.close() }
+        storage_disable_checkpoint_on_close(connection.handle)
         do {
             if try !StoreFormat.isEmpty(connection) { try StoreFormat.check(connection) }
         } catch {
@@ -127,19 +123,18 @@ enum StorePath {
 /// Whether a file is a store of a format that is known.
 package enum StoreFormat {
     /// Whether the file says of itself that it is a store, of whatever format.
-    package static func isStore(_ connection: OpaquePointer) throws -> Bool {
+    package static func isStore(_ connection: Connection) throws -> Bool {
         let identity = try PreparedStatement(connection, "PRAGMA application_id")
         return try identity.step() && identity.integer(0) == StoreSchema.applicationId
     }
 
-    static func isEmpty(_ connection: OpaquePointer) throws -> Bool {
+    static func isEmpty(_ connection: Connection) throws -> Bool {
         let select = try PreparedStatement(connection, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")
         return try select.step() && select.integer(0) == 1
     }
 
     /// - Throws: `not-a-store` or `unsupported-format`.
-    static func check(_ connection: OpaquePointer?, forWriting: Bool = false) throws {
-        guard let connection else { throw StorageError.closed() }
+    static func check(_ connection: Connection, forWriting: Bool = false) throws {
         guard try isStore(connection) else {
             throw StorageError(
                 .notAStore, "The file is an SQLite database, but not a StorageKit store.",
@@ -163,7 +158,7 @@ package enum StoreFormat {
 
     /// A newer version says in bits which features a store uses: this one knows none of them yet. Those that are compatible
     /// don't matter to who doesn't know them.
-    private static func checkFeatures(_ connection: OpaquePointer, forWriting: Bool) throws {
+    private static func checkFeatures(_ connection: Connection, forWriting: Bool) throws {
         let select: PreparedStatement
         do {
             select = try PreparedStatement(
@@ -194,7 +189,7 @@ package enum StoreFormat {
     /// would change tables behind the log.
     ///
     /// - Throws: `corrupt`, naming what isn't as it was made.
-    static func checkObjects(_ connection: OpaquePointer) throws {
+    static func checkObjects(_ connection: Connection) throws {
         var expected = Dictionary(uniqueKeysWithValues: StoreSchema.objects.map { ($0.name, $0.sql) })
         let own = Set(expected.keys)
         let select = try PreparedStatement(

@@ -25,7 +25,7 @@ package struct LogHead: Sendable, Equatable {
         }
     }
 
-    package static func load(_ database: OpaquePointer) throws -> LogHead {
+    package static func load(_ database: Connection) throws -> LogHead {
         let select = try PreparedStatement(database, select)
         guard try select.step() else { return LogHead() }
         return try LogHead(position: select.integer(0), commit: select.integer(1), time: select.integer(2)).checked()

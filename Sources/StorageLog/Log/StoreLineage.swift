@@ -30,7 +30,7 @@ package struct StoreLineage: Sendable, Equatable {
 
 extension StoreLineage {
     /// - Throws: `corrupt` where there is none, or where its numbers make no sense.
-    package static func load(_ database: OpaquePointer) throws -> StoreLineage {
+    package static func load(_ database: Connection) throws -> StoreLineage {
         let select = try PreparedStatement(database, "SELECT number, id, fork FROM storage_lineage ORDER BY number")
         var lines: [Line] = []
         while try select.step() {
@@ -45,7 +45,7 @@ extension StoreLineage {
     }
 
     /// Begins a line behind a position: the first of a store, or one more of a copy. Lines that began later end with it.
-    package static func begin(after position: Int64, in database: OpaquePointer) throws {
+    package static func begin(after position: Int64, in database: Connection) throws {
         try PreparedStatement(database, "DELETE FROM storage_lineage WHERE fork > ?").run(position)
         let insert = try PreparedStatement(
             database, "INSERT INTO storage_lineage SELECT coalesce(max(number), 0) + 1, ?1, ?2 FROM storage_lineage")

@@ -86,7 +86,7 @@ extension StorageEngine {
     /// A point of the past doesn't change, so it needn't be found inside of the commit.
     private func taggedPosition(of point: StoragePoint) async throws -> Int64 {
         try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try LogReader(connection).taggedPosition(of: point)
         }
     }

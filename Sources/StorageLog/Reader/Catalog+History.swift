@@ -7,7 +7,7 @@ extension Catalog {
     /// The end of the commit counts, because a commit tells its rows before it tells what it did to the schema. Rows of
     /// the catalog are never deleted, so each one is taken back along its own chain of events: the cost is one look-up
     /// for each change of the schema since then.
-    package static func load(_ database: OpaquePointer, at position: Int64) throws -> Catalog {
+    package static func load(_ database: Connection, at position: Int64) throws -> Catalog {
         let reader = LogReader(database)
         let last = try reader.lastPosition(ofCommitAt: position)
         let select = try PreparedStatement(database, "\(selection) ORDER BY entity, id")

@@ -6,7 +6,7 @@ package import StorageCore
 ///
 /// Not `Sendable`: it belongs to its connection's thread, and sees the state that the connection's transaction sees.
 package final class LogReader {
-    package let database: OpaquePointer
+    package let database: Connection
     /// Had only when it is needed: a look at the head is not worth it.
     private var decoder: SegmentDecoder?
     private var containing: PreparedStatement?
@@ -17,7 +17,7 @@ package final class LogReader {
     private var recentOutlines: [SegmentOutline] = []
     private lazy var bases = SegmentBases(database)
 
-    package init(_ database: OpaquePointer) { self.database = database }
+    package init(_ database: Connection) { self.database = database }
 
     deinit {
         // Those that somebody still holds give their memory back later.

@@ -5,13 +5,13 @@ internal import StorageCore
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 final class SegmentBases {
-    private let database: OpaquePointer
+    private let database: Connection
     private var select: PreparedStatement?
     private var recent: [SegmentBase] = []
     /// A row of the log and those that it needs in turn.
     private static let kept = 4
 
-    init(_ database: OpaquePointer) { self.database = database }
+    init(_ database: Connection) { self.database = database }
 
     /// - Parameter position: The first position of the base, as a row of the log names it; 0 for a row without one.
     /// - Throws: `corrupt` where there is no such row, or where it can't be a base.

@@ -1,16 +1,16 @@
 internal import CSQLite
 internal import Foundation
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// Looks whether the tables of a database can have a history. Changes nothing.
 ///
 /// Not `Sendable`: it belongs to the connection's thread.
 package struct AdoptionInspection {
-    private let database: OpaquePointer
+    private let database: Connection
     private let progress: (_ rows: Int64) throws -> Void
 
-    package init(_ database: OpaquePointer, progress: @escaping (Int64) throws -> Void = { _ in }) {
+    package init(_ database: Connection, progress: @escaping (Int64) throws -> Void = { _ in }) {
         self.database = database
         self.progress = progress
     }

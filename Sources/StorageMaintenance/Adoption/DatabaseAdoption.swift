@@ -41,7 +41,7 @@ package struct DatabaseAdoption: Sendable {
         return try file.with(plan)
     }
 
-    private func plan(_ connection: OpaquePointer) throws -> AdoptionPlan {
+    private func plan(_ connection: Connection) throws -> AdoptionPlan {
         if try StoreFormat.isStore(connection) {
             throw StorageError(
                 .conflict, "\(source) is a StorageKit store already.",
@@ -127,7 +127,7 @@ extension DatabaseAdoption {
         let engine = try StorageEngine.openStore(path: source, configuration: StorageConfiguration())
         do {
             let plan = try await engine.read { db in
-                guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+                let connection = try db.connection
                 let plan = try AdoptionInspection(connection).plan(tables)
                 if !tables.isEmpty, let table = plan.left.first { throw StorageError.notAdopted(table) }
                 return plan

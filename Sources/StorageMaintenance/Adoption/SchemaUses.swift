@@ -8,7 +8,7 @@ struct SchemaUses: Equatable {
     private var works: [String: Bool] = [:]
     private var widths: [String: Int32] = [:]
 
-    init(_ database: OpaquePointer) throws {
+    init(_ database: Connection) throws {
         let select = try PreparedStatement(
             database,
             """
@@ -31,7 +31,7 @@ struct SchemaUses: Equatable {
         }
     }
 
-    private func update(of table: String, _ database: OpaquePointer) throws -> Bool {
+    private func update(of table: String, _ database: Connection) throws -> Bool {
         let columns = try PreparedStatement(database, "SELECT name FROM pragma_table_info(?)")
         columns.bind(text: table, at: 1)
         var assignments: [String] = []

@@ -46,7 +46,7 @@ package struct PointRestore: Sendable {
     }
 
     /// How many rows each table held: what was inserted without what was deleted.
-    private func rows(at position: Int64, _ database: OpaquePointer) throws -> [String: Int64] {
+    private func rows(at position: Int64, _ database: Connection) throws -> [String: Int64] {
         var counts: [UInt32: Int64] = [:]
         if position > 0 {
             try LogReader(database).forEachBatch(in: 1...position) { batch in
@@ -68,7 +68,7 @@ package struct PointRestore: Sendable {
         return Dictionary(uniqueKeysWithValues: entities.map { ($0.name, counts[$0.id] ?? 0) })
     }
 
-    private func plan(_ position: Int64, _ database: OpaquePointer) throws -> Outcome {
+    private func plan(_ position: Int64, _ database: Connection) throws -> Outcome {
         let reader = LogReader(database)
         let now = try reader.head()
         let last = try reader.lastPosition(ofCommitAt: position)

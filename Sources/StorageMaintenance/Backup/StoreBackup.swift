@@ -30,7 +30,7 @@ extension StorageEngine {
         let end = verifying ? acknowledgedEnd() : nil
         do {
             let head = try await read { db in
-                guard let source = db.sqliteConnection else { throw StorageError.closed() }
+                let source = try db.connection
                 let head = try LogHead.load(source)
                 try DatabaseFile(placement.partial, .making).with {
                     try DatabaseFile.copy(source, into: $0) { progress("copy", $0, $1) }
@@ -58,7 +58,7 @@ extension StorageEngine {
         try checkIsAnotherFile(path)
         try FilePlacement.check(path, replacing: replacing)
         let head = try await read { db in
-            guard let source = db.sqliteConnection else { throw StorageError.closed() }
+            let source = try db.connection
             return try LogHead.load(source)
         }
         return StoreBackup(

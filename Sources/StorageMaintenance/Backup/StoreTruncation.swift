@@ -10,11 +10,11 @@ internal import StorageProjections
 ///
 /// Not `Sendable`: it belongs to the connection's thread.
 struct StoreTruncation {
-    private let database: OpaquePointer
+    private let database: Connection
     private let position: Int64
     private let progress: (_ done: Int, _ all: Int) -> Void
 
-    init(_ database: OpaquePointer, to position: Int64, progress: @escaping (Int, Int) -> Void) {
+    init(_ database: Connection, to position: Int64, progress: @escaping (Int, Int) -> Void) {
         self.database = database
         self.position = position
         self.progress = progress
@@ -23,8 +23,8 @@ struct StoreTruncation {
     /// - Returns: The rows of each table.
     func run() throws -> [String: Int64] {
         // Guards and users' triggers keep still, and references are looked at by the verification afterwards.
-        storage_set_triggers_enabled(database, 0)
-        defer { storage_set_triggers_enabled(database, 1) }
+        database.setTriggersEnabled(false)
+        defer { database.setTriggersEnabled(true) }
         try run("PRAGMA foreign_keys = OFF")
         try run("BEGIN")
         let now = try Catalog.load(database)
@@ -105,7 +105,7 @@ struct StoreTruncation {
         try run(
             "INSERT OR ABORT INTO \(quoted(entity.stored))(\(columns)) SELECT \(columns) FROM \(loose(entity)) ORDER BY rowid"
         )
-        let rows = sqlite3_changes64(database)
+        let rows = Int64(database.changes)
         try run("DROP TABLE \(loose(entity))")
         return rows
     }

@@ -24,7 +24,7 @@ final class FoldedProjection: Sendable {
     ///   - progress: Called with the position that has been reached, and first with that from which it goes on.
     /// - Throws: `invalid-argument` where rows can't be copied and have to be.
     init(
-        _ projection: any Projection, of source: OpaquePointer, upcasts: [String: Upcast], needsCopy: Bool,
+        _ projection: any Projection, of source: Connection, upcasts: [String: Upcast], needsCopy: Bool,
         through head: Int64, in file: FoldFile?, progress: (Int64) throws -> Void
     ) throws {
         // Its statements on `source` must be gone before somebody else reads there, so it doesn't outlive this.
@@ -51,17 +51,17 @@ final class FoldedProjection: Sendable {
     /// What is lost where a rebuild is interrupted.
     private static let step: Int64 = 10_000
 
-    private static func numbersRows(_ database: OpaquePointer) throws -> Bool {
+    private static func numbersRows(_ database: Connection) throws -> Bool {
         try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").step()
     }
 
     /// Holds the tables of the same names against these, apart from virtual ones.
     ///
     /// - Parameter source: A connection that sees the projection as far as this one is.
-    func compare(with source: OpaquePointer, _ report: inout RebuildReport) throws {
+    func compare(with source: Connection, _ report: inout RebuildReport) throws {
         report.position = position
         try database.writeWithoutTransaction { db in
-            guard let made = db.sqliteConnection else { throw StorageError.closed() }
+            let made = try db.connection
             for table in tables where !table.isVirtual {
                 let names = table.key + table.columns.filter { !table.key.contains($0) }
                 let sql = RowComparison.select(quoted(table.name), names.map(quoted), keys: table.key.count)
@@ -77,14 +77,14 @@ final class FoldedProjection: Sendable {
     }
 
     /// Fills the tables of the same names, which hold what `prepare` has put there.
-    func copy(to database: OpaquePointer) throws {
+    func copy(to database: Connection) throws {
         // Triggers of the projection's own have done their work already.
-        storage_set_triggers_enabled(database, 0)
-        defer { storage_set_triggers_enabled(database, 1) }
+        database.setTriggersEnabled(false)
+        defer { database.setTriggersEnabled(true) }
         // Tables may refer to each other in any order.
         try PreparedStatement(database, "PRAGMA defer_foreign_keys = ON").execute()
         try self.database.writeWithoutTransaction { db in
-            guard let source = db.sqliteConnection else { throw StorageError.closed() }
+            let source = try db.connection
             let copy = TableCopy(from: source, to: database)
             // All before any is filled: emptying one may empty those that refer to it.
             for table in tables { try PreparedStatement(database, "DELETE FROM \(quoted(table.name))").execute() }

@@ -55,7 +55,7 @@ extension ProjectionRuntime {
     /// A projection's tables with the names under which they are kept, none of which is taken.
     private func tablesToKeep(_ name: String) async throws -> [String: String] {
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let tables = try ProjectionTables.load(connection).first { $0.name == name }?.tables.tables ?? []
             // What virtual tables keep for themselves says nothing alone.
             let select = try PreparedStatement(
@@ -83,7 +83,7 @@ extension ProjectionRuntime {
         let meter = RebuildMeter(progress)
         let upcasts = upcasts
         return try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reached = try Checkpoint.load(registration.name, connection)?.position ?? 0
             var hasBegun = false
             do {

@@ -170,7 +170,7 @@ package struct Rebuild: Sendable {
         let seeksNeeded = pace.seeksNeeded ?? earlier.map { Self.isWorthSeeking(behind: $0, through: goal) } ?? false
         let known = earlier?.needed
         return try await engine.readLong { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             guard let low = positions.values.min(), low < goal else { return nil }
             let catalog = try Catalog.load(connection)
             let entities = positions.filter { $0.value == low }.keys.sorted().compactMap(catalog.entity(id:))
@@ -306,7 +306,7 @@ extension Rebuild {
 
     /// - Returns: nil where the shadows aren't as far as the log.
     private static func compare(_ entities: Set<UInt32>, _ db: GRDB.Database) throws -> RebuildReport? {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let connection = try db.connection
         let head = try LogReader(connection).head().position
         let catalog = try Catalog.load(connection)
         var found = RebuildReport()

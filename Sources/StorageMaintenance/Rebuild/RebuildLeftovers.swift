@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// What rebuilds have left beside the tables.
 package struct RebuildLeftovers: Sendable, Equatable {
@@ -12,12 +12,12 @@ package struct RebuildLeftovers: Sendable, Equatable {
     package let projections: [String]
     package let isEmpty: Bool
 
-    package init(_ database: OpaquePointer) throws {
+    package init(_ database: Connection) throws {
         let entities = try Catalog.load(database).entities
         let shadows = Set(try Shadow.load(database).map(\.entity))
         unfinished = entities.filter { shadows.contains($0.id) && !$0.isReserved }.map(\.name).sorted()
         kept = try RetainedTable.originals(database)
-        let path = sqlite3_db_filename(database, "main").map { String(cString: $0) } ?? ""
+        let path = database.path ?? ""
         projections = path.isEmpty ? [] : FoldFile.projections(besides: path)
         isEmpty = shadows.isEmpty && kept.isEmpty && projections.isEmpty
     }

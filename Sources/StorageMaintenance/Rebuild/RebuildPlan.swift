@@ -1,5 +1,5 @@
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// What a rebuild would do.
 package struct RebuildPlan: Sendable {
@@ -16,7 +16,7 @@ package struct RebuildPlan: Sendable {
     package let head: Int64
 
     /// - Parameter names: The entities; all where empty.
-    package init(_ names: [String], _ database: OpaquePointer) throws {
+    package init(_ names: [String], _ database: Connection) throws {
         let catalog = try Catalog.load(database)
         let shadows = try Shadow.load(database).filter { $0.fits(catalog) }
         head = try LogHead.load(database).position

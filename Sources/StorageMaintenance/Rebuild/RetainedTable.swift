@@ -10,7 +10,7 @@ enum RetainedTable {
     static func name(of entity: CatalogEntity) -> String { "\(prefix)\(entity.id)" }
     static func name(ofProjected table: String) -> String { prefix + infix + table }
 
-    static func all(_ database: OpaquePointer) throws -> [String] {
+    static func all(_ database: Connection) throws -> [String] {
         let select = try PreparedStatement(
             database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '\(prefix)*' ORDER BY name")
         var names: [String] = []
@@ -19,7 +19,7 @@ enum RetainedTable {
     }
 
     /// What they are copies of, as people know it.
-    static func originals(_ database: OpaquePointer) throws -> [String] {
+    static func originals(_ database: Connection) throws -> [String] {
         let entities = try Catalog.load(database).entities
         return try all(database).compactMap { name in
             if name.hasPrefix(prefix + infix) { return String(name.dropFirst(prefix.count + infix.count)) }
@@ -31,7 +31,7 @@ enum RetainedTable {
     ///
     /// - Parameter original: The table, as people know it.
     /// - Throws: `conflict` where there is one.
-    static func checkFree(_ name: String, of original: String, _ database: OpaquePointer) throws {
+    static func checkFree(_ name: String, of original: String, _ database: Connection) throws {
         guard try all(database).contains(where: { $0.folded == name.folded }) else { return }
         throw StorageError(
             .conflict, "An earlier rebuild has kept the old table of \"\(original)\" as \(name).",
@@ -39,7 +39,7 @@ enum RetainedTable {
     }
 
     /// A copy: the table itself would go on taking part in foreign keys.
-    static func keep(_ table: String, as name: String, _ database: OpaquePointer) throws {
+    static func keep(_ table: String, as name: String, _ database: Connection) throws {
         try PreparedStatement(database, "CREATE TABLE \(quoted(name)) AS SELECT * FROM \(quoted(table))").execute()
     }
 }

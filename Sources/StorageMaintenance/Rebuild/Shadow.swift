@@ -21,7 +21,7 @@ struct Shadow {
     static func table(_ entity: UInt32) -> String { quoted(name(entity)) }
     static func name(_ entity: UInt32) -> String { "storage_shadow_\(entity)" }
 
-    static func load(_ database: OpaquePointer) throws -> [Shadow] {
+    static func load(_ database: Connection) throws -> [Shadow] {
         let select = try PreparedStatement(
             database, "SELECT entity, position, definition, loose FROM storage_shadow ORDER BY entity")
         var shadows: [Shadow] = []
@@ -38,7 +38,7 @@ struct Shadow {
     }
 
     /// The tables that an unfinished rebuild, and one that kept the old tables, have left.
-    static func tables(_ database: OpaquePointer) throws -> [String] {
+    static func tables(_ database: Connection) throws -> [String] {
         try load(database).map { name($0.entity) } + RetainedTable.all(database)
     }
 

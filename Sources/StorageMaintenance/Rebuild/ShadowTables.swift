@@ -212,7 +212,7 @@ struct ShadowTables {
     /// While a reader looks at an older state, commits can't do it themselves, and the write-ahead log grows.
     func checkpoint() {
         // A reader that is in the way makes it do less, not fail.
-        sqlite3_wal_checkpoint_v2(writer.database, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        sqlite3_wal_checkpoint_v2(writer.database.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 
     // MARK: Taking the tables' places

@@ -7,7 +7,7 @@ struct DigestWalk {
     /// After a row that can't be read, the chain goes on behind the next digest.
     private var isResuming = false
 
-    init(_ database: OpaquePointer) throws { chain = DigestChain(store: try StoreLineage.load(database).store) }
+    init(_ database: Connection) throws { chain = DigestChain(store: try StoreLineage.load(database).store) }
 
     /// - Parameter row: Position, last position, whether it is sealed, digest.
     mutating func check(_ batch: EventBatch, row: PreparedStatement, report: inout VerifyReport) {

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import StorageCore
-internal import StorageLog
+package import StorageLog
 
 /// A look at the log's end and the rows that were changed last, before anything is written behind it: where the log and its
 /// tables have come from different states, this is where they differ first. Tables, indexes and triggers have to be what the log
@@ -13,7 +13,7 @@ package enum LogEnd {
     private static let (rows, batches) = (64, 8)
 
     /// - Throws: `corrupt` where the table of an entity isn't at the log's last event of a row.
-    package static func check(_ database: OpaquePointer) throws {
+    package static func check(_ database: Connection) throws {
         let reader = LogReader(database)
         let head = try reader.head()
         guard head.position > 0 else { return }

@@ -10,7 +10,7 @@ package import StorageLog
 ///
 /// Runs inside one read transaction, so it sees one state while others write. Not `Sendable`.
 package struct Verifier {
-    let database: OpaquePointer
+    let database: Connection
     private let end: AcknowledgedEnd?
     private let progress: (_ position: Int64, _ head: Int64) -> Void
     var report = VerifyReport()
@@ -18,7 +18,7 @@ package struct Verifier {
     /// - Parameter end: What is known beside the store of the log's end, noted before the transaction began; nil where the
     ///   file is all that there is.
     package init(
-        _ database: OpaquePointer, end: AcknowledgedEnd? = nil,
+        _ database: Connection, end: AcknowledgedEnd? = nil,
         progress: @escaping (Int64, Int64) -> Void = { _, _ in }
     ) {
         self.database = database

@@ -13,7 +13,7 @@ struct FoldCheckpoint: Equatable {
     private let commit: Int64
     private let time: Int64
 
-    init(rules: String, at position: Int64, of source: OpaquePointer) throws {
+    init(rules: String, at position: Int64, of source: Connection) throws {
         (self.rules, self.position) = (rules, position)
         let outline = try position == 0 ? nil : LogReader(source).outline(containing: position)
         let info = outline.map { $0.commit(ofEvent: Int(position - $0.header.first)) }
@@ -43,7 +43,7 @@ struct FoldCheckpoint: Equatable {
 
     static func isOwn(_ table: String) -> Bool { table == self.table }
 
-    static func load(_ database: OpaquePointer) throws -> FoldCheckpoint? {
+    static func load(_ database: Connection) throws -> FoldCheckpoint? {
         guard try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = '\(table)'").step() else {
             return nil
         }
@@ -53,7 +53,7 @@ struct FoldCheckpoint: Equatable {
             rules: select.string(0), position: select.integer(1), commit: select.integer(2), time: select.integer(3))
     }
 
-    func save(_ database: OpaquePointer) throws {
+    func save(_ database: Connection) throws {
         try PreparedStatement(
             database,
             "CREATE TABLE IF NOT EXISTS \(Self.table)(id INTEGER PRIMARY KEY, rules, position, number, time)"

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import StorageCore
 package import StorageHistory
-internal import StorageLog
+package import StorageLog
 
 /// Runs one history through two versions of a projection, side by side.
 ///
@@ -9,7 +9,7 @@ internal import StorageLog
 /// differ, the commit is undone and taken in again event by event. Not `Sendable`: it belongs to the thread of the
 /// connection that it reads.
 package final class ReplayComparer {
-    private let source: OpaquePointer
+    private let source: Connection
     private let sides: [ScratchProjection]
     private let shared: [TableDigest.Table]
     private let keys: [String: [String]]
@@ -20,7 +20,7 @@ package final class ReplayComparer {
     /// - Parameter source: A connection of the store, inside a read.
     /// - Throws: `invalid-argument` where the two have no table in common.
     package init(
-        old: any Projection, new: any Projection, of source: OpaquePointer, upcasts: [String: Upcast] = [:]
+        old: any Projection, new: any Projection, of source: Connection, upcasts: [String: Upcast] = [:]
     ) throws {
         self.source = source
         let catalog = try Catalog.load(source)

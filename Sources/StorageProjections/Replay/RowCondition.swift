@@ -80,7 +80,7 @@ package final class RowCondition {
         } catch is StorageError {
             // What stands around the condition is of no use to whom wrote it.
             throw StorageError(
-                .invalidArgument, "SQLite says: \(String(cString: sqlite3_errmsg(scratch.database))).",
+                .invalidArgument, "SQLite says: \(scratch.database.errorMessage).",
                 remedy: "Write a condition in SQL over old_x, new_x and x, for columns x.")
         }
     }

@@ -33,7 +33,7 @@ package final class RowSteps {
     private let catalog: Catalog
 
     /// - Parameter database: A connection inside a read.
-    package init(_ database: OpaquePointer, catalog: Catalog) throws {
+    package init(_ database: Connection, catalog: Catalog) throws {
         self.catalog = catalog
         images = RowResolver(
             ReadSource(database, catalog: catalog), upcasts: [:], isBehind: true, cache: try RowStateCache())

@@ -16,7 +16,7 @@ package final class ScratchProjection {
     package private(set) var tables: [Table] = []
     /// The position up to which it has taken in everything.
     package private(set) var position: Int64 = 0
-    private let source: OpaquePointer
+    private let source: Connection
     private let images: RowResolver
     private let catalog: Catalog
     private let entities: Set<UInt32>
@@ -40,7 +40,7 @@ package final class ScratchProjection {
 
     /// - Parameter source: A connection of the store, inside a read.
     package convenience init(
-        _ projection: any Projection, of source: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast] = [:]
+        _ projection: any Projection, of source: Connection, catalog: Catalog, upcasts: [String: Upcast] = [:]
     ) throws {
         try self.init(projection, of: source, catalog: catalog, upcasts: upcasts, in: nil, through: 0)
     }
@@ -49,7 +49,7 @@ package final class ScratchProjection {
     ///   - file: Where it is folded, so that it can be gone on with; in a temporary database where nil.
     ///   - last: How far it is to come; what has come further is begun anew.
     package init(
-        _ projection: any Projection, of source: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast],
+        _ projection: any Projection, of source: Connection, catalog: Catalog, upcasts: [String: Upcast],
         in file: FoldFile?, through last: Int64
     ) throws {
         self.projection = projection
@@ -83,7 +83,7 @@ package final class ScratchProjection {
         do {
             try database.writeWithoutTransaction { db in
                 // Rules in SQL come from anywhere, and have no business with other files.
-                if let connection = db.sqliteConnection { sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0) }
+                sqlite3_limit(try db.connection.handle, SQLITE_LIMIT_ATTACHED, 0)
                 try db.execute(sql: "BEGIN")
                 if begun == nil { try projection.prepare(db) }
             }
@@ -110,11 +110,11 @@ package final class ScratchProjection {
 
     /// - Returns: What was saved before and how far it has come; nil where there is nothing, or it is of no use.
     private static func resume(
-        _ file: FoldFile, _ rules: String, through last: Int64, of source: OpaquePointer
+        _ file: FoldFile, _ rules: String, through last: Int64, of source: Connection
     ) throws -> (DatabaseQueue, Int64)? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         let database = try open(file.path)
-        let mark = try database.writeWithoutTransaction { db in try db.sqliteConnection.flatMap(FoldCheckpoint.load) }
+        let mark = try database.writeWithoutTransaction { db in try FoldCheckpoint.load(db.connection) }
         guard let mark, mark.position <= last,
             try mark == FoldCheckpoint(rules: rules, at: mark.position, of: source)
         else { return nil }
@@ -133,9 +133,9 @@ package final class ScratchProjection {
     package func wants(_ entity: UInt32) -> Bool { entities.contains(entity) }
 
     /// Runs `body` on the temporary database.
-    package func connected<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
+    package func connected<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try database.writeWithoutTransaction { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try body(connection)
         }
     }
@@ -234,7 +234,7 @@ package final class ScratchProjection {
         try database.writeWithoutTransaction { try $0.cachedStatement(sql: sql).execute() }
     }
 
-    private static func tables(_ database: OpaquePointer) throws -> [Table] {
+    private static func tables(_ database: Connection) throws -> [Table] {
         let select = try PreparedStatement(
             database,
             """

@@ -19,32 +19,32 @@ final class TableChanges {
         let key: [Int]
     }
 
-    private let database: OpaquePointer
+    private let database: Connection
     private var tables: [String: Watched] = [:]
     private var changes: [Change] = []
     /// Places of the changes by table and key.
     private var indices: [[StorageValue]: Int] = [:]
 
-    init(_ database: OpaquePointer, _ tables: [ScratchProjection.Table]) {
+    init(_ database: Connection, _ tables: [ScratchProjection.Table]) {
         self.database = database
         for table in tables {
             let key = table.key.compactMap { name in table.columns.firstIndex(of: name) }
             self.tables[table.name] = Watched(table: table, key: key)
         }
         sqlite3_preupdate_hook(
-            database,
+            database.handle,
             { context, database, operation, schema, table, _, _ in
                 guard let context, let database, let schema, let table, strcmp(schema, "main") == 0 else { return }
                 // The hook is taken away by stop(), before this goes.
                 Unmanaged<TableChanges>.fromOpaque(context).takeUnretainedValue()
-                    .note(database, operation, String(cString: table))
+                    .note(Connection(database), operation, String(cString: table))
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Takes the hook away.
-    func stop() { sqlite3_preupdate_hook(database, nil, nil) }
+    func stop() { sqlite3_preupdate_hook(database.handle, nil, nil) }
 
-    private func note(_ database: OpaquePointer, _ operation: Int32, _ table: String) {
+    private func note(_ database: Connection, _ operation: Int32, _ table: String) {
         guard let watched = tables[table] else { return }
         let old = operation == SQLITE_INSERT ? nil : row(database, sqlite3_preupdate_old)
         let new = operation == SQLITE_DELETE ? nil : row(database, sqlite3_preupdate_new)
@@ -58,12 +58,12 @@ final class TableChanges {
     }
 
     private func row(
-        _ database: OpaquePointer,
+        _ database: Connection,
         _ value: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
     ) -> [StorageValue] {
-        (0..<sqlite3_preupdate_count(database)).map { index in
+        (0..<sqlite3_preupdate_count(database.handle)).map { index in
             var pointer: OpaquePointer?
-            guard value(database, index, &pointer) == SQLITE_OK, let pointer else { return .null }
+            guard value(database.handle, index, &pointer) == SQLITE_OK, let pointer else { return .null }
             switch sqlite3_value_type(pointer) {
             case SQLITE_INTEGER: return .integer(sqlite3_value_int64(pointer))
             case SQLITE_FLOAT: return .real(sqlite3_value_double(pointer))

@@ -23,26 +23,26 @@ final class TableDigest {
         let columns: [(index: Int32, isReal: Bool)]
     }
 
-    private let database: OpaquePointer
+    private let database: Connection
     private var tables: [String: Watched] = [:]
     private(set) var sum: UInt64 = 0
 
-    init(_ database: OpaquePointer, _ tables: [Table]) throws {
+    init(_ database: Connection, _ tables: [Table]) throws {
         self.database = database
         for (number, table) in tables.enumerated() { self.tables[table.name] = try watched(table, number) }
         try recount()
         sqlite3_preupdate_hook(
-            database,
+            database.handle,
             { context, database, operation, schema, table, _, _ in
                 guard let context, let database, let schema, let table, strcmp(schema, "main") == 0 else { return }
                 // The digest takes the hook away before it goes.
                 Unmanaged<TableDigest>.fromOpaque(context).takeUnretainedValue()
-                    .note(database, operation, String(cString: table))
+                    .note(Connection(database), operation, String(cString: table))
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Takes the hook away.
-    func stop() { sqlite3_preupdate_hook(database, nil, nil) }
+    func stop() { sqlite3_preupdate_hook(database.handle, nil, nil) }
 
     /// Sets the sum back to one that was taken before something was undone.
     func reset(to sum: UInt64) { self.sum = sum }
@@ -83,20 +83,20 @@ final class TableDigest {
         return Watched(table: table, seed: UInt64(number + 1) &* 0x2545_f491_4f6c_dd1d, columns: columns)
     }
 
-    private func note(_ database: OpaquePointer, _ operation: Int32, _ table: String) {
+    private func note(_ database: Connection, _ operation: Int32, _ table: String) {
         guard let watched = tables[table] else { return }
         if operation != SQLITE_INSERT { sum &-= hash(watched, database, sqlite3_preupdate_old) }
         if operation != SQLITE_DELETE { sum &+= hash(watched, database, sqlite3_preupdate_new) }
     }
 
     private func hash(
-        _ watched: Watched, _ database: OpaquePointer,
+        _ watched: Watched, _ database: Connection,
         _ value: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
     ) -> UInt64 {
         var hash = RowHash(seed: watched.seed)
         for column in watched.columns {
             var pointer: OpaquePointer?
-            if value(database, column.index, &pointer) == SQLITE_OK, let pointer {
+            if value(database.handle, column.index, &pointer) == SQLITE_OK, let pointer {
                 hash.add(pointer, isReal: column.isReal)
             } else {
                 hash.addNull()

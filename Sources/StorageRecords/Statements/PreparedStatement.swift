@@ -7,15 +7,15 @@ package import StorageCore
 /// Not `Sendable`: it belongs to its connection's thread.
 package final class PreparedStatement {
     package let pointer: OpaquePointer
-    private let database: OpaquePointer
+    private let connection: Connection
 
     /// - Throws: ``StorageError`` with what SQLite says of the text.
-    package init(_ database: OpaquePointer, _ sql: String) throws {
+    package init(_ connection: Connection, _ sql: String) throws {
         var pointer: OpaquePointer?
-        let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
-        guard code == SQLITE_OK, let pointer else { throw StorageError.sqlite(database, code: code, sql: sql) }
+        let code = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+        guard code == SQLITE_OK, let pointer else { throw connection.error(code, sql: sql) }
         self.pointer = pointer
-        self.database = database
+        self.connection = connection
     }
 
     deinit { sqlite3_finalize(pointer) }
@@ -30,7 +30,7 @@ package final class PreparedStatement {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:
-            let error = StorageError.sqlite(database, code: code, sql: nil)
+            let error = connection.error(code)
             sqlite3_reset(pointer)
             throw error
         }
@@ -73,7 +73,7 @@ package final class PreparedStatement {
     }
 
     /// Rows that the statement changed when it ran last.
-    package var changes: Int { Int(sqlite3_changes(database)) }
+    package var changes: Int { connection.changes }
 
     package func clearBindings() { sqlite3_clear_bindings(pointer) }
 
@@ -122,12 +122,6 @@ extension PreparedStatement {
 }
 
 extension StorageError {
-    package static func sqlite(_ database: OpaquePointer, code: Int32, sql: String?) -> StorageError {
-        let extended = sqlite3_extended_errcode(database)
-        return sqlite(
-            code: extended == SQLITE_OK ? code : extended, message: String(cString: sqlite3_errmsg(database)), sql: sql)
-    }
-
     /// The error of an SQLite result code.
     package static func sqlite(code: Int32, message: String, sql: String?, cause: (any Error)? = nil) -> StorageError {
         let context = sql.map { " while running `\($0.prefix(200))`" } ?? ""

@@ -10,12 +10,15 @@ public struct StatementRows {
 
     package init(statement: OpaquePointer) { row = RowReader(statement: statement) }
 
+    /// The parameters, which are bound before the first row.
+    package var parameters: RowWriter { RowWriter(statement: row.statement) }
+
     /// Goes to the next row; false behind the last one.
     public func next() throws -> Bool {
         switch storage_step(row.statement) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        case let code: throw StorageError.sqlite(sqlite3_db_handle(row.statement), code: code, sql: nil)
+        case let code: throw Connection(of: row).error(code)
         }
     }
 }

@@ -18,7 +18,7 @@ package final class CurrentRows {
     ///   its last event.
     func read(
         _ change: FoldedChange, _ image: UnsafePointer<storage_value>, _ layout: RowLayout,
-        _ column: (OpaquePointer, Int) -> Void
+        _ column: (RowReader, Int) -> Void
     ) -> Bool {
         // Whoever routes takes everything for concerned where it can't be read, so nobody misses a change.
         guard let select = try? database.cachedStatement(sql: layout.selectByKey).sqliteStatement else { return false }
@@ -27,13 +27,15 @@ package final class CurrentRows {
             sqlite3_clear_bindings(select)
         }
         reads += 1
+        let parameters = RowWriter(statement: select)
         for (index, columnIndex) in layout.keyIndices.enumerated() {
-            image[columnIndex].bindAddressed(to: select, at: Int32(index + 1))
+            image[columnIndex].bindAddressed(to: parameters, at: Int32(index + 1))
         }
         guard storage_step(select) == SQLITE_ROW,
             sqlite3_column_int64(select, Int32(layout.columns.count)) == change.position
         else { return false }
-        for columnIndex in layout.columns.indices { column(select, columnIndex) }
+        let row = RowReader(statement: select)
+        for columnIndex in layout.columns.indices { column(row, columnIndex) }
         return true
     }
 }

@@ -323,9 +323,9 @@ extension FoldedChanges {
         guard change.isUpdate, !change.isWhole else { return true }
         guard let rows else { return false }
         let (old, new) = (old(change), new(change))
-        return rows.read(change, new, layouts[Int(change.layout)]) { statement, columnIndex in
+        return rows.read(change, new, layouts[Int(change.layout)]) { row, columnIndex in
             guard new[columnIndex].isUnknown else { return }
-            let value = memory.keep(statement, Int32(columnIndex))
+            let value = memory.keep(row, Int32(columnIndex))
             new[columnIndex] = value
             if old[columnIndex].isUnknown { old[columnIndex] = value }
         }

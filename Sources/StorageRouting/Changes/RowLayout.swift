@@ -36,14 +36,14 @@ package final class RowLayout {
 
     /// - Parameter database: A connection that sees the entity's table; it knows the columns' collations.
     package convenience init(
-        _ entity: CatalogEntity, in database: OpaquePointer, fullText index: FullTextIndex? = nil
+        _ entity: CatalogEntity, in database: Connection, fullText index: FullTextIndex? = nil
     ) {
         self.init(
             entity,
             columns: entity.live.map { column in
                 var collation: UnsafePointer<CChar>?
                 sqlite3_table_column_metadata(
-                    database, nil, entity.stored, column.stored, nil, &collation, nil, nil, nil)
+                    database.handle, nil, entity.stored, column.stored, nil, &collation, nil, nil, nil)
                 let name = collation.map { String(cString: $0).uppercased() } ?? RowPredicate.Collation.binary.rawValue
                 return Column(
                     id: column.id, name: column.name, stored: column.stored,

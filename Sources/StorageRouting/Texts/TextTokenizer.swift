@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Foundation
 internal import StorageCore
+internal import StorageLog
 
 /// Cuts texts into words as a full-text index does: by FTS5's own tokenizers, asked without an index.
 ///
@@ -19,21 +20,18 @@ final class TextTokenizer {
     }
 
     /// Tokenizers belong to a connection; this one has nothing else to do.
-    private let connection: OpaquePointer
+    private let connection: Connection
     private var functions: fts5_tokenizer
     private let tokenizer: OpaquePointer
 
     /// - Parameter declaration: The tokenizer's name and options, as a full-text index is declared with.
     /// - Returns: Nil for a tokenizer that SQLite doesn't have.
     init?(_ declaration: String) {
-        var opened: OpaquePointer?
-        guard sqlite3_open(":memory:", &opened) == SQLITE_OK, let connection = opened else {
-            sqlite3_close(opened)
-            return nil
-        }
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        guard let connection = try? Connection(opening: ":memory:", flags: flags, orFailWith: "") else { return nil }
         let words = Self.words(of: declaration)
         guard let api = Self.api(connection), let made = Self.make(words, api) else {
-            sqlite3_close(connection)
+            connection.close()
             return nil
         }
         self.connection = connection
@@ -42,7 +40,7 @@ final class TextTokenizer {
 
     deinit {
         functions.xDelete(tokenizer)
-        sqlite3_close(connection)
+        connection.close()
     }
 
     /// Adds the words of a text, in order.
@@ -64,11 +62,12 @@ final class TextTokenizer {
 
     // MARK: Finding it
 
-    private static func api(_ connection: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
+    private static func api(_ connection: Connection) -> UnsafeMutablePointer<fts5_api>? {
         var api: UnsafeMutablePointer<fts5_api>?
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
-        guard sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &statement, nil) == SQLITE_OK else { return nil }
+        let code = sqlite3_prepare_v2(connection.handle, "SELECT fts5(?1)", -1, &statement, nil)
+        guard code == SQLITE_OK else { return nil }
         // SQLite compares the name, and keeps its address as long as the statement lives.
         let name: StaticString = "fts5_api_ptr"
         return withUnsafeMutablePointer(to: &api) { pointer in

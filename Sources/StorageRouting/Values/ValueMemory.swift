@@ -1,6 +1,7 @@
 package import CSQLite
 internal import Foundation
 package import StorageCore
+internal import StorageLog
 
 /// Memory for the bytes of values, given back all at once. Values here hold the address of their bytes, not an offset,
 /// so that values from several places can stand in one row.
@@ -55,7 +56,8 @@ package final class ValueMemory {
     }
 
     /// A column of a statement's current row.
-    package func keep(_ statement: OpaquePointer, _ column: Int32) -> storage_value {
+    package func keep(_ row: RowReader, _ column: Int32) -> storage_value {
+        let statement = row.statement
         let type = sqlite3_column_type(statement, column)
         switch type {
         case SQLITE_INTEGER:
@@ -113,7 +115,8 @@ extension storage_value {
 
 extension storage_value {
     /// Binds a value whose `bits` are an address, if it has bytes; they must stay until the statement is reset.
-    package func bindAddressed(to statement: OpaquePointer, at index: Int32) {
+    package func bindAddressed(to parameters: RowWriter, at index: Int32) {
+        let statement = parameters.statement
         switch Int32(type) {
         case SQLITE_INTEGER: sqlite3_bind_int64(statement, index, Int64(bitPattern: bits))
         case SQLITE_FLOAT: sqlite3_bind_double(statement, index, Double(bitPattern: bits))

@@ -8,7 +8,7 @@
             guard limit != watch.rowLimit else { return }
             // A DELETE without WHERE that was compiled before empties its table without a call for each row.
             if watch.rowLimit == 0 { cache.removeAll() }
-            watch.watchRows(limit: limit, on: try handle)
+            watch.watchRows(limit: limit, on: try connection)
         }
 
         func publish(_ committed: CommittedChanges) {
@@ -30,7 +30,8 @@
             var statement: OpaquePointer?
             defer { sqlite3_finalize(statement) }
             let sql = "SELECT 1 FROM pragma_table_list(?1) WHERE schema = 'main' AND type <> 'virtual' AND wr = 0"
-            guard let handle = try? handle, sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
+            guard let handle = try? connection.handle,
+                sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
                 storage_bind_text(statement, 1, table, table.utf8.count) == SQLITE_OK
             else { return false }
             return sqlite3_step(statement) == SQLITE_ROW

@@ -55,7 +55,7 @@
 
         /// - Returns: The statement, nil where there is only a comment, and the bytes that it takes.
         private func prepare(_ script: Script) throws -> (CompiledStatement?, Int) {
-            let handle = try handle
+            let handle = try connection.handle
             var effects = StatementEffects()
             var pointer: OpaquePointer?
             let (code, count) = watch.noting(into: &effects) {

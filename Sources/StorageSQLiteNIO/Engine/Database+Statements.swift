@@ -82,7 +82,7 @@
                 throw error
             }
             return Run(
-                statement: statement, changes: sqlite3_total_changes64(try handle),
+                statement: statement, changes: sqlite3_total_changes64(try connection.handle),
                 wasInTransaction: try isInTransaction)
         }
 
@@ -99,7 +99,7 @@
         @discardableResult
         func end(_ run: Run, hasSucceeded: Bool) -> Int {
             run.statement.reset()
-            guard let handle = try? handle else { return 0 }
+            guard let handle = try? connection.handle else { return 0 }
             let changes = sqlite3_total_changes64(handle) - run.changes
             let hasChangedRows = changes != 0
             let rows = watch.takeRows()

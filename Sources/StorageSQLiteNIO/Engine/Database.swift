@@ -13,7 +13,7 @@
     final class Database: @unchecked Sendable {
         private enum State {
             case closed
-            case open(OpaquePointer, Opening.Target)
+            case open(Connection, Opening.Target)
         }
 
         private let storage: SQLiteStorage
@@ -47,27 +47,27 @@
     extension Database {
         func open() throws {
             let opening = try Opening(storage, configuration)
-            let handle = try opening.open()
+            let connection = try opening.open()
             // Where it was open before, it stays so if that fails.
             close()
-            watch.install(on: handle)
-            state = .open(handle, opening.target)
+            watch.install(on: connection)
+            state = .open(connection, opening.target)
         }
 
         func close() {
-            guard case .open(let handle, _) = state else { return }
+            guard case .open(let connection, _) = state else { return }
             cursors = [:]
             cache.removeAll()
             // Whatever transaction is open is undone.
-            sqlite3_close_v2(handle)
+            connection.close()
             state = .closed
         }
 
         /// - Throws: `closed`.
-        var handle: OpaquePointer {
+        var connection: Connection {
             get throws(SQLiteClientError) {
-                guard case .open(let handle, _) = state else { throw .closed }
-                return handle
+                guard case .open(let connection, _) = state else { throw .closed }
+                return connection
             }
         }
 
@@ -97,8 +97,8 @@
     extension Database {
         /// Runs a job's work, which a cancellation may interrupt.
         func run<Result>(_ job: Job, _ body: (Database) throws -> Result) throws -> Result {
-            let handle = try handle
-            try job.begin(on: handle)
+            let connection = try connection
+            try job.begin(on: connection)
             watch.job = job
             defer { endJob() }
             return try body(self)
@@ -114,11 +114,11 @@
         }
 
         var isInTransaction: Bool {
-            get throws(SQLiteClientError) { try sqlite3_get_autocommit(handle) == 0 }
+            get throws(SQLiteClientError) { try sqlite3_get_autocommit(connection.handle) == 0 }
         }
 
         var isReadOnly: Bool {
-            get throws(SQLiteClientError) { try sqlite3_db_readonly(handle, "main") == 1 }
+            get throws(SQLiteClientError) { try sqlite3_db_readonly(connection.handle, "main") == 1 }
         }
 
         /// A number that is another one after a commit of somebody else.
@@ -135,16 +135,16 @@
         func setBlockingBusyTimeout(_ timeout: Duration) throws {
             let (seconds, attoseconds) = timeout.components
             let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-            sqlite3_busy_timeout(try handle, Int32(clamping: milliseconds))
+            sqlite3_busy_timeout(try connection.handle, Int32(clamping: milliseconds))
         }
 
         var cachedStatementCount: Int { cache.count }
         var openCursorCount: Int { cursors.count }
-        var lastInsertedRowID: Int64 { get throws { try sqlite3_last_insert_rowid(handle) } }
+        var lastInsertedRowID: Int64 { get throws { try sqlite3_last_insert_rowid(connection.handle) } }
 
         func error(_ code: Int32, sql: String?) -> SQLiteClientError {
-            guard case .open(let handle, let target) = state else { return .closed }
-            let message = String(cString: sqlite3_errmsg(handle))
+            guard case .open(let connection, let target) = state else { return .closed }
+            let message = connection.errorMessage
             if code & 0xFF == SQLITE_READONLY, case .store(let file) = target {
                 return .store(at: file.path, resultCode: code, refusing: message)
             }

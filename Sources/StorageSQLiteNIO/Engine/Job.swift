@@ -1,5 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import CSQLite
+    internal import StorageRecords
     internal import StorageSQLiteClient
     internal import Synchronization
 
@@ -21,16 +22,16 @@
 
         /// Sound as `@unchecked Sendable`: it is only used to call `sqlite3_interrupt`, which is allowed on any thread
         /// while the connection is open, which it is while a job runs.
-        private struct Interruptible: @unchecked Sendable { let database: OpaquePointer }
+        private struct Interruptible: @unchecked Sendable { let connection: Connection }
 
         private let state = Mutex(State.waiting)
 
         /// - Throws: `cancelled` where the task was cancelled before.
-        func begin(on database: OpaquePointer) throws(SQLiteClientError) {
-            let database = Interruptible(database: database)
+        func begin(on connection: Connection) throws(SQLiteClientError) {
+            let interruptible = Interruptible(connection: connection)
             let begins = state.withLock { state in
                 guard case .waiting = state else { return false }
-                state = .running(database)
+                state = .running(interruptible)
                 return true
             }
             if !begins { throw .cancelled }
@@ -54,7 +55,7 @@
                 case .waiting: state = .cancelled
                 case .running(let interruptible):
                     state = .cancelled
-                    sqlite3_interrupt(interruptible.database)
+                    sqlite3_interrupt(interruptible.connection.handle)
                 case .cancelled, .ended: break
                 }
             }

@@ -1,5 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import CSQLite
+    internal import StorageRecords
     internal import StorageSQLiteClient
 
     /// How a database is opened, each time that it is.
@@ -38,12 +39,12 @@
             guard StoreFile.hasLog(path), !StoreFile.lacksIndex(path), !StoreFile.isEmptyOrMissing(path),
                 let database = try? open(path, SQLITE_OPEN_READONLY)
             else { return false }
-            defer { sqlite3_close_v2(database) }
-            storage_disable_checkpoint_on_close(database)
+            defer { database.close() }
+            storage_disable_checkpoint_on_close(database.handle)
             return integer("PRAGMA application_id", database) == StoreFile.applicationID
         }
 
-        private static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
+        private static func open(_ name: String, _ flags: Int32) throws -> Connection {
             var opened: OpaquePointer?
             // No mutex of SQLite's: a connection's jobs run one at a time.
             let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
@@ -53,12 +54,12 @@
                 throw SQLiteClientError.sqlite(code, "\(message), \(name)", sql: nil)
             }
             sqlite3_extended_result_codes(opened, 1)
-            return opened
+            return Connection(opened)
         }
 
         /// Opens it and sets it up.
-        func open() throws -> OpaquePointer {
-            let database: OpaquePointer
+        func open() throws -> Connection {
+            let database: Connection
             switch target {
             case .memory: database = try Self.open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
             case .file(let path):
@@ -76,14 +77,14 @@
                 try setUp(database)
                 return database
             } catch {
-                sqlite3_close_v2(database)
+                database.close()
                 throw error
             }
         }
 
-        private func setUp(_ database: OpaquePointer) throws {
-            storage_set_foreign_keys_enabled(database, configuration.enforcesForeignKeys ? 1 : 0)
-            if case .store = target { storage_disable_checkpoint_on_close(database) }
+        private func setUp(_ database: Connection) throws {
+            database.setForeignKeysEnabled(configuration.enforcesForeignKeys)
+            if case .store = target { storage_disable_checkpoint_on_close(database.handle) }
             // Shows whether it is a database at all, and gives SQLite the schema.
             try Self.run("SELECT count(*) FROM sqlite_schema", database)
             guard case .file = target, !configuration.isReadOnly else { return }
@@ -91,17 +92,17 @@
             if configuration.journal == .writeAheadLog { try Self.run("PRAGMA journal_mode = WAL", database) }
         }
 
-        private static func run(_ sql: String, _ database: OpaquePointer) throws {
-            let code = sqlite3_exec(database, sql, nil, nil, nil)
+        private static func run(_ sql: String, _ database: Connection) throws {
+            let code = sqlite3_exec(database.handle, sql, nil, nil, nil)
             guard code == SQLITE_OK else {
-                throw SQLiteClientError.sqlite(code, String(cString: sqlite3_errmsg(database)), sql: sql)
+                throw SQLiteClientError.sqlite(code, database.errorMessage, sql: sql)
             }
         }
 
-        private static func integer(_ sql: String, _ database: OpaquePointer) -> Int64? {
+        private static func integer(_ sql: String, _ database: Connection) -> Int64? {
             var statement: OpaquePointer?
             defer { sqlite3_finalize(statement) }
-            guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK,
+            guard sqlite3_prepare_v2(database.handle, sql, -1, &statement, nil) == SQLITE_OK,
                 sqlite3_step(statement) == SQLITE_ROW
             else { return nil }
             return sqlite3_column_int64(statement, 0)

@@ -1,5 +1,6 @@
 #if SQLITE_ENGINE_SQLITENIO
     internal import CSQLite
+    internal import StorageRecords
 
     /// What SQLite calls back into: the authorizer, which says what a statement does, the progress handler, which
     /// stops a cancelled job, and, while somebody observes rows, the hook that is called for each of them.
@@ -23,18 +24,18 @@
         private static let instructionsBetweenLooks: Int32 = 2_000
 
         /// The watch must live until the connection is closed.
-        func install(on database: OpaquePointer) {
+        func install(on connection: Connection) {
             rowLimit = 0
             let context = Unmanaged.passUnretained(self).toOpaque()
             sqlite3_set_authorizer(
-                database,
+                connection.handle,
                 { context, action, first, second, schema, _ in
                     Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
                         .note(action, first, second, schema)
                     return SQLITE_OK
                 }, context)
             sqlite3_progress_handler(
-                database, Self.instructionsBetweenLooks,
+                connection.handle, Self.instructionsBetweenLooks,
                 { context in
                     let watch = Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
                     return watch.job?.isCancelled == true ? 1 : 0
@@ -44,12 +45,12 @@
         /// Has SQLite report each row that is changed, or none any more.
         ///
         /// Not its update hook, which isn't called for rows that a conflict replaces, and gets the new rowid only.
-        func watchRows(limit: Int, on database: OpaquePointer) {
+        func watchRows(limit: Int, on connection: Connection) {
             if limit == 0 {
-                sqlite3_preupdate_hook(database, nil, nil)
+                sqlite3_preupdate_hook(connection.handle, nil, nil)
             } else if rowLimit == 0 {
                 sqlite3_preupdate_hook(
-                    database,
+                    connection.handle,
                     { context, _, operation, schema, table, old, new in
                         Unmanaged<StatementWatch>.fromOpaque(context!).takeUnretainedValue()
                             .note(operation, schema, table, old: old, new: new)

@@ -19,7 +19,7 @@ final class DocumentReader<T: DataSyncModelProtocol> {
     ///   - catalog: As the connection has it.
     ///   - rows: Those that were read before.
     init(
-        _ table: DocumentTable<T>, _ connection: OpaquePointer, catalog: Catalog, upcasts: [String: Upcast],
+        _ table: DocumentTable<T>, _ connection: Connection, catalog: Catalog, upcasts: [String: Upcast],
         rows: RecentRows = RecentRows()
     ) {
         self.table = table
@@ -29,7 +29,7 @@ final class DocumentReader<T: DataSyncModelProtocol> {
         log = LogReader(connection)
     }
 
-    var database: OpaquePointer { log.database }
+    var database: Connection { log.database }
 
     /// A document as it was before one of its events; nil where there was none.
     func document(_ id: String, before position: Int64) throws -> DocumentFields? {

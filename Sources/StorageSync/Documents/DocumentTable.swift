@@ -25,7 +25,7 @@ struct DocumentTable<T: DataSyncModelProtocol>: Sendable {
     let positions: @Sendable (Database) throws -> [(id: String, position: Int64)]
     /// The document that a row of the past is in the shape of now: columns have the names and values of now, whatever they were called
     /// and converted from.
-    let document: @Sendable (_ id: String, RowImage, Catalog, OpaquePointer, [String: Upcast]) throws -> T
+    let document: @Sendable (_ id: String, RowImage, Catalog, Connection, [String: Upcast]) throws -> T
 
     /// - Parameter manager: The engine's key.
     static func of(manager: String) -> DocumentTable {

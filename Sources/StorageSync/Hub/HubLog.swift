@@ -8,13 +8,13 @@ internal import StorageLog
 ///
 /// Not `Sendable`: it lives as long as the read.
 struct HubLog {
-    let database: OpaquePointer
+    let database: Connection
     let reader: LogReader
     let catalog: Catalog
     let head: Int64
 
     init(_ db: Database) throws {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let connection = try db.connection
         database = connection
         reader = LogReader(connection)
         catalog = try Catalog.load(connection)

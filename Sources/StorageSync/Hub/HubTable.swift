@@ -157,7 +157,7 @@ extension HubTable {
     }
 
     /// A row as it is, with the position of its last event.
-    func row(_ key: StorageValue, in database: OpaquePointer) throws -> (position: Int64, row: Row)? {
+    func row(_ key: StorageValue, in database: Connection) throws -> (position: Int64, row: Row)? {
         let statement = try PreparedStatement(database, "\(select) WHERE \(quoted(self.key.stored)) = ?1")
         ExactValue(key).bind(to: statement, at: 1)
         return try statement.step() ? row(statement) : nil

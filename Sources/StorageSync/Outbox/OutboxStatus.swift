@@ -87,7 +87,7 @@ extension OutboxStatus {
         _ row: SyncRemoteRow, _ manager: String, _ entity: String, in db: Database
     ) throws -> [PendingWrite] {
         guard row.isActive else { return [] }
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let connection = try db.connection
         return try WriteScan(entity: entity, id: DocumentKey.id(in: entity, of: manager)).writes(
             behind: row.scanned, base: row.record.position, LogReader(connection), try Catalog.load(connection)
         ).map(\.write)

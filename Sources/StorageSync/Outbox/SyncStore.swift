@@ -301,7 +301,7 @@ extension SyncStore {
     /// What was written behind the last commit of the engine, and behind a position.
     func written(since row: SyncRemoteRow, behind position: Int64) async throws -> [PendingWrite] {
         try await storage.engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             return try written(since: row, behind: position, reader, try Catalog.load(connection), in: db)
         }
@@ -361,7 +361,7 @@ extension SyncStore {
     }
 
     func documentReader(_ db: Database, rows: RecentRows = RecentRows()) throws -> DocumentReader<T> {
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let connection = try db.connection
         return DocumentReader(
             table, connection, catalog: try Catalog.load(connection), upcasts: storage.upcasts, rows: rows)
     }
@@ -433,7 +433,7 @@ extension SyncStore {
     /// What an engine shows, and up to which position of the log.
     func shown(_ extent: Extent) async throws -> (documents: [T], head: Int64) {
         try await storage.engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return (try documents(extent, db), try LogReader(connection).head().position)
         }
     }
@@ -453,7 +453,7 @@ extension SyncStore {
     /// Some documents by their ids, and up to which position of the log.
     func shown(_ ids: [String]) async throws -> (documents: [(id: String, document: T?)], head: Int64) {
         try await storage.engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return (try ids.map { ($0, try table.get($0, db)) }, try LogReader(connection).head().position)
         }
     }

@@ -81,22 +81,16 @@ extension FetchedKeys {
 
 /// Not `Sendable`: used by one thread at a time.
 private final class File {
-    private let database: OpaquePointer
+    private let database: Connection
     let insert: PreparedStatement
     let insertMissing: PreparedStatement
     private let find: PreparedStatement
     private let select: PreparedStatement
 
     init() throws {
-        var opened: OpaquePointer?
         // A database without a name is a file that SQLite deletes when it is closed.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2("", &opened, flags, nil)
-        guard code == SQLITE_OK, let opened else {
-            sqlite3_close_v2(opened)
-            throw StorageError.sqlite(code: code, message: "a temporary file can't be made", sql: nil)
-        }
-        database = opened
+        database = try Connection(opening: "", flags: flags, orFailWith: "a temporary file can't be made")
         do {
             for sql in [
                 "PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF",
@@ -104,21 +98,21 @@ private final class File {
                 "CREATE TABLE fetched(key BLOB PRIMARY KEY) WITHOUT ROWID",
                 "CREATE TABLE missing(number INTEGER PRIMARY KEY, key BLOB NOT NULL)",
             ] {
-                try PreparedStatement(opened, sql).execute()
+                try PreparedStatement(database, sql).execute()
             }
-            insert = try PreparedStatement(opened, "INSERT OR IGNORE INTO fetched VALUES (?)")
-            insertMissing = try PreparedStatement(opened, "INSERT INTO missing(key) VALUES (?)")
-            find = try PreparedStatement(opened, "SELECT 1 FROM fetched WHERE key = ?")
+            insert = try PreparedStatement(database, "INSERT OR IGNORE INTO fetched VALUES (?)")
+            insertMissing = try PreparedStatement(database, "INSERT INTO missing(key) VALUES (?)")
+            find = try PreparedStatement(database, "SELECT 1 FROM fetched WHERE key = ?")
             select = try PreparedStatement(
-                opened, "SELECT number, key FROM missing WHERE number > ? ORDER BY number LIMIT ?")
+                database, "SELECT number, key FROM missing WHERE number > ? ORDER BY number LIMIT ?")
         } catch {
-            sqlite3_close_v2(opened)
+            database.close()
             throw error
         }
     }
 
     // The statements end after this; SQLite closes the file with the last of them.
-    deinit { sqlite3_close_v2(database) }
+    deinit { database.close() }
 
     func run(_ statement: PreparedStatement, _ key: [UInt8]) throws {
         statement.bind(blob: key, at: 1)
@@ -148,7 +142,7 @@ private final class File {
 
     var usedBytes: Int {
         var (current, highest): (Int32, Int32) = (0, 0)
-        sqlite3_db_status(database, SQLITE_DBSTATUS_CACHE_USED, &current, &highest, 0)
+        sqlite3_db_status(database.handle, SQLITE_DBSTATUS_CACHE_USED, &current, &highest, 0)
         return Int(current)
     }
 }

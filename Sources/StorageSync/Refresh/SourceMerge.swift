@@ -155,8 +155,7 @@ extension SourceMerge {
         let keyIndex = table.queryTable.key.first ?? 0
         let text = try isOrdered ? query.select(limit: nil) : query.aggregate(quoted(table.keyColumn))
         try fetched.findMissing(isCut: isCut, skips: skips) { visit in
-            try text.run(tx.database) { statement in
-                let found = StatementRows(statement: statement)
+            try text.run(tx.database) { found in
                 while try found.next() { try visit(found.row.value(at: isOrdered ? Int32(keyIndex) : 0)) }
             }
         }

@@ -41,7 +41,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
     private func checkIsDeclared() async throws {
         let table = Element.Record.databaseTableName
         try await storage.engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             if try Catalog.load(connection).entity(named: table) == nil { throw StorageError.noEntity(table) }
         }
     }
@@ -91,7 +91,7 @@ struct SourceRefresh<Element: RegisteredEntity>: Sendable {
     private func begin(_ status: QuerySourceStatus) async throws -> Beginning {
         let window = window
         return try await storage.engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             let position = try reader.head().position
             let unsent = try UnsentRows(of: Element.Record.databaseTableName, in: db, reader)

@@ -65,7 +65,7 @@ enum SourceStateTable {
         _ db: Database, _ suffix: String, _ arguments: StatementArguments
     ) throws -> [QuerySourceStatus] {
         guard try db.tableExists(name) else { return [] }
-        guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let connection = try db.connection
         let head = try LogReader(connection).head().position
         let lineage = try StoreLineage.load(connection)
         return try Row.fetchAll(db, sql: "SELECT * FROM \(name) \(suffix)", arguments: arguments).map { row in

@@ -46,7 +46,7 @@ struct SourceWindow<Element: RegisteredEntity>: Sendable {
     ///
     /// - Parameter isClosed: Whether all that was fetched are the query's rows.
     /// - Complexity: O(*m*) in the entity's changes behind the position, up to a limit.
-    func mayHaveChanged(behind position: Int64, isClosed: Bool, in connection: OpaquePointer) throws -> Bool {
+    func mayHaveChanged(behind position: Int64, isClosed: Bool, in connection: Connection) throws -> Bool {
         let catalog = try Catalog.load(connection)
         let table = EntityTables.of(Element.Record.self)
         guard let entity = catalog.entity(named: table.name) else { return true }

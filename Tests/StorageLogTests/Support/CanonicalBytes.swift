@@ -7,7 +7,7 @@ struct CanonicalBytes {
     let store: [UInt8]
 
     /// A line for each commit and event of a log, in order.
-    static func lines(_ database: OpaquePointer) throws -> [String] {
+    static func lines(_ database: Connection) throws -> [String] {
         let canonical = CanonicalBytes(store: try StoreLineage.load(database).store)
         var lines: [String] = []
         var open: (info: CommitInfo, first: Int64, events: [String])?

@@ -17,7 +17,7 @@ extension LogWriter {
 
 extension StoreDump {
     /// Reads the tables with plain SELECTs: what capture says is compared with this, so it shares no code with it.
-    init(reading entities: [CatalogEntity], of database: OpaquePointer) throws {
+    init(reading entities: [CatalogEntity], of database: Connection) throws {
         var dump: StoreDump = [:]
         for entity in entities {
             let key = entity.key

@@ -62,7 +62,7 @@ struct CatalogTarget: FuzzTarget {
 
     private func read(_ engine: StorageEngine) throws {
         try engine.readNow { db in
-            guard let connection = db.sqliteConnection else { return }
+            let connection = try db.connection
             let reader = LogReader(connection)
             let catalog = try Catalog.load(connection)
             try reader.forEachBatch(in: 1...max(1, reader.head().position)) { batch in

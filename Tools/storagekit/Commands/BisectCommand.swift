@@ -64,7 +64,7 @@ struct BisectCommand: AsyncParsableCommand {
         let path = try store.path()
         let engine = try store.openForReading()
         let status = try await engine.read { (db: GRDB.Database) in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let store = try StoreReader(connection)
             let condition: (Int64) throws -> Bool?
             if let sql {
@@ -105,7 +105,7 @@ private struct SnapshotCondition {
             return false
         }
         return try snapshot.read(tables, from: db) { snapshot in
-            guard let connection = snapshot.sqliteConnection else { throw StorageError.closed() }
+            let connection = try snapshot.connection
             let statement = try PreparedStatement(connection, sql)
             guard try statement.step() else { return false }
             switch statement.row.value(at: 0) {

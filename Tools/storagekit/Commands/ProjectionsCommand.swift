@@ -69,8 +69,8 @@ struct ProjectionsCommand: AsyncParsableCommand {
 
     private func projections() async throws -> [ProjectionStatus] {
         let engine = try store.openForReading()
-        let found = try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let found = try await engine.read { (db: GRDB.Database) in
+            let connection = try db.connection
             return try ProjectionOverview.load(connection)
         }
         try await engine.close()
@@ -90,8 +90,8 @@ struct ProjectionsCommand: AsyncParsableCommand {
         _ = try await projections()
         let name = name
         let engine = try store.openForReading()
-        let letters = try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let letters = try await engine.read { (db: GRDB.Database) in
+            let connection = try db.connection
             return try DeadLetters.list(of: name, connection)
         }
         try await engine.close()

@@ -25,8 +25,8 @@ struct VerifyCommand: AsyncParsableCommand {
         let started = ContinuousClock.now
         let engine = try Self.naming { try store.openForReading() }
         let end = engine.acknowledgedEnd()
-        let isSound = try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        let isSound = try await engine.read { (db: GRDB.Database) in
+            let connection = try db.connection
             var bar: ProgressBar?
             var verifier = Verifier(connection, end: end) { position, head in
                 let shown = bar ?? ProgressBar("verify", total: Int(head), unit: "events")
@@ -59,7 +59,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     /// Sealed rows of the log; nil if the damage is such that they can't be counted.
-    private static func segmentCount(_ connection: OpaquePointer) -> Int64? {
+    private static func segmentCount(_ connection: Connection) -> Int64? {
         guard let select = try? PreparedStatement(connection, "SELECT count(*) FROM storage_log WHERE sealed != 0"),
             (try? select.step()) == true
         else { return nil }

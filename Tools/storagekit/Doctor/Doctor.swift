@@ -10,7 +10,7 @@ import StorageProjections
 ///
 /// Not `Sendable`: it belongs to the connection's thread.
 struct Doctor {
-    let database: OpaquePointer
+    let database: Connection
     let path: String
     /// Noted before the state that is looked at.
     let end: AcknowledgedEnd?

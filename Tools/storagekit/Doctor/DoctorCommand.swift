@@ -72,7 +72,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let end = engine.acknowledgedEnd()
         let found = try await engine.read { (db: GRDB.Database) in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             var bar: ProgressBar?
             defer { bar?.finish() }
             let doctor = Doctor(

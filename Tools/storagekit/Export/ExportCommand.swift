@@ -30,8 +30,8 @@ struct ExportCommand: AsyncParsableCommand {
         if !table.isEmpty { query.tables = Set(table) }
         if !actor.isEmpty { query.actors = Set(actor) }
         let wanted = query
-        try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        try await engine.read { (db: GRDB.Database) in
+            let connection = try db.connection
             let output = StandardOutput()
             let exporter = try HistoryExporter(connection, output: output)
             let bar = ProgressBar("export", total: Int(try LogReader(connection).head().position), unit: "events")

@@ -17,7 +17,7 @@ final class HistoryExporter {
         let columns: [(column: CatalogColumn, isShown: Bool)]
     }
 
-    private let database: OpaquePointer
+    private let database: Connection
     private let output: StandardOutput
     private let catalog: Catalog
     private let scratch: ScratchTables
@@ -26,7 +26,7 @@ final class HistoryExporter {
     private var writer = JSONWriter()
     private(set) var operations = 0
 
-    init(_ database: OpaquePointer, output: StandardOutput) throws {
+    init(_ database: Connection, output: StandardOutput) throws {
         self.database = database
         self.output = output
         catalog = try Catalog.load(database)

@@ -113,7 +113,7 @@ struct OutboxCommand: AsyncParsableCommand {
         let engine = try store.openForReading()
         try await engine.read { db in
             let outboxes = try command.outboxes(in: db)
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let output = OutboxOutput(command.format, limit: command.limit, index: try StoreReader(connection).index)
             try output.write(outboxes, where: command.isMeant)
         }

@@ -57,7 +57,7 @@ struct AtCommand: AsyncParsableCommand {
         let command = self
         let engine = try store.openForReading()
         let status = try await engine.read { (db: GRDB.Database) in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try SnapshotQueries(command, StoreReader(connection), db).run()
         }
         try await engine.close()
@@ -148,7 +148,7 @@ private final class SnapshotQueries {
         try state.read(tables.names, searching: tables.searched, from: db) { _ in }
         state.add(views: views)
         try state.read(tables.names, searching: tables.searched, from: db) { past in
-            guard let connection = past.sqliteConnection else { throw StorageError.closed() }
+            let connection = try past.connection
             let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
             while let row = try result.next() { try body(row) }
         }

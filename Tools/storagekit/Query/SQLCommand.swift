@@ -36,7 +36,7 @@ struct SQLCommand: AsyncParsableCommand {
         let command = self
         let engine = try store.openForReading()
         try await engine.read { (db: GRDB.Database) in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let catalog = try Catalog.load(connection)
             let statement = try Self.statement(for: sql, connection, catalog)
             let printer = QueryPrinter(ResultOutput(command.format))
@@ -48,7 +48,7 @@ struct SQLCommand: AsyncParsableCommand {
     }
 
     private static func statement(
-        for sql: String, _ connection: OpaquePointer, _ catalog: Catalog
+        for sql: String, _ connection: Connection, _ catalog: Catalog
     ) throws -> PreparedStatement {
         let tables = try HistoryTables(connection)
         do {

@@ -34,5 +34,5 @@ final class FoldedProjection {
     /// Its tables with their columns, for queries.
     var tables: [(name: String, columns: [String])] { scratch.tables.map { ($0.name, $0.columns) } }
 
-    func read(_ body: (OpaquePointer) throws -> Void) throws { try scratch.connected(body) }
+    func read(_ body: (Connection) throws -> Void) throws { try scratch.connected(body) }
 }

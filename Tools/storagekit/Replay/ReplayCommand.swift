@@ -75,7 +75,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let (range, words) = try LogCommand.split(words)
         let engine = try store.openForReading()
         let stop = try await engine.read { (db: GRDB.Database) in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let store = try StoreReader(connection)
             let choice = try command.projection.map { try Self.choice($0, store) }
             var targets = words

@@ -143,7 +143,7 @@ final class ReplayPrompt {
         let state = try snapshot()
         let output = output
         let ask = { (snapshot: GRDB.Database) in
-            guard let connection = snapshot.sqliteConnection else { throw StorageError.closed() }
+            let connection = try snapshot.connection
             let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
             let printer = QueryPrinter(output)
             while let row = try result.next() { try printer.write(row) }

@@ -46,8 +46,8 @@ extension StoreOption {
 extension StorageEngine {
     /// - Throws: `corrupt` where what is to be written would lie on top of tables and a log that have come apart.
     func checkEnd() async throws {
-        try await read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+        try await read { (db: GRDB.Database) in
+            let connection = try db.connection
             try LogEnd.check(connection)
         }
     }

@@ -7,7 +7,7 @@ import StorageMaintenance
 ///
 /// Not `Sendable`: it lives inside one read, on its connection's thread.
 final class StoreReader {
-    let connection: OpaquePointer
+    let connection: Connection
     let catalog: Catalog
     let log: LogReader
     let index: LogIndex
@@ -16,7 +16,7 @@ final class StoreReader {
     var head: LogHead { index.head }
     var points: PointResolver { PointResolver(index: index, tags: tags, log: log) }
 
-    init(_ connection: OpaquePointer) throws {
+    init(_ connection: Connection) throws {
         self.connection = connection
         catalog = try Catalog.load(connection)
         log = LogReader(connection)
@@ -46,7 +46,7 @@ extension StorageEngine {
     /// Runs `body` on one state of the store.
     func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
         try await read { (db: GRDB.Database) in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try body(StoreReader(connection))
         }
     }

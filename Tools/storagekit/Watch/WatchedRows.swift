@@ -52,8 +52,7 @@ struct WatchedRows: Sendable {
         request.limit = limit
         request.offset = ((command.page ?? 1) - 1) * limit
         let count = table.columns.count
-        let form = RowForm<[StorageValue]>(table: table) { statement in
-            let row = RowReader(statement: statement)
+        let form = RowForm<[StorageValue]>(table: table) { row in
             return (0..<count).map { row.value(at: Int32($0)) }
         }
         columns = all

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import StorageCore
+internal import StorageLog
 internal import StorageRouting
 
 /// Keeps one number of a group while values come and go.
@@ -58,7 +59,8 @@ extension storage_value {
     var isNull: Bool { Int32(type) == SQLITE_NULL }
 
     /// A column of a statement's current row; good until the next one.
-    init(borrowed statement: OpaquePointer, _ column: Int32) {
+    init(borrowed row: RowReader, _ column: Int32) {
+        let statement = row.statement
         let type = sqlite3_column_type(statement, column)
         let bits: UInt64
         var size = 0

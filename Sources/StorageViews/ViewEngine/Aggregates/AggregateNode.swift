@@ -72,7 +72,7 @@ extension AggregateNode {
             let list = names.joined(separator: ", ")
             text.sql += " GROUP BY \(list) ORDER BY \(list)"
         }
-        return try snapshot.run(text) { found, _ in
+        return try snapshot.run(text) { found in
             var rows: [AggregateRow] = []
             while try found.next() {
                 let values = (0..<names.count + terms.count).map { found.row.value(at: Int32($0)) }
@@ -88,10 +88,10 @@ extension AggregateNode {
         let names = try spec.groups.map { try spec.table.column(named: $0) }
         var text = try QuerySQL(spec.request, of: spec.table).aggregate((names + ["count(*)"]).joined(separator: ", "))
         if !names.isEmpty { text.sql += " GROUP BY \(names.joined(separator: ", "))" }
-        try snapshot.run(text) { found, statement in
+        try snapshot.run(text) { found in
             while try found.next() {
-                let group = group(plan.groupKey(of: statement), plan) { plan.groupValues(of: statement) }
-                group.count += Int(sqlite3_column_int64(statement, Int32(names.count)))
+                let group = group(plan.groupKey(of: found.row), plan) { plan.groupValues(of: found.row) }
+                group.count += Int(sqlite3_column_int64(found.row.statement, Int32(names.count)))
             }
         }
     }
@@ -100,12 +100,12 @@ extension AggregateNode {
     private func scan(_ plan: AggregatePlan, _ snapshot: Snapshot) throws {
         let names = try plan.columns.map { try spec.table.column(named: $0) }
         let text = try QuerySQL(spec.request, of: spec.table).aggregate(names.joined(separator: ", "))
-        try snapshot.run(text) { found, statement in
+        try snapshot.run(text) { found in
             while try found.next() {
-                let group = group(plan.groupKey(of: statement), plan) { plan.groupValues(of: statement) }
+                let group = group(plan.groupKey(of: found.row), plan) { plan.groupValues(of: found.row) }
                 group.count += 1
                 for (term, accumulator) in zip(plan.terms, group.accumulators) {
-                    accumulator?.add(storage_value(borrowed: statement, term.read))
+                    accumulator?.add(storage_value(borrowed: found.row, term.read))
                 }
             }
         }
@@ -155,7 +155,7 @@ extension AggregateNode {
         var text = try QuerySQL(RowRequest(predicate: .all(rows(of: group))), of: spec.table)
             .aggregate(names.joined(separator: ", "))
         text.sql += " LIMIT 1"
-        try snapshot.run(text) { found, _ in
+        try snapshot.run(text) { found in
             guard try found.next() else { throw StaleNode() }
             group.key = names.indices.map { found.row.value(at: Int32($0)) }
         }
@@ -176,10 +176,10 @@ extension AggregateNode {
         let count = spec.extremeCount
         var text = try QuerySQL(RowRequest(predicate: .all(known)), of: spec.table).aggregate("\(name), count(*)")
         text.sql += " GROUP BY \(terms) ORDER BY \(name)\(extreme.isMaximum ? " DESC" : "") LIMIT \(count)"
-        let values = try snapshot.run(text) { found, statement in
+        let values = try snapshot.run(text) { found in
             var values: [(value: StorageValue, count: Int)] = []
             while try found.next() {
-                values.append((found.row.value(at: 0), Int(sqlite3_column_int64(statement, 1))))
+                values.append((found.row.value(at: 0), Int(sqlite3_column_int64(found.row.statement, 1))))
             }
             return values
         }

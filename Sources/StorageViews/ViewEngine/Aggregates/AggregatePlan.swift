@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import StorageCore
+internal import StorageLog
 internal import StorageRouting
 
 /// How the groups of an ``AggregateNode`` are kept from the values of changed rows.
@@ -94,10 +95,10 @@ struct AggregatePlan {
     }
 
     /// The same of a statement's current row, whose first columns are those that rows are grouped by.
-    func groupKey(of statement: OpaquePointer) -> UnsafeRawBufferPointer {
+    func groupKey(of row: RowReader) -> UnsafeRawBufferPointer {
         key.removeAll()
         for (columnIndex, group) in groups.enumerated() {
-            ComparisonKey.appendPart(storage_value(borrowed: statement, Int32(columnIndex)), group, to: key)
+            ComparisonKey.appendPart(storage_value(borrowed: row, Int32(columnIndex)), group, to: key)
         }
         return key.bytes(from: 0)
     }
@@ -106,8 +107,8 @@ struct AggregatePlan {
         groups.map { change.value($0.columnIndex, image)?.value ?? .null }
     }
 
-    func groupValues(of statement: OpaquePointer) -> [StorageValue] {
-        groups.indices.map { storage_value(borrowed: statement, Int32($0)).value }
+    func groupValues(of row: RowReader) -> [StorageValue] {
+        groups.indices.map { storage_value(borrowed: row, Int32($0)).value }
     }
 }
 

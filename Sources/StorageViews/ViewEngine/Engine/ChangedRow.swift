@@ -24,11 +24,11 @@ package struct ChangedRow {
     }
 
     /// Binds the key's columns, in their order.
-    func bindKey(to statement: OpaquePointer) {
+    func bindKey(to parameters: RowWriter) {
         let change = change
         let row = change.exists ? changes.new(change) : changes.old(change)
         for (index, column) in changes.layout(of: change).keyIndices.enumerated() {
-            row[column].bindAddressed(to: statement, at: Int32(index + 1))
+            row[column].bindAddressed(to: parameters, at: Int32(index + 1))
         }
     }
 }

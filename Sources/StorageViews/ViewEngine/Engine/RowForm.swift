@@ -1,14 +1,14 @@
 package import StorageEntities
-internal import StorageLog
+package import StorageLog
 
 /// How rows of one table become what a list holds.
 package struct RowForm<Item: Sendable>: Sendable {
     package let table: QueryTable
     /// Makes an item of a statement's current row, whose first columns are those of the table.
-    package let read: @Sendable (OpaquePointer) throws -> Item
+    package let read: @Sendable (RowReader) throws -> Item
     let selectByKey: String
 
-    package init(table: QueryTable, read: @escaping @Sendable (OpaquePointer) throws -> Item) {
+    package init(table: QueryTable, read: @escaping @Sendable (RowReader) throws -> Item) {
         self.table = table
         self.read = read
         let key = table.key.map { table.columns[$0].stored }
@@ -19,8 +19,8 @@ package struct RowForm<Item: Sendable>: Sendable {
 extension RowForm where Item: RegisteredEntity {
     /// Entities, as their record type reads them.
     package init(_ type: Item.Type = Item.self) {
-        self.init(table: EntityTables.of(Item.Record.self).queryTable) { statement in
-            try Item.Record(reading: RowReader(statement: statement)).asEntity()
+        self.init(table: EntityTables.of(Item.Record.self).queryTable) { row in
+            try Item.Record(reading: row).asEntity()
         }
     }
 }

@@ -35,9 +35,9 @@ package final class Snapshot {
     }
 
     /// Runs a statement over a form's columns.
-    func run<Result>(_ text: QuerySQL.Text, _ body: (StatementRows, OpaquePointer) throws -> Result) throws -> Result {
+    func run<Result>(_ text: QuerySQL.Text, _ body: (StatementRows) throws -> Result) throws -> Result {
         statementCount += 1
-        return try text.run(rows) { try body(StatementRows(statement: $0), $0) }
+        return try text.run(rows, body)
     }
 
     func integer(_ text: QuerySQL.Text) throws -> Int {
@@ -50,7 +50,7 @@ package final class Snapshot {
     func integer(_ sql: String, of change: ChangedRow) throws -> Int64? {
         statementCount += 1
         return try rows.withKept(sql) { found in
-            change.bindKey(to: found.row.statement)
+            change.bindKey(to: found.parameters)
             return try found.next() ? sqlite3_column_int64(found.row.statement, 0) : nil
         }
     }
@@ -65,9 +65,9 @@ package final class Snapshot {
         if let item = known.byChange[change.index] { return item }
         statementCount += 1
         let item = try rows.withKept(form.selectByKey) { found in
-            change.bindKey(to: found.row.statement)
+            change.bindKey(to: found.parameters)
             guard try found.next() else { throw StaleNode() }
-            return try form.read(found.row.statement)
+            return try form.read(found.row)
         }
         known.byChange[change.index] = item
         return item

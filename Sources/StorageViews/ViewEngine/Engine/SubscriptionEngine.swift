@@ -497,7 +497,7 @@ extension SubscriptionEngine {
 
     private func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
         if let known = commitFilter.withRouter({ $0.layout(of: entity.id) }) { return known }
-        guard let connection = snapshot.rows.sqliteConnection else { throw StorageError.closed() }
+        let connection = try snapshot.rows.connection
         let layout = RowLayout(entity, in: connection, fullText: schema.fullText(of: entity.id))
         commitFilter.withRouter { $0.add(layout) }
         return layout

@@ -32,14 +32,14 @@ package protocol FeedSource: Sendable {
 /// One state of a store: its rows, and the log that has led to them.
 package struct FeedState {
     package let rows: GRDB.Database
-    package let log: OpaquePointer
+    package let log: Connection
     /// The position that the rows reflect; the log may go on behind it.
     package let position: Int64
     /// Which tables these are: a past that is made anew, or let go of, has others, which may compare texts differently
     /// though the catalog says the same of them.
     package let tables: Int
 
-    package init(rows: GRDB.Database, log: OpaquePointer, position: Int64, tables: Int = 0) {
+    package init(rows: GRDB.Database, log: Connection, position: Int64, tables: Int = 0) {
         (self.rows, self.log, self.position, self.tables) = (rows, log, position, tables)
     }
 }

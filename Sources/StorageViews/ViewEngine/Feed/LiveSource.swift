@@ -21,7 +21,7 @@ package final class LiveSource: FeedSource {
 
     package func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result {
         try engine.readNow { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             return try body(FeedState(rows: db, log: connection, position: try LogHead.load(db).position))
         }
     }

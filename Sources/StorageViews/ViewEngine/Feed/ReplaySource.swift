@@ -41,7 +41,7 @@ package final class ReplaySource: FeedSource {
         let (known, position, isLive) = state.withLock { ($0.snapshot, $0.position, $0.isLive) }
         guard !isLive else { return try live.read([], body) }
         return try engine.readNow { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let snapshot =
                 try known ?? MaterializedSnapshot(at: position, of: db, schema: schema(at: position, connection))
             let tables = state.withLock { state in
@@ -57,7 +57,7 @@ package final class ReplaySource: FeedSource {
     }
 
     /// Tables of then can be moved; where the schema was another, they are made anew in the shape of now.
-    private func schema(at position: Int64, _ connection: OpaquePointer) throws -> SnapshotSchema {
+    private func schema(at position: Int64, _ connection: Connection) throws -> SnapshotSchema {
         try Catalog.load(connection, at: position) == Catalog.load(connection) ? .asRecorded : .current
     }
 

@@ -72,15 +72,15 @@ extension GroupNode {
         let text = try query().select(limit: nil)
         var found: [Section] = []
         (byKey, members, dirty, total) = ([:], [:], [], 0)
-        try snapshot.run(text) { rows, statement in
+        try snapshot.run(text) { rows in
             while try rows.next() {
-                let item = try spec.form.read(statement)
+                let item = try spec.form.read(rows.row)
                 let section = section(spec.key(item), &found)
                 section.count += 1
                 total += 1
                 if spec.limit.map({ section.items.count < $0 }) ?? true { section.items.append(item) }
                 guard let sorting else { continue }
-                let sort = sorting.key(of: statement)
+                let sort = sorting.key(of: rows.row)
                 section.sorts.append(sort)
                 members[sort] = section
             }
@@ -156,9 +156,9 @@ extension GroupNode {
             RowPredicate.comparison(column: $0.column, .same, .value($1), collation: $0.collation)
         }
         let text = try QuerySQL(RowRequest(predicate: .all(same)), of: spec.form.table).select(limit: 1)
-        return try snapshot.run(text) { rows, statement in
+        return try snapshot.run(text) { rows in
             guard try rows.next() else { throw StaleNode() }
-            return try spec.form.read(statement)
+            return try spec.form.read(rows.row)
         }
     }
 }

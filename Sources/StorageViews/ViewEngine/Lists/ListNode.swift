@@ -78,10 +78,10 @@ extension ListNode {
     }
 
     private func read(_ text: QuerySQL.Text, _ snapshot: Snapshot) throws -> [Row] {
-        try snapshot.run(text) { found, statement in
+        try snapshot.run(text) { found in
             var rows: [Row] = []
             while try found.next() {
-                rows.append(Row(sort: sorting?.key(of: statement) ?? [], item: try spec.form.read(statement)))
+                rows.append(Row(sort: sorting?.key(of: found.row) ?? [], item: try spec.form.read(found.row)))
             }
             return rows
         }

@@ -47,10 +47,10 @@ struct RowSorting {
     // MARK: Keys
 
     /// The key of a statement's current row.
-    func key(of statement: OpaquePointer) -> [UInt8] {
+    func key(of row: RowReader) -> [UInt8] {
         let memory = ValueMemory()
         return withExtendedLifetime(memory) {
-            key { memory.keep(statement, Int32($0.selected)) } ?? []
+            key { memory.keep(row, Int32($0.selected)) } ?? []
         }
     }
 

@@ -17,8 +17,7 @@ struct FieldSearch<Entity: RegisteredEntity> {
         let parts = [condition].compactMap { $0 } + (try sought.conditions(on: shape))
         let indices = sought.fields.compactMap { shape.columnIndex(of: $0) }
         let mark = mark
-        let form = RowForm<SearchResult<Entity>>(table: shape) { statement in
-            let row = RowReader(statement: statement)
+        let form = RowForm<SearchResult<Entity>>(table: shape) { row in
             var snippet: String?
             for index in indices where mark != nil && snippet == nil && !row.isNull(at: Int32(index)) {
                 guard case .text(let text) = row.value(at: Int32(index)) else { continue }

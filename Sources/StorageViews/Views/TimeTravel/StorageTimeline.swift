@@ -36,7 +36,7 @@ public actor StorageTimeline {
     /// - Throws: `not-found` for a point that isn't in the log.
     package static func position(of point: StoragePoint, in engine: StorageEngine) async throws -> Int64 {
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             return try reader.lastPosition(ofCommitAt: reader.position(of: point))
         }
@@ -117,7 +117,7 @@ public actor StorageTimeline {
 
     private func commit(at position: Int64) async throws -> (info: CommitInfo, start: Int64, end: Int64)? {
         try await engine.read { db in
-            guard let connection = db.sqliteConnection else { throw StorageError.closed() }
+            let connection = try db.connection
             let reader = LogReader(connection)
             guard position > 0, position <= (try reader.head().position),
                 var batch = try reader.batch(containing: position)
