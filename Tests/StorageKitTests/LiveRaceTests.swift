@@ -55,7 +55,7 @@ import Testing
             var update = ListUpdate<Card>()
             update.position = snapshot.position
             update.changes = [.remove(at: 1), .remove(at: 7)]
-            let delivery = node.sink?.send(update, limit: .max) { update }
+            let delivery = node.delivery(of: update, limit: .max)
             storage.subscriptions.deliveryQueue.post([delivery].compactMap(\.self))
         }
         storage.subscriptions.deliveryQueue.drain()

@@ -55,8 +55,10 @@ import Testing
             let told = Told()
             let filter = SubscriptionFilter.relevant(to: predicate, of: "rows", columns: [])
             let handle = try engine.now { engine in
-                let sink = UpdateSink<ChangeEventUpdate> { news in told.events.withLock { $0 += news.events } }
-                return try engine.add(ChangeEventNode("rows", filter: filter, limit: 10), sink)
+                let pendingUpdate = PendingUpdate<ChangeEventUpdate> { update in
+                    told.events.withLock { $0 += update.events }
+                }
+                return try engine.add(ChangeEventNode("rows", filter: filter, limit: 10), pendingUpdate)
             }
             _ = try await store.commit(CommitMetadata()) { _, db in
                 try db.execute(sql: "INSERT INTO rows(id, t) VALUES ('1', 'a'), ('2', 'b')")

@@ -53,7 +53,7 @@ import Testing
         let told = Mutex<[StorageValue]>([])
         let handle = try engine.now { engine in
             try engine.add(
-                ListNode(spec), UpdateSink { update in told.withLock { update.difference.apply(to: &$0) } })
+                ListNode(spec), PendingUpdate { update in told.withLock { update.difference.apply(to: &$0) } })
         }
         #expect(told.withLock { $0 } == ["a"])
         _ = try await store.commit(CommitMetadata()) { _, db in
@@ -83,7 +83,7 @@ import Testing
         entity.name = "nothing"
         let form = RowForm<StorageValue>(table: QueryTable(entity)) { $0.value(at: 0) }
         #expect(throws: StorageError.self) {
-            try engine.now { _ = try $0.add(ListNode(ListSpec(form, RowRequest())), UpdateSink { _ in }) }
+            try engine.now { _ = try $0.add(ListNode(ListSpec(form, RowRequest())), PendingUpdate { _ in }) }
         }
         await engine.catchUp()
         #expect(try await store.read { try list.fault($0) } == nil)

@@ -27,8 +27,10 @@ final class NotifierOracle: Sendable {
         self.wanted = wanted
         let told = told
         handle = try engine.now { engine in
-            let sink = UpdateSink<ChangeEventUpdate> { news in told.events.withLock { $0 += news.events } }
-            return try engine.add(ChangeEventNode("rows", filter: filter, limit: 1_000), sink)
+            let pendingUpdate = PendingUpdate<ChangeEventUpdate> { update in
+                told.events.withLock { $0 += update.events }
+            }
+            return try engine.add(ChangeEventNode("rows", filter: filter, limit: 1_000), pendingUpdate)
         }
     }
 

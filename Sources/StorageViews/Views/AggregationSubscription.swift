@@ -50,7 +50,7 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
 
     override func ended() {
         super.ended()
-        subscribers.finish()
+        subscribers.end()
     }
 
     /// The value, or why there is none.
@@ -58,11 +58,11 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
 
     /// The value now, and after each change of it.
     public var snapshots: SubscriptionSequence<Value> {
-        subscribers.readSnapshots(of: self, refreshCount > 0 ? value : nil)
+        subscribers.readSnapshots(of: self, at: position, value: refreshCount > 0 ? value : nil)
     }
 
     /// The value now, and then each change of it.
     public var differences: SubscriptionSequence<ValueDifference<Value>> {
-        subscribers.readDifferences(of: self, at: position, refreshCount > 0 ? value : nil)
+        subscribers.readDifferences(of: self, at: position, value: refreshCount > 0 ? value : nil)
     }
 }

@@ -34,7 +34,7 @@ public final class CountSubscription<Entity: RegisteredEntity>: StorageSubscript
 
     override func ended() {
         super.ended()
-        subscribers.finish()
+        subscribers.end()
     }
 
     /// The count, or why there is none.
@@ -42,12 +42,12 @@ public final class CountSubscription<Entity: RegisteredEntity>: StorageSubscript
 
     /// The count now, and after each change of it.
     public var snapshots: SubscriptionSequence<Int> {
-        subscribers.readSnapshots(of: self, refreshCount > 0 ? count : nil)
+        subscribers.readSnapshots(of: self, at: position, value: refreshCount > 0 ? count : nil)
     }
 
     /// The count now, and then each change of it.
     public var differences: SubscriptionSequence<ValueDifference<Int>> {
-        subscribers.readDifferences(of: self, at: position, refreshCount > 0 ? count : nil)
+        subscribers.readDifferences(of: self, at: position, value: refreshCount > 0 ? count : nil)
     }
 }
 

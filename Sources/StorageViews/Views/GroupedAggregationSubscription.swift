@@ -61,7 +61,7 @@ public final class GroupedAggregationSubscription<
 
     override func ended() {
         super.ended()
-        state.finish()
+        state.end()
     }
 
     /// The groups, in the order of the column.
@@ -81,11 +81,13 @@ public final class GroupedAggregationSubscription<
     public var result: Result<[Group], StorageError> { result(state.value) }
 
     /// The groups now, and after each change.
-    public var snapshots: SubscriptionSequence<[Group]> { state.readSnapshots(of: self, refreshCount > 0) }
+    public var snapshots: SubscriptionSequence<[Group]> {
+        state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
+    }
 
     /// The groups now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<ListDifference<Group>> {
-        state.readDifferences(of: self, at: position, refreshCount > 0)
+        state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
     }
 }
 

@@ -89,7 +89,7 @@ public final class GroupedQuerySubscription<
 
     override func ended() {
         super.ended()
-        state.finish()
+        state.end()
     }
 
     // MARK: Groups
@@ -124,10 +124,12 @@ public final class GroupedQuerySubscription<
     // MARK: Sequences
 
     /// The groups now, and after each change.
-    public var snapshots: SubscriptionSequence<[Section]> { state.readSnapshots(of: self, refreshCount > 0) }
+    public var snapshots: SubscriptionSequence<[Section]> {
+        state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
+    }
 
     /// The groups now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<GroupDifference<GroupKey, Entity>> {
-        state.readDifferences(of: self, at: position, refreshCount > 0)
+        state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
     }
 }

@@ -52,7 +52,8 @@ package final class ListStream<Item: Sendable>: Sendable {
     private func open(_ engine: isolated SubscriptionEngine) {
         guard !state.withLock({ $0.isCancelled }) else { return }
         do {
-            let handle = try engine.add(ListNode(spec), UpdateSink({ [weak self] in self?.take($0) }, finish: onEnd))
+            let handle = try engine.add(
+                ListNode(spec), PendingUpdate(immediately: { [weak self] in self?.take($0) }, onEnd: onEnd))
             let isLate = state.withLock { state in
                 if !state.isCancelled { state.handle = handle }
                 return state.isCancelled

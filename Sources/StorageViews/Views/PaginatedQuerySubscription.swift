@@ -74,7 +74,7 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
 
     override func ended() {
         super.ended()
-        state.finish()
+        state.end()
     }
 
     // MARK: The page
@@ -90,12 +90,12 @@ public final class PaginatedQuerySubscription<Entity: RegisteredEntity>: Storage
 
     /// The page now, and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {
-        state.readSnapshots(of: self, refreshCount > 0)
+        state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
     }
 
     /// The page now, and then what leads from each state to the next. Another page is sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
-        state.readDifferences(of: self, at: position, refreshCount > 0)
+        state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
     }
 
     /// A row of the page by its index; nil beyond it. Near the end of a list that scrolls it makes more rows ready.

@@ -30,7 +30,7 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
 
     override func ended() {
         super.ended()
-        state.finish()
+        state.end()
     }
 
     /// The rows, in the query's order.
@@ -40,11 +40,11 @@ public final class QuerySubscription<Entity: RegisteredEntity>: StorageSubscript
 
     /// The rows now, and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {
-        state.readSnapshots(of: self, refreshCount > 0)
+        state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0)
     }
 
     /// The rows now, and then what leads from each state to the next.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
-        state.readDifferences(of: self, at: position, refreshCount > 0)
+        state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
     }
 }

@@ -140,12 +140,12 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     /// What was found, for each text and after each change.
     public var snapshots: SubscriptionSequence<[Entity]> {
-        state.readSnapshots(of: self, hasSearched).map { $0.map(\.entity) }
+        state.readSnapshots(of: self, at: position, isLoaded: hasSearched).map { $0.map(\.entity) }
     }
 
     /// What was found, and what leads from each state to the next. Another text is sent as a whole.
     public var differences: SubscriptionSequence<ListDifference<SearchResult<Entity>>> {
-        state.readDifferences(of: self, at: position, hasSearched)
+        state.readDifferences(of: self, at: position, isLoaded: hasSearched)
     }
 
     /// Empties the text and the results.
@@ -168,7 +168,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         waiting?.cancel()
         cache.removeAll()
         isSearching = false
-        state.finish()
+        state.end()
     }
 
     // MARK: Searching
@@ -198,14 +198,14 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         isSearching = true
         let found = Found()
         keep(found, for: text)
-        let sink = sink { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
+        let pendingUpdate = pendingUpdate { [weak self, weak found] (update: ListUpdate<SearchResult<Entity>>) in
             guard let self, let found, isKept(found) else { return }
             take(update, of: text, found)
         }
         let (request, indexes, configuration) = (request, indexes, configuration)
         do {
             let handle = try await engine.open { engine in
-                try Self.open(text, request, indexes, configuration, sink, engine)
+                try Self.open(text, request, indexes, configuration, pendingUpdate, engine)
             }
             found.handle = handle
             engine.deliveryQueue.drain()
@@ -230,7 +230,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
 
     private static func open(
         _ text: String, _ request: RowRequest, _ indexes: SearchIndexes, _ configuration: Configuration,
-        _ sink: UpdateSink<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
+        _ pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
     ) throws -> LiveHandle {
         guard configuration.searchFields.isEmpty else {
             let sought = FieldWords(
@@ -239,13 +239,13 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
             let search = FieldSearch<Entity>(
                 sought: sought, condition: request.predicate, orderings: request.orderings,
                 limit: configuration.maxResults, marks: configuration.highlightMatches ? ("<b>", "</b>") : nil)
-            return try engine.add(ListNode(search.spec()), sink)
+            return try engine.add(ListNode(search.spec()), pendingUpdate)
         }
         let search = try Search<Entity>(
             indexes: indexes, query: text, limit: configuration.maxResults, syntax: configuration.syntax,
             weights: configuration.weights, excerpt: configuration.highlightMatches ? .snippet() : nil,
             condition: request.predicate)
-        return try engine.add(FullTextNode(search), sink)
+        return try engine.add(FullTextNode(search), pendingUpdate)
     }
 
     private func keep(_ found: Found, for text: String) {

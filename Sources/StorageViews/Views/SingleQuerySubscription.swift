@@ -26,7 +26,7 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
 
     override func ended() {
         super.ended()
-        state.finish()
+        state.end()
     }
 
     /// The row.
@@ -36,11 +36,11 @@ public final class SingleQuerySubscription<Entity: RegisteredEntity>: StorageSub
 
     /// The row now, and after each change of it.
     public var snapshots: SubscriptionSequence<Entity?> {
-        state.readSnapshots(of: self, refreshCount > 0).map { $0.first }
+        state.readSnapshots(of: self, at: position, isLoaded: refreshCount > 0).map { $0.first }
     }
 
     /// The row now, and then what leads from each state to the next, as a list of one row or none.
     public var differences: SubscriptionSequence<ListDifference<Entity>> {
-        state.readDifferences(of: self, at: position, refreshCount > 0)
+        state.readDifferences(of: self, at: position, isLoaded: refreshCount > 0)
     }
 }

@@ -8,8 +8,7 @@ struct SteppedState<Update: SteppedUpdate> {
     private(set) var value = Update.Whole()
     /// Whether steps didn't fit, so that those which follow don't either.
     private(set) var isBehind = false
-    private let snapshots = UpdateSubscribers<LatestValue<Update.Whole>>()
-    private let differences = UpdateSubscribers<Update>()
+    private let subscribers = UpdateSubscribers<Update>()
 
     /// Makes the changes in place.
     ///
@@ -20,28 +19,31 @@ struct SteppedState<Update: SteppedUpdate> {
         guard !isBehind else { return false }
         update.apply(to: &value)
         let value = value
-        snapshots.send { LatestValue(value: value) }
-        differences.send(limit: max(256, Update.rowCount(of: value)), whole: Update(value, at: update.position)) {
-            update
+        subscribers.send(update, limit: Update.stepLimit(rowCount: Update.rowCount(of: value))) {
+            Update(value, at: update.position)
         }
         return true
     }
 
     /// - Parameter isLoaded: Whether there is a value to begin with.
-    func readSnapshots(of owner: any AnyObject & Sendable, _ isLoaded: Bool) -> SubscriptionSequence<Update.Whole> {
-        SubscriptionSequence(snapshots.add(isLoaded ? LatestValue(value: value) : nil), of: owner) { $0.value }
+    func readSnapshots(
+        of view: any AnyObject & Sendable, at position: Int64, isLoaded: Bool
+    ) -> SubscriptionSequence<Update.Whole> {
+        let first = isLoaded ? Update(value, at: position) : nil
+        return SubscriptionSequence(subscribers.add(.snapshots, startingWith: first), of: view) {
+            $0.whole ?? Update.Whole()
+        }
     }
 
+    /// - Parameter isLoaded: Whether there is a value to begin with.
     func readDifferences(
-        of owner: any AnyObject & Sendable, at position: Int64, _ isLoaded: Bool
+        of view: any AnyObject & Sendable, at position: Int64, isLoaded: Bool
     ) -> SubscriptionSequence<Update.Difference> {
-        SubscriptionSequence(differences.add(isLoaded ? Update(value, at: position) : nil), of: owner) { $0.difference }
+        let first = isLoaded ? Update(value, at: position) : nil
+        return SubscriptionSequence(subscribers.add(.differences, startingWith: first), of: view) { $0.difference }
     }
 
-    func finish() {
-        snapshots.finish()
-        differences.finish()
-    }
+    func end() { subscribers.end() }
 }
 
 /// The rows of a list.

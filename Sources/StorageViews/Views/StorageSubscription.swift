@@ -90,12 +90,12 @@ public class StorageSubscription {
         beginOpening = { view in
             view.openingCount += 1
             let number = view.openingCount
-            let sink = view.sink { [weak view] (update: Node.Update) in
+            let pendingUpdate = view.pendingUpdate { [weak view] (update: Node.Update) in
                 // A node that was opened in vain may have told something before it goes.
                 guard let view, view.openingCount == number, view.isActive else { return }
                 take(update)
             }
-            return { try $0.add(node(), sink) }
+            return { try $0.add(node(), pendingUpdate) }
         }
         guard start == .immediate else {
             Task { [weak self] in await self?.open() }
@@ -181,13 +181,14 @@ public class StorageSubscription {
         return .success(value)
     }
 
-    /// Where a node's news goes, to arrive on the main actor.
-    func sink<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> UpdateSink<Update> {
-        let pendingUpdate = PendingUpdate<Update> { [weak self] update in
-            let start = ContinuousClock.now
-            take(update)
-            self?.refreshTime += (ContinuousClock.now - start) / .seconds(1)
-        }
-        return UpdateSink(pendingUpdate) { [weak self] in Task { @MainActor in self?.ended() } }
+    /// What the view hasn't taken yet of a node's updates.
+    func pendingUpdate<Update>(_ take: @escaping @MainActor @Sendable (Update) -> Void) -> PendingUpdate<Update> {
+        PendingUpdate(
+            onMainActor: { [weak self] update in
+                let start = ContinuousClock.now
+                take(update)
+                self?.refreshTime += (ContinuousClock.now - start) / .seconds(1)
+            },
+            onEnd: { [weak self] in self?.ended() })
     }
 }

@@ -8,13 +8,13 @@ public struct SubscriptionSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let read: @Sendable () async -> Element?
 
     init<Update>(
-        _ channel: UpdateChannel<Update>, of owner: any AnyObject & Sendable,
+        _ pendingUpdate: PendingUpdate<Update>, of view: any AnyObject & Sendable,
         _ element: @escaping @Sendable (Update) -> Element
     ) {
         read = {
-            let update = await channel.next()
-            // The owner must live as long as somebody reads.
-            return withExtendedLifetime(owner) { update.map(element) }
+            let update = await pendingUpdate.next()
+            // The view must live as long as somebody reads.
+            return withExtendedLifetime(view) { update.map(element) }
         }
     }
 

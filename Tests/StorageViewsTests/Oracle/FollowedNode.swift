@@ -34,7 +34,7 @@ struct FollowedNode<Node: LiveNode>: Sendable where Node.Update: SteppedUpdate {
         let told = Told()
         self.told = told
         handle = try engine.now { engine in
-            try engine.add(node(), UpdateSink { update in told.state.withLock { $0.take(update, stepFault) } })
+            try engine.add(node(), PendingUpdate { update in told.state.withLock { $0.take(update, stepFault) } })
         }
     }
 

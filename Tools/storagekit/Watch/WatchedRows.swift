@@ -66,10 +66,11 @@ struct WatchedRows: Sendable {
         finish: @escaping @Sendable () -> Void
     ) throws -> LiveHandle {
         switch source {
-        case .list(let spec): try engine.add(ListNode(spec), UpdateSink(take, finish: finish))
+        case .list(let spec): try engine.add(ListNode(spec), PendingUpdate(immediately: take, onEnd: finish))
         case .aggregate(let spec):
             try engine.add(
-                AggregateNode(spec), UpdateSink({ take($0.map { $0.key + $0.values }) }, finish: finish))
+                AggregateNode(spec),
+                PendingUpdate(immediately: { take($0.map { $0.key + $0.values }) }, onEnd: finish))
         }
     }
 

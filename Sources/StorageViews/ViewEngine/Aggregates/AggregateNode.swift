@@ -1,5 +1,5 @@
 internal import CSQLite
-package import StorageCore
+internal import StorageCore
 internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
@@ -12,7 +12,7 @@ package import StorageRouting
 /// brought, are asked for anew at each change that concerns them.
 ///
 /// It tells groups in the order of what they are grouped by; one row where there are no groups.
-package final class AggregateNode: LiveNode {
+package final class AggregateNode: SteppedNode {
     let spec: AggregateSpec
     /// Nil where SQLite is asked at each change.
     private var plan: AggregatePlan?
@@ -29,7 +29,7 @@ package final class AggregateNode: LiveNode {
     private var needsWhole = true
     private var hasPending = false
     private var position: Int64 = 0
-    package var sink: UpdateSink<ListUpdate<AggregateRow>>?
+    package var pendingUpdate: PendingUpdate<ListUpdate<AggregateRow>>?
 
     package init(_ spec: AggregateSpec) { self.spec = spec }
 
@@ -225,31 +225,26 @@ extension AggregateNode {
     }
 }
 
-// MARK: Telling
+// MARK: Publishing
 
 extension AggregateNode {
-    package func publish(at position: Int64) -> Delivery? {
+    /// - Throws: Where a sum is too large: that stops all groups, as it stops SQLite's statement, until it isn't any
+    ///   more.
+    package func takeUpdate(at position: Int64) throws -> ListUpdate<AggregateRow>? {
         guard hasPending else { return nil }
         hasPending = false
         var update = ListUpdate<AggregateRow>()
-        do {
-            if needsWhole {
-                guard let whole = try takeWhole() else { return nil }
-                update.whole = whole
-            } else {
-                for group in dirty { update.changes += try takeChanges(of: group) }
-                dirty = []
-                guard !update.changes.isEmpty else { return nil }
-            }
-        } catch {
-            // A sum that is too large stops all groups, as it stops SQLite's statement, until it isn't any more.
-            needsWhole = true
-            return fail(error.forSubscribers)
+        if needsWhole {
+            guard let whole = try takeWhole() else { return nil }
+            update.whole = whole
+        } else {
+            for group in dirty { update.changes += try takeChanges(of: group) }
+            dirty = []
+            guard !update.changes.isEmpty else { return nil }
         }
         self.position = position
-        update.position = position
-        update.total = answered?.count ?? sorted.count
-        return sink?.send(update, limit: max(256, sorted.count)) { self.everything() }
+        (update.position, update.total) = (position, rowCount)
+        return update
     }
 
     /// - Returns: Nil where nothing has changed.
@@ -292,19 +287,15 @@ extension AggregateNode {
         return before.key == row.key ? [.update(row, at: index)] : [.remove(at: index), .insert(row, at: index)]
     }
 
-    package func fail(_ error: StorageError) -> Delivery? {
-        (emitted, needsWhole) = (nil, true)
-        var update = ListUpdate<AggregateRow>()
-        update.error = error
-        update.position = position
-        return sink?.send(update, limit: .max) { update }
-    }
+    package func invalidate() { (emitted, needsWhole) = (nil, true) }
 
-    private func everything() -> ListUpdate<AggregateRow> {
+    package var header: ListUpdate<AggregateRow> {
         var update = ListUpdate<AggregateRow>()
-        update.position = position
-        update.whole = answered ?? sorted.compactMap(\.emitted)
-        update.total = update.whole?.count
+        (update.position, update.total) = (position, rowCount)
         return update
     }
+
+    package var whole: [AggregateRow] { answered ?? sorted.compactMap(\.emitted) }
+
+    package var rowCount: Int { answered?.count ?? sorted.count }
 }

@@ -8,8 +8,8 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     /// What is new of it.
     associatedtype Update: ComposableUpdate
 
-    /// Where its news goes; the engine sets it before anything else.
-    var sink: UpdateSink<Update>? { get set }
+    /// What its consumer hasn't taken yet; the engine sets it before anything else.
+    var pendingUpdate: PendingUpdate<Update>? { get set }
     /// Which changes matter to it.
     var interest: Interest { get }
     /// Learns how the entity's rows are laid out: before anything else, and again when the schema has changed.
@@ -18,23 +18,58 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     func reload(_ snapshot: Snapshot) throws
     /// Takes in one change.
     ///
-    /// - Throws: ``StaleNode`` where it can't; it is hydrated then.
+    /// - Throws: ``StaleNode`` where it can't; it is reloaded then.
     func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws
     /// Fetches what the changes of a step have left open.
     func finishStep(_ snapshot: Snapshot) throws
-    /// Hands over what is new since the last call.
-    func publish(at position: Int64) -> Delivery?
-    /// Tells that it couldn't be kept up to date.
-    func fail(_ error: StorageError) -> Delivery?
-    /// After how many seconds it wants to be settled again, because it has put something off.
+    /// After how many seconds it wants to finish its step again, because it has put something off.
     var postponedSeconds: Double? { get }
+
+    /// What is new since the last call; nil where nothing is.
+    ///
+    /// - Throws: Why that can't be said, as a value is none that can be shown. It counts as a failure.
+    func takeUpdate(at position: Int64) throws -> Update?
+    /// Everything that there is; nil where updates bound themselves.
+    func wholeUpdate() -> Update?
+    /// Above so many steps that wait for the consumer it gets everything instead.
+    var updateLimit: Int { get }
+    /// What says that it couldn't be kept up to date; nil where its consumer doesn't hear of that. What was new is
+    /// forgotten.
+    func takeFailure(_ error: StorageError) -> Update?
 }
 
 extension LiveNode {
     package var postponedSeconds: Double? { nil }
+}
 
-    /// Tells that nothing will come any more.
-    func finish() { sink?.finish() }
+// MARK: Publishing
+
+extension LiveNode {
+    /// What is new since the last call, for its consumer.
+    func publish(at position: Int64) -> Delivery? {
+        do {
+            guard let update = try takeUpdate(at: position) else { return nil }
+            return delivery(of: update, limit: updateLimit)
+        } catch {
+            return fail(error.forSubscribers)
+        }
+    }
+
+    /// Says that it couldn't be kept up to date. Everything that there is would hide that, so it never replaces it.
+    func fail(_ error: StorageError) -> Delivery? {
+        takeFailure(error).flatMap { delivery(of: $0, limit: .max) }
+    }
+
+    /// Says that nothing will come any more.
+    func end() -> Delivery? {
+        pendingUpdate.map { pending in Delivery(pendingUpdate: pending) { pending.end() } }
+    }
+
+    func delivery(of update: Update, limit: Int) -> Delivery? {
+        pendingUpdate.map { pending in
+            Delivery(pendingUpdate: pending) { pending.put(update, limit: limit) { self.wholeUpdate() } }
+        }
+    }
 }
 
 /// Says that a node has to read everything anew.

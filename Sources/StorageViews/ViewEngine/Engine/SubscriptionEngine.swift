@@ -103,9 +103,9 @@ extension SubscriptionEngine {
     /// Takes in a node, and reads what it begins with.
     ///
     /// - Throws: What its first read throws; it isn't kept then.
-    package func add<Node: LiveNode>(_ node: Node, _ sink: UpdateSink<Node.Update>) throws -> LiveHandle {
+    package func add<Node: LiveNode>(_ node: Node, _ pendingUpdate: PendingUpdate<Node.Update>) throws -> LiveHandle {
         guard !isClosed else { throw StorageError.closed() }
-        node.sink = sink
+        node.pendingUpdate = pendingUpdate
         if slots.isEmpty { follow() }
         let id = nextId
         nextId += 1
@@ -209,7 +209,7 @@ extension SubscriptionEngine {
 
     private func close() {
         isClosed = true
-        for slot in slots.values { slot.node.finish() }
+        deliveryQueue.post(slots.values.compactMap { $0.node.end() })
         slots.removeAll()
         owners.removeAll()
         postponed.removeAll()
@@ -256,7 +256,7 @@ extension SubscriptionEngine {
         let start = ContinuousClock.now
         defer {
             // Not while a state is held: what a consumer does may take long. What was brought up to date before something
-            // failed is told too.
+            // failed is delivered too.
             deliveryQueue.post(pendingDeliveries.compactMap(\.self))
             pendingDeliveries.removeAll(keepingCapacity: true)
             work.duration += ContinuousClock.now - start

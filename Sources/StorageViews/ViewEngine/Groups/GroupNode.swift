@@ -1,4 +1,4 @@
-package import StorageCore
+internal import StorageCore
 internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
@@ -7,7 +7,7 @@ package import StorageRouting
 ///
 /// Of every row it keeps its place in the order and its group; of each group the first rows as they are shown. A change
 /// reads its row once and touches its old and its new group; a row that moves up into what is shown is read as well.
-package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNode {
+package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: SteppedNode {
     final class Section {
         let key: Key
         /// The order in which groups came.
@@ -38,10 +38,11 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: LiveNod
     private var total = 0
     private var isLive = false
     private var dirty: [Section] = []
-    private var pending = GroupUpdate<Key, Item>()
-    private var hasPending = false
+    /// What is new; nil where nothing is.
+    private var pending: GroupUpdate<Key, Item>?
+    /// What was published last.
     private var position: Int64 = 0
-    package var sink: UpdateSink<GroupUpdate<Key, Item>>?
+    package var pendingUpdate: PendingUpdate<GroupUpdate<Key, Item>>?
 
     package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
 
@@ -90,10 +91,8 @@ extension GroupNode {
         number(from: 0)
         for section in sections { section.emittedCount = section.count }
         isLive = sorting != nil
-        pending.whole = whole
-        pending.changes = []
-        pending.error = nil
-        hasPending = true
+        pending = GroupUpdate()
+        pending?.whole = whole
     }
 
     private func section(_ key: Key, _ found: inout [Section]) -> Section {
@@ -103,10 +102,6 @@ extension GroupNode {
         byKey[key] = section
         found.append(section)
         return section
-    }
-
-    private var whole: [GroupSection<Key, Item>] {
-        sections.map { GroupSection(key: $0.key, items: $0.items, count: $0.count) }
     }
 
     package func finishStep(_ snapshot: Snapshot) throws {
@@ -217,7 +212,6 @@ extension GroupNode {
         section.count -= 1
         total -= 1
         touch(section)
-        hasPending = true
         guard row < section.items.count else { return nil }
         section.items.remove(at: row)
         return row
@@ -232,7 +226,6 @@ extension GroupNode {
         section.count += 1
         total += 1
         touch(section)
-        hasPending = true
         guard row <= section.items.count, row < spec.limit ?? .max else { return nil }
         section.items.insert(item, at: row)
         return row
@@ -301,42 +294,37 @@ extension GroupNode {
     }
 }
 
-// MARK: Telling
+// MARK: Publishing
 
 extension GroupNode {
     private func enqueue(_ change: GroupChange<Key, Item>) {
-        pending.changes.append(change)
-        hasPending = true
+        if pending == nil { pending = GroupUpdate() }
+        pending?.changes.append(change)
     }
 
-    package func publish(at position: Int64) -> Delivery? {
-        guard hasPending else { return nil }
+    package func takeUpdate(at position: Int64) -> GroupUpdate<Key, Item>? {
+        guard let pending else { return nil }
+        self.pending = nil
         self.position = position
-        pending.position = position
-        pending.total = total
-        let update = pending
-        pending = GroupUpdate()
-        hasPending = false
-        guard update.whole != nil || !update.changes.isEmpty else { return nil }
-        return sink?.send(update, limit: max(256, total)) { self.everything() }
-    }
-
-    package func fail(_ error: StorageError) -> Delivery? {
-        isLive = false
-        pending = GroupUpdate()
-        hasPending = false
-        var update = GroupUpdate<Key, Item>()
-        update.error = error
-        update.position = position
-        update.total = total
-        return sink?.send(update, limit: .max) { update }
-    }
-
-    private func everything() -> GroupUpdate<Key, Item> {
-        var update = GroupUpdate<Key, Item>()
-        update.position = position
-        update.whole = whole
-        update.total = total
+        var update = header
+        (update.whole, update.changes) = (pending.whole, pending.changes)
         return update
     }
+
+    package func invalidate() {
+        isLive = false
+        pending = nil
+    }
+
+    package var header: GroupUpdate<Key, Item> {
+        var update = GroupUpdate<Key, Item>()
+        (update.position, update.total) = (position, total)
+        return update
+    }
+
+    package var whole: [GroupSection<Key, Item>] {
+        sections.map { GroupSection(key: $0.key, items: $0.items, count: $0.count) }
+    }
+
+    package var rowCount: Int { total }
 }

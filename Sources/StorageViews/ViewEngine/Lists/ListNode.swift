@@ -1,4 +1,4 @@
-package import StorageCore
+internal import StorageCore
 internal import StorageEntities
 internal import StorageLog
 package import StorageRouting
@@ -8,7 +8,7 @@ package import StorageRouting
 /// It holds a run of rows without gaps that covers the window and a margin on either side, and knows how many rows lie
 /// before the run. A change inside of the run is made there; one before it moves the run by one; one behind it is
 /// nothing. Only where a margin is used up are rows read: those next to the last one, along the order.
-package final class ListNode<Item: Sendable>: LiveNode {
+package final class ListNode<Item: Sendable>: SteppedNode {
     struct Row {
         let sort: [UInt8]
         var item: Item
@@ -26,11 +26,11 @@ package final class ListNode<Item: Sendable>: LiveNode {
     private var reachesEnd = true
     private var total: Int?
     private var isLive = false
-    private var pending = ListUpdate<Item>()
-    private var hasPending = false
-    /// What was told last.
+    /// What is new; nil where nothing is.
+    private var pending: ListUpdate<Item>?
+    /// What was published last.
     private var position: Int64 = 0
-    package var sink: UpdateSink<ListUpdate<Item>>?
+    package var pendingUpdate: PendingUpdate<ListUpdate<Item>>?
 
     package init(_ spec: ListSpec<Item>) {
         self.spec = spec
@@ -121,7 +121,7 @@ extension ListNode {
         guard spec.isPage, let limit, limit > 0, reachesEnd, offset > 0, offset >= count else { return }
         let before = visible
         offset = max(0, count - 1) / limit * limit
-        hasPending = true
+        notePending()
         show(before)
     }
 
@@ -189,7 +189,7 @@ extension ListNode {
 
     private func count(by difference: Int) {
         total = (total ?? 0) + difference
-        hasPending = true
+        notePending()
     }
 
     /// The place of a key, or where it would be.
@@ -276,7 +276,7 @@ extension ListNode {
     private func follows(_ count: Int) -> Bool {
         guard spec.isAnchored, offset > 0 else { return false }
         offset += count
-        hasPending = true
+        notePending()
         return true
     }
 
@@ -333,51 +333,45 @@ extension ListNode {
     }
 }
 
-// MARK: Telling
+// MARK: Publishing
 
 extension ListNode {
+    /// Something beside the rows is new.
+    private func notePending() {
+        if pending == nil { pending = ListUpdate() }
+    }
+
     private func enqueue(_ change: ListChange<Item>) {
-        pending.changes.append(change)
-        hasPending = true
+        notePending()
+        pending?.changes.append(change)
     }
 
     private func enqueueWhole() {
-        pending.whole = rows[visible].map(\.item)
-        pending.changes = []
-        pending.error = nil
-        hasPending = true
+        pending = ListUpdate()
+        pending?.whole = whole
     }
 
-    package func publish(at position: Int64) -> Delivery? {
-        guard hasPending else { return nil }
+    package func takeUpdate(at position: Int64) -> ListUpdate<Item>? {
+        guard let pending else { return nil }
+        self.pending = nil
         self.position = position
-        pending.position = position
-        pending.total = total
-        pending.offset = offset
-        let update = pending
-        pending = ListUpdate()
-        hasPending = false
-        return sink?.send(update, limit: max(256, rows.count)) { self.everything(at: position) }
-    }
-
-    package func fail(_ error: StorageError) -> Delivery? {
-        isLive = false
-        pending = ListUpdate()
-        hasPending = false
-        var update = ListUpdate<Item>()
-        update.error = error
-        update.position = position
-        update.total = total
-        update.offset = offset
-        return sink?.send(update, limit: .max) { update }
-    }
-
-    private func everything(at position: Int64) -> ListUpdate<Item> {
-        var update = ListUpdate<Item>()
-        update.position = position
-        update.whole = rows[visible].map(\.item)
-        update.total = total
-        update.offset = offset
+        var update = header
+        (update.whole, update.changes) = (pending.whole, pending.changes)
         return update
     }
+
+    package func invalidate() {
+        isLive = false
+        pending = nil
+    }
+
+    package var header: ListUpdate<Item> {
+        var update = ListUpdate<Item>()
+        (update.position, update.total, update.offset) = (position, total, offset)
+        return update
+    }
+
+    package var whole: [Item] { rows[visible].map(\.item) }
+
+    package var rowCount: Int { rows.count }
 }

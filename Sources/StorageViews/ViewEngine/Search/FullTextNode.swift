@@ -1,4 +1,4 @@
-package import StorageCore
+internal import StorageCore
 package import StorageEntities
 internal import StorageHistory
 package import StorageRouting
@@ -14,8 +14,8 @@ package import StorageRouting
 /// a little different. They are right again with the next search.
 ///
 /// Of an expression in FTS5's own syntax only the index knows what fits: there each change of texts counts.
-package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
-    package var sink: UpdateSink<ListUpdate<SearchResult<Entity>>>?
+package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
+    package var pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>?
     private let search: Search<Entity>
     private let form = RowForm(Entity.self)
     /// What the router finds it by; nil where only the index can tell.
@@ -106,26 +106,24 @@ package final class FullTextNode<Entity: RegisteredEntity>: LiveNode {
         return max(0, (ended + duration * 9 - .now) / .seconds(1))
     }
 
-    package func publish(at position: Int64) -> Delivery? {
+    package func takeUpdate(at position: Int64) -> ListUpdate<SearchResult<Entity>>? {
         guard isWhole || !changes.isEmpty else { return nil }
         self.position = position
-        var update = everything()
-        if !isWhole { (update.whole, update.changes) = (nil, changes) }
+        var update = header
+        if isWhole { update.whole = results } else { update.changes = changes }
         (isWhole, changes) = (false, [])
-        return sink?.send(update, limit: max(256, results.count)) { self.everything() }
-    }
-
-    private func everything() -> ListUpdate<SearchResult<Entity>> {
-        var update = ListUpdate(results, at: position)
-        update.total = total
         return update
     }
 
-    package func fail(_ error: StorageError) -> Delivery? {
-        isLive = false
-        var update = everything()
-        update.whole = nil
-        update.error = error
-        return sink?.send(update, limit: .max) { update }
+    package func invalidate() { isLive = false }
+
+    package var header: ListUpdate<SearchResult<Entity>> {
+        var update = ListUpdate<SearchResult<Entity>>()
+        (update.position, update.total) = (position, total)
+        return update
     }
+
+    package var whole: [SearchResult<Entity>] { results }
+
+    package var rowCount: Int { results.count }
 }

@@ -26,8 +26,8 @@ public final class CombinedSubscription: SubscriptionStatus {
     private var isWatching = false
 
     private struct Subscriber {
-        weak var channel: UpdateChannel<LatestValue<Int64>>?
-        /// What it was told last.
+        weak var pendingUpdate: PendingUpdate<ValueDifference<Int64>>?
+        /// What it was sent last.
         var position: Int64 = -1
         var errorCount = 0
     }
@@ -74,11 +74,11 @@ public final class CombinedSubscription: SubscriptionStatus {
     /// The ``position`` once no view is waiting for its first value, and whenever any of them has changed, each time after
     /// all of them have. Also when an error appears or disappears.
     public var positions: SubscriptionSequence<Int64> {
-        let channel = UpdateChannel<LatestValue<Int64>>()
-        subscribers.append(Subscriber(channel: channel))
+        let pendingUpdate = PendingUpdate<ValueDifference<Int64>>()
+        subscribers.append(Subscriber(pendingUpdate: pendingUpdate))
         emit()
         watch()
-        return SubscriptionSequence(channel, of: self) { $0.value }
+        return SubscriptionSequence(pendingUpdate, of: self) { $0.new }
     }
 
     /// Waits for the next change of any view. It is heard of while the change is made, and told in a later turn of the
@@ -97,23 +97,23 @@ public final class CombinedSubscription: SubscriptionStatus {
 
     private func changed() {
         isWatching = false
-        subscribers.removeAll { $0.channel == nil }
+        subscribers.removeAll { $0.pendingUpdate == nil }
         emit()
         watch()
     }
 
     private func emit() {
-        let latest = LatestValue(value: position)
+        let latest = ValueDifference(position: position, old: nil, new: position)
         let errorCount = errors.count
         let hasValues = subscriptions.allSatisfy { $0.refreshCount > 0 || !$0.isLoading }
         for index in subscribers.indices where hasValues {
-            if subscribers[index].position == latest.value, subscribers[index].errorCount == errorCount { continue }
-            subscribers[index].position = latest.value
+            if subscribers[index].position == latest.position, subscribers[index].errorCount == errorCount { continue }
+            subscribers[index].position = latest.position
             subscribers[index].errorCount = errorCount
-            subscribers[index].channel?.send(latest, limit: .max) { latest }
+            subscribers[index].pendingUpdate?.put(latest)
         }
         guard !isActive else { return }
-        for subscriber in subscribers { subscriber.channel?.finish() }
+        for subscriber in subscribers { subscriber.pendingUpdate?.end() }
         subscribers = []
     }
 }

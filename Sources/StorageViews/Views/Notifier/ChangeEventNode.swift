@@ -2,12 +2,12 @@ package import StorageCore
 internal import StorageLog
 package import StorageRouting
 
-/// Tells changes of single rows as they come; it keeps nothing but what it hasn't told yet.
+/// Reports changes of single rows as they come; it keeps nothing but what it hasn't reported yet.
 package final class ChangeEventNode: LiveNode {
     private let table: String
     private let filter: SubscriptionFilter
-    package let limit: Int
-    package var sink: UpdateSink<ChangeEventUpdate>?
+    private let limit: Int
+    package var pendingUpdate: PendingUpdate<ChangeEventUpdate>?
     private var layout: RowLayout?
     /// Whether it has begun: only what comes later is told.
     private var isOpen = false
@@ -60,15 +60,18 @@ package final class ChangeEventNode: LiveNode {
 
     package func finishStep(_ snapshot: Snapshot) throws {}
 
-    package func publish(at position: Int64) -> Delivery? {
+    package func takeUpdate(at position: Int64) -> ChangeEventUpdate? {
         guard !pending.events.isEmpty else { return nil }
-        let update = pending
-        pending = ChangeEventUpdate(limit: limit)
-        return sink?.send(update, limit: .max) { update }
+        defer { pending = ChangeEventUpdate(limit: limit) }
+        return pending
     }
 
-    /// Tells nothing: once the store can be read again everything is read anew, and that is told.
-    package func fail(_ error: StorageError) -> Delivery? { nil }
+    /// Events bound themselves.
+    package var updateLimit: Int { .max }
+    package func wholeUpdate() -> ChangeEventUpdate? { nil }
+
+    /// Nothing: once the store can be read again everything is read anew, and that is reported.
+    package func takeFailure(_ error: StorageError) -> ChangeEventUpdate? { nil }
 }
 
 extension ChangeEventNode {

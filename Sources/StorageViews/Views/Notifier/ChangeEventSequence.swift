@@ -10,9 +10,9 @@ public struct ChangeEventSequence: AsyncSequence, Sendable {
     public let position: Int64
     private let subscription: Subscription
 
-    init(position: Int64, handle: LiveHandle, channel: UpdateChannel<ChangeEventUpdate>) {
+    init(position: Int64, handle: LiveHandle, pendingUpdate: PendingUpdate<ChangeEventUpdate>) {
         self.position = position
-        subscription = Subscription(handle: handle, channel: channel)
+        subscription = Subscription(handle: handle, pendingUpdate: pendingUpdate)
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
@@ -26,25 +26,25 @@ public struct ChangeEventSequence: AsyncSequence, Sendable {
         public mutating func next() async -> ChangeEvent? {
             if Task.isCancelled { return subscription.end() }
             if let event = buffer.popFirst() { return event }
-            guard let update = await subscription.channel.next() else { return subscription.end() }
+            guard let update = await subscription.pendingUpdate.next() else { return subscription.end() }
             buffer = update.events[...]
             return buffer.popFirst()
         }
     }
 
     fileprivate final class Subscription: Sendable {
-        let channel: UpdateChannel<ChangeEventUpdate>
+        let pendingUpdate: PendingUpdate<ChangeEventUpdate>
         private let handle: Mutex<LiveHandle?>
 
-        init(handle: LiveHandle, channel: UpdateChannel<ChangeEventUpdate>) {
-            self.channel = channel
+        init(handle: LiveHandle, pendingUpdate: PendingUpdate<ChangeEventUpdate>) {
+            self.pendingUpdate = pendingUpdate
             self.handle = Mutex(handle)
         }
 
         /// Leaves the engine; there won't be another event.
         func end() -> ChangeEvent? {
             _ = handle.withLock { $0.take() }
-            channel.abandon()
+            pendingUpdate.abandon()
             return nil
         }
     }

@@ -51,10 +51,8 @@ extension SubscriptionEngine {
     fileprivate func events(
         for tableName: String, filter: SubscriptionFilter, limit: Int
     ) throws -> ChangeEventSequence {
-        let channel = UpdateChannel<ChangeEventUpdate>()
-        let sink = UpdateSink<ChangeEventUpdate>(
-            { update in channel.send(update, limit: .max) { update } }, finish: channel.finish)
-        let handle = try add(ChangeEventNode(tableName, filter: filter, limit: limit), sink)
-        return ChangeEventSequence(position: position, handle: handle, channel: channel)
+        let pendingUpdate = PendingUpdate<ChangeEventUpdate>()
+        let handle = try add(ChangeEventNode(tableName, filter: filter, limit: limit), pendingUpdate)
+        return ChangeEventSequence(position: position, handle: handle, pendingUpdate: pendingUpdate)
     }
 }

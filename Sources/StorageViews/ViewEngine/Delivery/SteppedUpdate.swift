@@ -1,21 +1,21 @@
 package import StorageCore
 
-/// News of a list or of groups: everything, or steps that lead from what was there before.
+/// What is new of a list or of groups: everything, or steps that lead from what was there before.
 package protocol SteppedUpdate: ComposableUpdate {
     /// Everything that there is.
     associatedtype Whole: Collection & RangeReplaceableCollection & Sendable
     associatedtype Step: Sendable
-    /// How the news is told to readers.
+    /// How it is reported to readers.
     associatedtype Difference: Sendable
 
     /// The position that it reflects.
     var position: Int64 { get set }
-    /// Everything, where it is told in the place of steps.
+    /// Everything, where it is sent in the place of steps.
     var whole: Whole? { get set }
     /// The steps, in order; from the whole on where there is one.
     var changes: [Step] { get set }
     /// Why it couldn't be kept up to date; all else is as before.
-    var error: StorageError? { get }
+    var error: StorageError? { get set }
     var difference: Difference { get }
 
     /// Everything that there is at a position.
@@ -32,11 +32,17 @@ extension SteppedUpdate {
     package var weight: Int { changes.count }
 
     package mutating func append(_ next: Self) {
-        var composed = next
-        if next.whole == nil {
-            composed.whole = whole
-            composed.changes = changes + next.changes
-        }
-        self = composed
+        guard next.whole == nil else { return self = next }
+        let (whole, nextChanges) = (whole, next.changes)
+        var changes: [Step] = []
+        // Appended in place: a consumer that never comes must not make each step cost all those before it.
+        swap(&changes, &self.changes)
+        changes += nextChanges
+        self = next
+        (self.whole, self.changes) = (whole, changes)
     }
+
+    /// How many steps may wait before everything is sent instead: as many as there are rows, but never fewer than cost
+    /// less than looking at the rows.
+    package static func stepLimit(rowCount: Int) -> Int { max(256, rowCount) }
 }

@@ -1,0 +1,196 @@
+internal import Synchronization
+
+/// What one consumer hasn't taken yet, composed into one update.
+///
+/// Invariants:
+/// - The consumer gets every update, in order, once: by itself, as part of a composed one, or within one that holds
+///   everything.
+/// - It never holds more than one update, nor more steps than the limit that came with the last one.
+/// - An end comes behind the last update, and nothing behind the end.
+///
+/// Isolation: `Sendable`, its state behind a mutex. Updates are put in by one producer: the engine's queue, or the main
+/// actor for those who read a view.
+package final class PendingUpdate<Update: ComposableUpdate>: Sendable {
+    private enum State {
+        case empty
+        case pending(Update)
+        /// A reader waits for the next update.
+        case awaited(CheckedContinuation<Update?, Never>)
+        /// Nothing comes any more; the last update may still be there to be taken.
+        case ended(last: Update?)
+    }
+
+    private enum Consumer: Sendable {
+        /// Takes what is pending when the ``DeliveryQueue`` comes by.
+        case view(take: @MainActor @Sendable (Update) -> Void, end: @MainActor @Sendable () -> Void)
+        /// Takes each update at once, so that none is ever pending.
+        case closure(take: @Sendable (Update) -> Void, end: @Sendable () -> Void)
+        /// Takes what is pending by ``next()``.
+        case sequence
+    }
+
+    private let state = Mutex(State.empty)
+    private let consumer: Consumer
+
+    /// For a reader of ``next()``.
+    package init() { consumer = .sequence }
+
+    /// For a view.
+    package init(
+        onMainActor take: @escaping @MainActor @Sendable (Update) -> Void,
+        onEnd end: @escaping @MainActor @Sendable () -> Void
+    ) {
+        consumer = .view(take: take, end: end)
+    }
+
+    /// For a closure that is called on the engine's queue, where the step that has made the update is over.
+    package init(
+        immediately take: @escaping @Sendable (Update) -> Void, onEnd end: @escaping @Sendable () -> Void = {}
+    ) {
+        consumer = .closure(take: take, end: end)
+    }
+
+    /// Adds an update, or hands it to who waits for it.
+    ///
+    /// - Parameters:
+    ///   - limit: Of how many steps may wait.
+    ///   - whole: Everything, with this update: takes the place of what waits where that is more.
+    /// - Returns: Whether the ``DeliveryQueue`` is to come by: something is pending for a view, and nothing was before.
+    @discardableResult
+    package func put(_ update: Update, limit: Int = .max, whole: () -> Update? = { nil }) -> Bool {
+        switch consumer {
+        case .view: return compose(update, limit: limit, whole: whole)
+        case .sequence: _ = compose(update, limit: limit, whole: whole)
+        case .closure(let take, _): if !hasEnded { take(update) }
+        }
+        return false
+    }
+
+    /// Nothing comes behind this.
+    ///
+    /// - Returns: As ``put(_:limit:whole:)`` does.
+    @discardableResult
+    package func end() -> Bool {
+        let (wasEmpty, hadEnded, reader) = state.withLock { state in
+            switch state {
+            case .empty:
+                state = .ended(last: nil)
+                return (true, false, CheckedContinuation<Update?, Never>?.none)
+            case .pending(let last):
+                state = .ended(last: last)
+                return (false, false, nil)
+            case .awaited(let reader):
+                state = .ended(last: nil)
+                return (true, false, reader)
+            case .ended: return (false, true, nil)
+            }
+        }
+        reader?.resume(returning: nil)
+        switch consumer {
+        case .view: return wasEmpty
+        case .closure(_, let end): if !hadEnded { end() }
+        case .sequence: break
+        }
+        return false
+    }
+
+    private var hasEnded: Bool {
+        state.withLock { if case .ended = $0 { true } else { false } }
+    }
+
+    /// - Returns: Whether something is pending now, and nothing was before.
+    private func compose(_ update: Update, limit: Int, whole: () -> Update?) -> Bool {
+        var reader: CheckedContinuation<Update?, Never>?
+        let (isFirst, isTooMuch) = state.withLock { state in
+            switch state {
+            case .empty:
+                state = .pending(update)
+                return (true, update.weight > limit)
+            case .pending(var pending):
+                // Held by nobody else meanwhile, so that it is composed in place.
+                state = .empty
+                pending.append(update)
+                state = .pending(pending)
+                return (false, pending.weight > limit)
+            case .awaited(let waiting):
+                state = .empty
+                reader = waiting
+                return (false, false)
+            case .ended: return (false, false)
+            }
+        }
+        reader?.resume(returning: update)
+        if isTooMuch, let whole = whole() {
+            // Whoever has taken the steps meanwhile has everything.
+            state.withLock { if case .pending = $0 { $0 = .pending(whole) } }
+        }
+        return isFirst
+    }
+}
+
+// MARK: Sequences
+
+extension PendingUpdate {
+    /// Waits for what is new; nil where nothing will come any more, or the task is cancelled.
+    package func next() async -> Update? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (known, isKnown) = state.withLock { state -> (Update?, Bool) in
+                    switch state {
+                    case .pending(let update):
+                        state = .empty
+                        return (update, true)
+                    case .ended(let last):
+                        state = .ended(last: nil)
+                        return (last, true)
+                    // One reader only: another one that comes while it waits is sent away.
+                    case .awaited: return (nil, true)
+                    case .empty where Task.isCancelled: return (nil, true)
+                    case .empty:
+                        state = .awaited(continuation)
+                        return (nil, false)
+                    }
+                }
+                if isKnown { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            let reader = state.withLock { state -> CheckedContinuation<Update?, Never>? in
+                guard case .awaited(let reader) = state else { return nil }
+                state = .empty
+                return reader
+            }
+            reader?.resume(returning: nil)
+        }
+    }
+
+    /// The reader has gone: what it hasn't taken is dropped, and so is what is still on its way.
+    package func abandon() {
+        end()
+        state.withLock { $0 = .ended(last: nil) }
+    }
+}
+
+// MARK: Views
+
+extension PendingUpdate: QueuedUpdate {
+    package var isForView: Bool { if case .view = consumer { true } else { false } }
+
+    package func takeOut() -> Handover {
+        guard case .view(let take, let end) = consumer else { return Handover() }
+        let (update, isEnd) = state.withLock { state -> (Update?, Bool) in
+            switch state {
+            case .pending(let update):
+                state = .empty
+                return (update, false)
+            case .ended(let last):
+                state = .ended(last: nil)
+                return (last, true)
+            case .empty, .awaited: return (nil, false)
+            }
+        }
+        var handover = Handover()
+        if let update { handover.update = { take(update) } }
+        if isEnd { handover.end = end }
+        return handover
+    }
+}

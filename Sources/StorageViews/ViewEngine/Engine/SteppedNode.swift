@@ -1,0 +1,30 @@
+package import StorageCore
+
+/// A node whose updates are everything that there is, or the steps that lead there from what it published before.
+package protocol SteppedNode: LiveNode where Update: SteppedUpdate {
+    /// An update of what was published last, without its rows.
+    var header: Update { get }
+    /// Everything that there is.
+    var whole: Update.Whole { get }
+    /// How many rows it holds.
+    var rowCount: Int { get }
+    /// Forgets what is new: it has failed, and reads everything anew before it says anything else.
+    func invalidate()
+}
+
+extension SteppedNode {
+    package var updateLimit: Int { Update.stepLimit(rowCount: rowCount) }
+
+    package func wholeUpdate() -> Update? {
+        var update = header
+        update.whole = whole
+        return update
+    }
+
+    package func takeFailure(_ error: StorageError) -> Update? {
+        invalidate()
+        var update = header
+        update.error = error
+        return update
+    }
+}
