@@ -1,0 +1,31 @@
+internal import StorageCore
+internal import StorageLog
+
+// Nodes that couldn't be kept up to date, and try again.
+
+extension SubscriptionEngine {
+    /// A node that has failed keeps what it had, says so, and tries again, waiting longer each time.
+    func failed(_ id: Int, _ error: any Error) -> Delivery? {
+        guard var slot = slots[id] else { return nil }
+        perform(after: slot.retries.next()) { $0.retry(id) }
+        slots[id] = slot
+        return slot.node.fail(StorageError.wrapping(error).forSubscribers)
+    }
+
+    func fail(_ ids: [Int], _ error: any Error) {
+        if (error as? StorageError)?.code == .closed { return close() }
+        deliveryQueue.post(ids.compactMap { failed($0, error) })
+    }
+
+    private func hasFailed(_ id: Int) -> Bool { slots[id]?.retries.hasFailed ?? false }
+
+    private func retry(_ id: Int) {
+        do {
+            // It may be well again, also by what this step takes in.
+            guard hasFailed(id) else { return }
+            try step { hasFailed(id) ? [reload(id, $0)] : [] }
+        } catch {
+            fail([id], error)
+        }
+    }
+}

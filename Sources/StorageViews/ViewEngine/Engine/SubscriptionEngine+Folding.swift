@@ -1,0 +1,84 @@
+internal import StorageLog
+
+// The events of a step, folded to one change for each row.
+
+extension SubscriptionEngine {
+    /// Above so many events, nodes that are concerned read everything anew instead of taking them in one by one.
+    private static let eventLimit = 20_000
+    /// Above so many events, finding out who is concerned costs more than reading anew: whose entity has events counts as
+    /// concerned then.
+    private static let routingLimit = 1_000_000
+
+    /// Folds the events that are wanted into changes.
+    ///
+    /// - Returns: Where there are more than are worth being taken in one by one, the nodes that they concern; nil otherwise.
+    func fill(
+        _ positions: ClosedRange<Int64>, _ snapshot: Snapshot, _ log: LogReader, _ batches: inout [EventBatch]
+    ) throws -> Set<Int>? {
+        var concerned = Concerned()
+        var count = 0
+        var folded = 0
+        let wanted = commitFilter.withRouter { router in
+            router.empty(changes)
+            return router.entities
+        }
+        // What is read from the log needn't be where all that it could concern is known to be concerned.
+        func isNeeded(_ header: SegmentHeader) -> Bool {
+            let entities = wanted.filter { header.entities.contains($0) && !concerned.entities.contains($0) }
+            guard count > Self.routingLimit else { return !entities.isEmpty }
+            concerned.entities.formUnion(entities)
+            return false
+        }
+        try forEachRun(in: positions, log, where: isNeeded) { batch, events in
+            let first = batch.header.first
+            if folded + events.count > Self.eventLimit {
+                note(&concerned, snapshot)
+                batches.removeAll()
+                folded = 0
+            }
+            count += events.count
+            folded += events.count
+            batches.append(batch)
+            batch.withView { changes.add($0, events, first: first) }
+        }
+        guard count > Self.eventLimit else {
+            changes.finish()
+            return nil
+        }
+        note(&concerned, snapshot)
+        return Set(slots.filter { concerned.contains($1.token) }.map(\.key))
+    }
+
+    /// Notes whom the changes that were folded concern, and makes room for others.
+    private func note(_ concerned: inout Concerned, _ snapshot: Snapshot) {
+        changes.finish()
+        commitFilter.withRouter { router in
+            router.note(changes, rows: snapshot.current, &concerned)
+            work.router = router.counters
+            router.empty(changes)
+        }
+    }
+
+    /// Calls `body` with events that are wanted, in order, a limited number at a time; there may be others among them.
+    private func forEachRun(
+        in positions: ClosedRange<Int64>, _ log: LogReader, where isNeeded: (SegmentHeader) -> Bool,
+        _ body: (EventBatch, Range<Int>) throws -> Void
+    ) throws {
+        let parts = source.emitsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]
+        for part in parts {
+            switch part {
+            case .batch(let batch):
+                for start in stride(from: 0, to: batch.count, by: Self.eventLimit) {
+                    try body(batch, start..<min(batch.count, start + Self.eventLimit))
+                }
+            case .unread(let positions):
+                try log.forEachBatch(in: positions, where: isNeeded) { batch in
+                    let first = batch.header.first
+                    let events = positions.clamped(to: batch.positions)
+                    try body(batch, Int(events.lowerBound - first)..<Int(events.upperBound - first) + 1)
+                    return true
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import StorageLog
+
+// Beginning to follow the source and leaving off, and hearing of commits.
+
+extension SubscriptionEngine {
+    func follow() {
+        let inbox = CommitInbox(commitFilter) { [weak self] in
+            guard let self else { return }
+            perform { $0.catchUp() }
+        }
+        phase = .following(inbox)
+        source.start(inbox) { [weak self] in
+            guard let self else { return }
+            perform { $0.close() }
+        }
+        // What came before nobody was interested in.
+        position = -1
+    }
+
+    /// What is committed, while it is followed.
+    var inbox: CommitInbox? {
+        if case .following(let inbox) = phase { inbox } else { nil }
+    }
+
+    /// Nobody is interested any more: commits cost nothing from here on.
+    func suspend() {
+        commitFilter.close()
+        source.stop()
+        if case .following = phase { phase = .idle }
+        position = 0
+    }
+
+    func close() {
+        deliveryQueue.post(slots.values.compactMap { $0.node.end() })
+        slots.removeAll()
+        owners.removeAll()
+        postponed.removeAll()
+        suspend()
+        phase = .closed
+    }
+
+    /// Wants the events of entities that nodes look at, and of another one.
+    func updateInterest(_ entity: UInt32 = CatalogEntity.catalog.id) {
+        let entities = commitFilter.withRouter { $0.entities }
+        inbox?.setInterest(entities.union([entity, CatalogEntity.catalog.id]))
+    }
+
+    /// Asks for the columns that conditions look at, so that the filter knows them.
+    func requestColumns() {
+        let columns = commitFilter.withRouter { $0.columnsOfConditions }
+        guard columns != requestedColumns else { return }
+        requestedColumns = columns
+        source.requestColumns(Array(columns))
+    }
+
+    /// Takes in what has been committed, and hands it to the views.
+    ///
+    /// - Parameter isUrgent: Whether nodes do at once what they would put off.
+    package func catchUp(isUrgent: Bool = false) {
+        guard !slots.isEmpty, mayBeBehind || isUrgent && !postponed.isEmpty else { return }
+        do {
+            try step(isUrgent: isUrgent) { snapshot in
+                isUrgent ? postponed.sorted().map { finishStep($0, snapshot) } : []
+            }
+        } catch {
+            fail(Array(slots.keys), error)
+        }
+    }
+
+    /// Whether the store may be ahead of what was taken in. Commits of this process are told before they return.
+    private var mayBeBehind: Bool { !source.emitsEvents || isBehind || inbox?.hasPending ?? true }
+}

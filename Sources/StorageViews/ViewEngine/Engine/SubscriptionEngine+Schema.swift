@@ -1,0 +1,59 @@
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import StorageProjections
+
+// The entities of the store, which may change while nodes look at them.
+
+extension SubscriptionEngine {
+    func entity(named name: String) throws -> CatalogEntity {
+        if let entity = schema.entity(named: name) { return entity }
+        // Its version stays unknown, so that the next step looks at everything.
+        let catalog = try source.read([]) { try Catalog.load($0.log) }
+        if let entity = catalog.entity(named: name) { return entity }
+        throw StorageError.noEntity(name)
+    }
+
+    func layout(_ entity: CatalogEntity, _ snapshot: Snapshot) throws -> RowLayout {
+        if let known = commitFilter.withRouter({ $0.layout(of: entity.id) }) { return known }
+        let connection = try snapshot.rows.connection
+        let layout = RowLayout(entity, in: connection, fullText: schema.fullText(of: entity.id))
+        commitFilter.withRouter { $0.add(layout) }
+        return layout
+    }
+
+    /// Lays out the rows anew of entities that have changed.
+    ///
+    /// - Returns: The nodes that have to read everything anew.
+    func noticeSchema(_ snapshot: Snapshot, _ state: FeedState) throws -> Set<Int> {
+        guard try !schema.isCurrent(state) else { return [] }
+        // Before subscriptions are taken away.
+        commitFilter.close()
+        let known = schema
+        schema = try KnownSchema(state)
+        let stale = Set(
+            slots.filter { !schema.hasSame($1.node.interest.entity, as: $1.entity, of: known) }.map(\.key))
+        let changed = Set(stale.compactMap { slots[$0]?.entity })
+        commitFilter.withRouter { router in
+            for entity in changed { router.forget(entity) }
+            router.forgetUnused()
+        }
+        for id in stale { rebind(id, snapshot) }
+        requestColumns()
+        return stale
+    }
+
+    /// Registers a node anew after its entity has changed.
+    private func rebind(_ id: Int, _ snapshot: Snapshot) {
+        guard let slot = slots[id] else { return }
+        owners[slot.token] = nil
+        // Where it can't be registered, reading it anew fails in the same way, and says so.
+        guard let entity = schema.entity(named: slot.node.interest.entity),
+            let layout = try? layout(entity, snapshot), (try? slot.node.bind(to: layout)) != nil,
+            let token = try? register(slot.node, entity.id, layout)
+        else { return }
+        slots[id] = Slot(node: slot.node, entity: entity.id, token: token)
+        owners[token] = id
+        updateInterest(entity.id)
+    }
+}

@@ -1,0 +1,141 @@
+internal import StorageCore
+internal import StorageLog
+
+// A step: one state of the store, to which all nodes are brought that changes concern.
+
+extension SubscriptionEngine {
+    /// One state of the store: first everything up to it is taken in, then `body` runs on it.
+    ///
+    /// - Parameter interest: That of a node that registers in `body`.
+    func step(
+        reading interest: Interest? = nil, isUrgent: Bool = false, _ body: (Snapshot) throws -> [Delivery?]
+    ) throws {
+        let start = ContinuousClock.now
+        defer {
+            // Not while a state is held: what a consumer does may take long. What was brought up to date before something
+            // failed is delivered too.
+            let brought = pendingDeliveries
+            pendingDeliveries = []
+            deliveryQueue.post(brought.compactMap(\.self))
+            work.duration += ContinuousClock.now - start
+        }
+        // A past that is let go while it is read must not open it.
+        let emitsEvents = source.emitsEvents
+        // Before the state is looked at.
+        if interest != nil || !emitsEvents { commitFilter.close() }
+        inbox?.rearm()
+        work.steps += 1
+        let interests = source.needsInterests ? slots.values.map(\.node.interest) + [interest].compactMap { $0 } : []
+        do {
+            try source.read(interests) { state in
+                let snapshot = Snapshot(state, isUrgent: isUrgent)
+                defer {
+                    work.statements += snapshot.statementCount
+                    work.rowReads += snapshot.current.reads
+                }
+                pendingDeliveries += try advance(to: snapshot, state)
+                pendingDeliveries += try body(snapshot)
+            }
+        } catch {
+            commitFilter.close()
+            isBehind = true
+            throw error
+        }
+        isBehind = false
+        if emitsEvents, owners.count == slots.count { commitFilter.open(at: position) }
+    }
+
+    private func advance(to snapshot: Snapshot, _ state: FeedState) throws -> [Delivery?] {
+        var stale = try noticeSchema(snapshot, state)
+        let before = position
+        guard before >= 0, snapshot.position > before else {
+            // A past that is replayed may go back.
+            let isBack = before > snapshot.position
+            position = snapshot.position
+            return reload(isBack ? Set(slots.keys) : stale, snapshot)
+        }
+        guard stale.count < slots.count else {
+            // Nobody is left who would take in changes.
+            _ = inbox?.take(before + 1...snapshot.position)
+            position = snapshot.position
+            return reload(stale, snapshot)
+        }
+        var batches: [EventBatch] = []
+        let concerned = try fill(before + 1...snapshot.position, snapshot, LogReader(state.log), &batches)
+        // What couldn't be had is read from the log the next time.
+        position = snapshot.position
+        // The changes point into the batches.
+        return withExtendedLifetime(batches) {
+            if let concerned { return reload(stale.union(concerned), snapshot) }
+            let routed = commitFilter.withRouter { router in
+                defer { work.router = router.counters }
+                return router.route(changes, rows: snapshot.current)
+            }
+            let touched = apply(routed, snapshot, &stale)
+            var deliveries = reload(stale, snapshot)
+            for id in touched where !stale.contains(id) { deliveries.append(finishStep(id, snapshot)) }
+            return deliveries
+        }
+    }
+
+    /// - Returns: The nodes that took in changes, each once.
+    private func apply(_ routed: [RoutedChange], _ snapshot: Snapshot, _ stale: inout Set<Int>) -> [Int] {
+        var touched: [Int] = []
+        var isTouched: Set<Int> = []
+        for change in routed {
+            guard let id = owners[change.token], !stale.contains(id), let node = slots[id]?.node else { continue }
+            if isTouched.insert(id).inserted { touched.append(id) }
+            do {
+                guard change.effect != .uncertain else { throw StaleNode() }
+                let row = ChangedRow(changes: changes, index: change.change, rows: snapshot.current)
+                try node.apply(row, change.effect, snapshot)
+            } catch {
+                // Whatever went wrong: reading everything anew either mends it or says what it is.
+                stale.insert(id)
+            }
+        }
+        work.wakeups += touched.count
+        return touched
+    }
+
+    func finishStep(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
+        guard let node = slots[id]?.node else { return nil }
+        do {
+            try node.finishStep(snapshot)
+            if let seconds = node.postponedSeconds {
+                postponed.insert(id)
+                perform(after: seconds) { $0.finishStepLater(id) }
+            } else {
+                postponed.remove(id)
+            }
+            return node.publish(at: snapshot.position)
+        } catch {
+            return reload(id, snapshot)
+        }
+    }
+
+    private func finishStepLater(_ id: Int) {
+        guard slots[id] != nil else { return }
+        do {
+            try step { [finishStep(id, $0)] }
+        } catch {
+            fail([id], error)
+        }
+    }
+
+    private func reload(_ ids: Set<Int>, _ snapshot: Snapshot) -> [Delivery?] {
+        ids.sorted().map { reload($0, snapshot) }
+    }
+
+    func reload(_ id: Int, _ snapshot: Snapshot) -> Delivery? {
+        guard let node = slots[id]?.node else { return nil }
+        work.reloads += 1
+        do {
+            try node.reload(snapshot)
+            slots[id]?.retries = RetryDelay()
+            return node.publish(at: snapshot.position)
+        } catch {
+            return failed(id, error)
+        }
+    }
+}
