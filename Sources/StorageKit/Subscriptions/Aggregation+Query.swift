@@ -25,7 +25,8 @@ extension AggregationSubscription {
         start: SubscriptionStart = .immediate
     ) where Value == (repeat each Part) {
         self.init(
-            query.subscriptionSource.engine, query.request, AggregateReading(repeat each aggregates), start: start)
+            query.subscriptionSource.engine, query.request, reading: AggregateReading(repeat each aggregates),
+            start: start)
     }
 }
 
@@ -38,7 +39,7 @@ extension GroupedAggregationSubscription {
         groupedBy column: KeyPath<Entity.Record.Columns, StorageColumn<Key>>, start: SubscriptionStart = .immediate
     ) where Value == (repeat each Part) {
         self.init(
-            query.subscriptionSource.engine, query.request, AggregateReading(repeat each aggregates),
+            query.subscriptionSource.engine, query.request, reading: AggregateReading(repeat each aggregates),
             groupedBy: Entity.Record.columns[keyPath: column], start: start)
     }
 }

@@ -6,7 +6,7 @@ extension SearchSubscription {
     /// A search among the rows that a query finds; in fields, the results have the query's order.
     public convenience init(_ query: some SubscribableQuery<Entity>, configuration: Configuration) {
         let source = query.subscriptionSource
-        self.init(source.engine, query.request, source.searchIndexes, configuration)
+        self.init(source.engine, query.request, indexes: source.searchIndexes, configuration: configuration)
     }
 
     /// A search among a repository's rows.

@@ -17,7 +17,7 @@ package final class CurrentRows {
     /// - Returns: False where the row can't be read, or where a later event has changed it: a row bears the position of
     ///   its last event.
     func read(
-        _ change: FoldedChange, _ image: UnsafePointer<storage_value>, _ layout: RowLayout,
+        _ change: FoldedChange, key image: UnsafePointer<storage_value>, layout: RowLayout,
         _ column: (RowReader, Int) -> Void
     ) -> Bool {
         // Whoever routes takes everything for concerned where it can't be read, so nobody misses a change.

@@ -74,24 +74,27 @@ extension FoldedChanges {
             let shape = view.shape(of: event)
             guard let layout = layoutOfEntity[shape.entity] else { continue }
             let start = reserve(2 * layouts[Int(layout)].columns.count)
-            resetImages(event, view, shape, layout, at: start)
+            resetImages(at: start, layout: layout, event: event, in: view, shape: shape)
             let position = first + Int64(event)
-            guard !changes.isEmpty, let known = find(start, layout, view.events[event].rowid) else {
-                begin(event, view, shape, layout, at: start, position)
-                learn(event, changes.count - 1, &beside, attached)
+            let rowid = view.events[event].rowid
+            guard !changes.isEmpty, let known = find(keyAt: start, layout: layout, rowid: rowid) else {
+                begin(event, in: view, shape: shape, layout: layout, imagesAt: start, position: position)
+                learn(changes.count - 1, event: event, rest: &beside, of: attached)
                 continue
             }
             // The room is used again.
             valueCount = start
-            follow(event, view, shape, known, position)
-            learn(event, known, &beside, attached)
+            follow(known, event: event, in: view, shape: shape, position: position)
+            learn(known, event: event, rest: &beside, of: attached)
         }
     }
 
     /// Takes in what is known of an event's row beside the event, which left it alone.
+    ///
+    /// - Parameter beside: What is known of this event's row and of later ones.
     private func learn(
-        _ event: Int, _ index: Int, _ beside: inout Slice<UnsafeBufferPointer<storage_attachment>>,
-        _ attached: AuxiliaryValues
+        _ index: Int, event: Int, rest beside: inout Slice<UnsafeBufferPointer<storage_attachment>>,
+        of attached: AuxiliaryValues
     ) {
         while let next = beside.first, Int(next.event) <= event {
             beside = beside.dropFirst()
@@ -161,7 +164,7 @@ extension FoldedChanges {
 
     /// Empties both images at a place but for the key of an event.
     private func resetImages(
-        _ event: Int, _ view: EventView, _ shape: storage_shape, _ layout: Int32, at start: Int
+        at start: Int, layout: Int32, event: Int, in view: EventView, shape: storage_shape
     ) {
         let layout = layouts[Int(layout)]
         let count = layout.columns.count
@@ -174,8 +177,9 @@ extension FoldedChanges {
         }
     }
 
+    /// The first event of a row.
     private func begin(
-        _ event: Int, _ view: EventView, _ shape: storage_shape, _ layout: Int32, at start: Int, _ position: Int64
+        _ event: Int, in view: EventView, shape: storage_shape, layout: Int32, imagesAt start: Int, position: Int64
     ) {
         let operation = Int(shape.operation)
         var change = FoldedChange(
@@ -184,10 +188,10 @@ extension FoldedChanges {
             isWhole: operation != STORAGE_UPDATE, layout: layout, first: start)
         let (old, new) = (old(change), new(change))
         switch operation {
-        case STORAGE_INSERT: fill(new, event, view, shape, &change)
-        case STORAGE_DELETE: fill(old, event, view, shape, &change)
+        case STORAGE_INSERT: fill(new, of: &change, event: event, in: view, shape: shape)
+        case STORAGE_DELETE: fill(old, of: &change, event: event, in: view, shape: shape)
         default:
-            forEachColumn(event, view, shape, &change) { columnIndex, before, after in
+            forEachColumn(of: &change, event: event, in: view, shape: shape) { columnIndex, before, after in
                 old[columnIndex] = before
                 new[columnIndex] = after
             }
@@ -195,7 +199,8 @@ extension FoldedChanges {
         changes.append(change)
     }
 
-    private func follow(_ event: Int, _ view: EventView, _ shape: storage_shape, _ index: Int, _ position: Int64) {
+    /// A further event of a row that has changed.
+    private func follow(_ index: Int, event: Int, in view: EventView, shape: storage_shape, position: Int64) {
         var change = changes[index]
         change.eventCount += 1
         change.position = position
@@ -209,15 +214,15 @@ extension FoldedChanges {
             where !layouts[Int(change.layout)].keyIndices.contains(columnIndex) {
                 new[columnIndex] = .unknown
             }
-            fill(new, event, view, shape, &change)
+            fill(new, of: &change, event: event, in: view, shape: shape)
         case STORAGE_DELETE:
             // What no earlier event has changed was so from the beginning.
-            if change.existed, !change.isWhole { fill(old, event, view, shape, &change) }
+            if change.existed, !change.isWhole { fill(old, of: &change, event: event, in: view, shape: shape) }
             change.isWhole = true
             change.exists = false
         default:
             let learnsOld = change.existed && !change.isWhole
-            forEachColumn(event, view, shape, &change) { columnIndex, before, after in
+            forEachColumn(of: &change, event: event, in: view, shape: shape) { columnIndex, before, after in
                 if learnsOld, old[columnIndex].isUnknown { old[columnIndex] = before }
                 new[columnIndex] = after
             }
@@ -227,8 +232,8 @@ extension FoldedChanges {
 
     /// What an image doesn't know yet from a whole row, as an insert or a delete has it.
     private func fill(
-        _ image: UnsafeMutablePointer<storage_value>, _ event: Int, _ view: EventView, _ shape: storage_shape,
-        _ change: inout FoldedChange
+        _ image: UnsafeMutablePointer<storage_value>, of change: inout FoldedChange, event: Int, in view: EventView,
+        shape: storage_shape
     ) {
         let layout = layouts[Int(change.layout)]
         let columns = view.columns(of: event)
@@ -250,8 +255,8 @@ extension FoldedChanges {
     /// The columns that an update changed.
     @inline(__always)
     private func forEachColumn(
-        _ event: Int, _ view: EventView, _ shape: storage_shape, _ change: inout FoldedChange,
-        _ body: (Int, storage_value, storage_value) -> Void
+        of change: inout FoldedChange, event: Int, in view: EventView, shape: storage_shape,
+        _ body: (_ columnIndex: Int, _ before: storage_value, _ after: storage_value) -> Void
     ) {
         let layout = layouts[Int(change.layout)]
         let columns = view.columns(of: event)
@@ -271,19 +276,19 @@ extension FoldedChanges {
 
 extension FoldedChanges {
     /// The change of the row whose key lies in the image at a place.
-    private func find(_ start: Int, _ layout: Int32, _ rowid: Int64) -> Int? {
+    private func find(keyAt start: Int, layout: Int32, rowid: Int64) -> Int? {
         if changes.count * 2 >= table.count { rehash() }
         while hashedCount < changes.count {
             let change = changes[hashedCount]
-            var slot = hash(change.first, change.layout, change.rowid) & (table.count - 1)
+            var slot = hash(keyAt: change.first, layout: change.layout, rowid: change.rowid) & (table.count - 1)
             while table[slot] >= 0 { slot = (slot + 1) & (table.count - 1) }
             table[slot] = Int32(hashedCount)
             hashedCount += 1
         }
-        var slot = hash(start, layout, rowid) & (table.count - 1)
+        var slot = hash(keyAt: start, layout: layout, rowid: rowid) & (table.count - 1)
         while table[slot] >= 0 {
             let index = Int(table[slot])
-            if isSameRow(changes[index], start, layout, rowid) { return index }
+            if isSameRow(changes[index], keyAt: start, layout: layout, rowid: rowid) { return index }
             slot = (slot + 1) & (table.count - 1)
         }
         return nil
@@ -294,14 +299,14 @@ extension FoldedChanges {
         hashedCount = 0
     }
 
-    private func isSameRow(_ change: FoldedChange, _ start: Int, _ layout: Int32, _ rowid: Int64) -> Bool {
+    private func isSameRow(_ change: FoldedChange, keyAt start: Int, layout: Int32, rowid: Int64) -> Bool {
         guard change.layout == layout else { return false }
         let keyIndices = layouts[Int(layout)].keyIndices
         guard !keyIndices.isEmpty else { return change.rowid == rowid }
         return keyIndices.allSatisfy { values[change.first + $0].isSame(as: values[start + $0]) }
     }
 
-    private func hash(_ start: Int, _ layout: Int32, _ rowid: Int64) -> Int {
+    private func hash(keyAt start: Int, layout: Int32, rowid: Int64) -> Int {
         let keyIndices = layouts[Int(layout)].keyIndices
         var hash = PrefixHash(seed: UInt64(UInt32(bitPattern: layout)))
         if keyIndices.isEmpty { hash.combine(UInt64(bitPattern: rowid)) }
@@ -323,7 +328,7 @@ extension FoldedChanges {
         guard change.isUpdate, !change.isWhole else { return true }
         guard let rows else { return false }
         let (old, new) = (old(change), new(change))
-        return rows.read(change, new, layouts[Int(change.layout)]) { row, columnIndex in
+        return rows.read(change, key: new, layout: layouts[Int(change.layout)]) { row, columnIndex in
             guard new[columnIndex].isUnknown else { return }
             let value = memory.keep(row, Int32(columnIndex))
             new[columnIndex] = value

@@ -33,7 +33,7 @@ extension Condition {
 
     /// Ranges of the same column as one.
     private static func intersected(_ parts: [Condition]) -> [Condition] {
-        var ranges: [Int: (lower: Bound?, upper: Bound?)] = [:]
+        var ranges: [Reading: (lower: Bound?, upper: Bound?)] = [:]
         var rest: [Condition] = []
         for part in parts {
             guard case .range(let reading, let lower, let upper) = part else {
@@ -61,32 +61,38 @@ extension Condition {
         return distinct.map { ($0, $0.signature) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
     }
 
+    /// The kinds of conditions in their order. A search of texts comes behind what joins others.
+    private enum Rank: UInt8 {
+        case always, never, opaque, equal, among, range, null, like, notEqual, notAmong, notNull, notLike, columns
+        case all, any, texts
+    }
+
     /// The condition as bytes, for an order that is always the same.
     private var signature: [UInt8] {
-        func bytes(_ rank: UInt8, _ reading: Int, _ keys: [[UInt8]] = []) -> [UInt8] {
-            [rank] + number(reading) + keys.flatMap { number($0.count) + $0 }
+        func bytes(_ rank: Rank, of reading: Reading, keys: [[UInt8]] = []) -> [UInt8] {
+            [rank.rawValue] + number(reading.index) + keys.flatMap { number($0.count) + $0 }
         }
         func number(_ value: Int) -> [UInt8] {
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).bigEndian) { Array($0) }
         }
         func bound(_ bound: Bound?) -> [UInt8] { bound.map { [$0.isIncluded ? 1 : 2] + $0.key } ?? [] }
         return switch self {
-        case .always: [0]
-        case .never: [1]
-        case .opaque: [2]
-        case .equal(let reading, let key): bytes(3, reading, [key])
-        case .among(let reading, let keys): bytes(4, reading, keys)
-        case .range(let reading, let lower, let upper): bytes(5, reading, [bound(lower), bound(upper)])
-        case .null(let reading): bytes(6, reading)
-        case .like(let reading, let pattern): bytes(7, reading, [pattern.prefix])
-        case .notEqual(let reading, let key): bytes(8, reading, [key])
-        case .notAmong(let reading, let keys): bytes(9, reading, keys)
-        case .notNull(let reading): bytes(10, reading)
-        case .notLike(let reading, let pattern): bytes(11, reading, [pattern.prefix])
-        case .columns(let left, _, let right): bytes(12, left) + number(right)
-        case .all(let parts): [13] + parts.flatMap(\.signature)
-        case .texts(let condition): [15] + condition.signature
-        case .any(let parts): [14] + parts.flatMap(\.signature)
+        case .always: [Rank.always.rawValue]
+        case .never: [Rank.never.rawValue]
+        case .opaque: [Rank.opaque.rawValue]
+        case .equal(let reading, let key): bytes(.equal, of: reading, keys: [key])
+        case .among(let reading, let keys): bytes(.among, of: reading, keys: keys)
+        case .range(let reading, let lower, let upper): bytes(.range, of: reading, keys: [bound(lower), bound(upper)])
+        case .null(let reading): bytes(.null, of: reading)
+        case .like(let reading, let pattern): bytes(.like, of: reading, keys: [pattern.prefix])
+        case .notEqual(let reading, let key): bytes(.notEqual, of: reading, keys: [key])
+        case .notAmong(let reading, let keys): bytes(.notAmong, of: reading, keys: keys)
+        case .notNull(let reading): bytes(.notNull, of: reading)
+        case .notLike(let reading, let pattern): bytes(.notLike, of: reading, keys: [pattern.prefix])
+        case .columns(let left, _, let right): bytes(.columns, of: left) + number(right.index)
+        case .all(let parts): [Rank.all.rawValue] + parts.flatMap(\.signature)
+        case .texts(let condition): [Rank.texts.rawValue] + condition.signature
+        case .any(let parts): [Rank.any.rawValue] + parts.flatMap(\.signature)
         }
     }
 }

@@ -11,17 +11,17 @@ package indirect enum Condition: Hashable {
     case never
     /// SQL that only a database can answer: taken for true, so that nobody misses a change.
     case opaque
-    case equal(Int, [UInt8])
-    case notEqual(Int, [UInt8])
+    case equal(Reading, to: [UInt8])
+    case notEqual(Reading, to: [UInt8])
     /// The keys are sorted.
-    case among(Int, [[UInt8]])
-    case notAmong(Int, [[UInt8]])
-    case range(Int, lower: Bound?, upper: Bound?)
-    case null(Int)
-    case notNull(Int)
-    case like(Int, LikePattern)
-    case notLike(Int, LikePattern)
-    case columns(Int, RowPredicate.Comparison, Int)
+    case among(Reading, keys: [[UInt8]])
+    case notAmong(Reading, keys: [[UInt8]])
+    case range(Reading, lower: Bound?, upper: Bound?)
+    case null(Reading)
+    case notNull(Reading)
+    case like(Reading, LikePattern)
+    case notLike(Reading, LikePattern)
+    case columns(Reading, RowPredicate.Comparison, with: Reading)
     /// Of the words of the columns that the full-text index holds.
     case texts(TextCondition)
     case all([Condition])
@@ -36,7 +36,7 @@ package indirect enum Condition: Hashable {
 // MARK: Evaluation
 
 extension Condition {
-    /// Whether the condition is true of a row. Numbers of readings refer to `row`.
+    /// Whether the condition is true of a row. Readings are those of `row`.
     func isTrue(_ row: RowKeys, _ image: RowKeys.Image) -> Bool {
         switch self {
         case .always, .opaque: return true
@@ -47,13 +47,14 @@ extension Condition {
         case .notAmong(let reading, let keys): return row.key(reading, image).map { !Self.holds(keys, $0) } ?? false
         case .range(let reading, let lower, let upper):
             guard let key = row.key(reading, image) else { return false }
-            return Self.isIn(key, lower, upper)
+            return Self.isIn(key, lower: lower, upper: upper)
         case .null(let reading): return row.key(reading, image) == nil
         case .notNull(let reading): return row.key(reading, image) != nil
         case .like(let reading, let pattern): return row.key(reading, image).map { Self.fits($0, pattern) } ?? false
         case .notLike(let reading, let pattern):
             return row.key(reading, image).map { !Self.fits($0, pattern) } ?? false
-        case .columns(let left, let comparison, let right): return Self.compare(row, image, left, comparison, right)
+        case .columns(let left, let comparison, let right):
+            return Self.compare(left, comparison, with: right, in: row, of: image)
         // Taken for true where words aren't cut; there are no negations around it.
         case .texts(let condition): return row.isQuick || condition.isTrue(row.words(image))
         case .all(let parts):
@@ -69,7 +70,7 @@ extension Condition {
         constant.withUnsafeBytes { ComparisonKey.order(key, $0) }
     }
 
-    private static func isIn(_ key: UnsafeRawBufferPointer, _ lower: Bound?, _ upper: Bound?) -> Bool {
+    private static func isIn(_ key: UnsafeRawBufferPointer, lower: Bound?, upper: Bound?) -> Bool {
         if let lower {
             let order = order(key, lower.key)
             if order < 0 || order == 0 && !lower.isIncluded { return false }
@@ -92,9 +93,10 @@ extension Condition {
     }
 
     private static func compare(
-        _ row: RowKeys, _ image: RowKeys.Image, _ left: Int, _ comparison: RowPredicate.Comparison, _ right: Int
+        _ left: Reading, _ comparison: RowPredicate.Comparison, with right: Reading, in row: RowKeys,
+        of image: RowKeys.Image
     ) -> Bool {
-        guard let keys = row.keys(left, right, image) else {
+        guard let keys = row.keys(left, right, of: image) else {
             let areSame = (row.key(left, image) == nil) == (row.key(right, image) == nil)
             return comparison == .same ? areSame : comparison == .different ? !areSame : false
         }
@@ -135,7 +137,7 @@ extension Condition {
             var mask = row.columns(of: left)
             mask.formUnion(row.columns(of: right))
             return mask
-        case .texts: return row.columns(of: RowKeys.words)
+        case .texts: return row.columns(of: .words)
         case .all(let parts), .any(let parts):
             var mask = ColumnMask.none
             for part in parts { mask.formUnion(part.columns(row)) }

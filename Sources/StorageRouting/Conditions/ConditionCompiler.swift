@@ -15,17 +15,17 @@ package struct ConditionCompiler {
         switch predicate {
         case .constant(let answer): return answer.map { $0 != negated ? .always : .never } ?? .never
         case .comparison(let column, let comparison, .value(let value), let collation):
-            return try compare(column, negated ? comparison.opposite : comparison, value, collation)
+            return try compare(column, negated ? comparison.opposite : comparison, to: value, collation: collation)
         case .comparison(let column, let comparison, .column(let other), let collation):
-            return try compare(column, negated ? comparison.opposite : comparison, with: other, collation)
+            return try compare(column, negated ? comparison.opposite : comparison, with: other, collation: collation)
         case .isNull(let column):
             let reading = try nullReading(column)
             return negated ? .notNull(reading) : .null(reading)
-        case .among(let column, let values): return try among(column, values, negated)
+        case .among(let column, let values): return try among(column, values, negated: negated)
         case .between(let column, let lower, let upper):
             let parts = try [
-                compare(column, negated ? .less : .greaterOrEqual, lower, nil),
-                compare(column, negated ? .greater : .lessOrEqual, upper, nil),
+                compare(column, negated ? .less : .greaterOrEqual, to: lower, collation: nil),
+                compare(column, negated ? .greater : .lessOrEqual, to: upper, collation: nil),
             ]
             return negated ? .joined(any: parts) : .joined(all: parts)
         case .like(let column, let pattern, let escape):
@@ -53,7 +53,7 @@ package struct ConditionCompiler {
     }
 
     /// How a column is compared with a constant; nil where its collation isn't one of SQLite's own.
-    private func reading(_ column: String, _ collation: RowPredicate.Collation?) throws -> Int? {
+    private func reading(_ column: String, _ collation: RowPredicate.Collation?) throws -> Reading? {
         let columnIndex = try layout.index(named: column)
         guard let collation = collation ?? layout.columns[columnIndex].collation else { return nil }
         let affinity = layout.columns[columnIndex].affinity
@@ -62,18 +62,18 @@ package struct ConditionCompiler {
         return row.add(ColumnReading(columnIndex: columnIndex, conversion: conversion, collation: collation))
     }
 
-    private func nullReading(_ column: String) throws -> Int {
+    private func nullReading(_ column: String) throws -> Reading {
         let columnIndex = try layout.index(named: column)
         return try reading(column, layout.columns[columnIndex].collation ?? .binary)
             ?? row.add(ColumnReading(columnIndex: columnIndex, conversion: .none, collation: .binary))
     }
 
     private func compare(
-        _ column: String, _ comparison: RowPredicate.Comparison, _ value: StorageValue,
-        _ collation: RowPredicate.Collation?
+        _ column: String, _ comparison: RowPredicate.Comparison, to value: StorageValue,
+        collation: RowPredicate.Collation?
     ) throws -> Condition {
         guard let reading = try reading(column, collation) else { return .opaque }
-        guard let key = ComparisonKey.bytes(of: value, row.readings[reading]) else {
+        guard let key = ComparisonKey.bytes(of: value, row[reading]) else {
             return switch comparison {
             case .same: .null(reading)
             case .different: .notNull(reading)
@@ -81,9 +81,9 @@ package struct ConditionCompiler {
             }
         }
         return switch comparison {
-        case .equal, .same: .equal(reading, key)
-        case .notEqual: .notEqual(reading, key)
-        case .different: .joined(any: [.null(reading), .notEqual(reading, key)])
+        case .equal, .same: .equal(reading, to: key)
+        case .notEqual: .notEqual(reading, to: key)
+        case .different: .joined(any: [.null(reading), .notEqual(reading, to: key)])
         case .less: .range(reading, lower: nil, upper: .init(key: key, isIncluded: false))
         case .lessOrEqual: .range(reading, lower: nil, upper: .init(key: key, isIncluded: true))
         case .greater: .range(reading, lower: .init(key: key, isIncluded: false), upper: nil)
@@ -93,7 +93,7 @@ package struct ConditionCompiler {
 
     private func compare(
         _ column: String, _ comparison: RowPredicate.Comparison, with other: String,
-        _ collation: RowPredicate.Collation?
+        collation: RowPredicate.Collation?
     ) throws -> Condition {
         let (left, right) = try (layout.index(named: column), layout.index(named: other))
         guard let collation = collation ?? layout.columns[left].collation else { return .opaque }
@@ -101,19 +101,20 @@ package struct ConditionCompiler {
         let conversion: ColumnReading.Conversion = isNumeric ? .toNumber : .none
         return .columns(
             row.add(ColumnReading(columnIndex: left, conversion: conversion, collation: collation)), comparison,
-            row.add(ColumnReading(columnIndex: right, conversion: conversion, collation: collation)))
+            with: row.add(ColumnReading(columnIndex: right, conversion: conversion, collation: collation)))
     }
 
-    private func among(_ column: String, _ values: [StorageValue], _ negated: Bool) throws -> Condition {
+    private func among(_ column: String, _ values: [StorageValue], negated: Bool) throws -> Condition {
         guard let reading = try reading(column, nil) else { return values.isEmpty && !negated ? .never : .opaque }
-        let keys = values.compactMap { ComparisonKey.bytes(of: $0, row.readings[reading]) }
+        let keys = values.compactMap { ComparisonKey.bytes(of: $0, row[reading]) }
         let sorted = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
         guard negated else {
-            return sorted.isEmpty ? .never : sorted.count == 1 ? .equal(reading, sorted[0]) : .among(reading, sorted)
+            if sorted.isEmpty { return .never }
+            return sorted.count == 1 ? .equal(reading, to: sorted[0]) : .among(reading, keys: sorted)
         }
         // Not to be among nothing is true of NULL too; not to be among NULL and others is never true.
         if values.isEmpty { return .always }
-        return keys.count < values.count ? .never : .notAmong(reading, sorted)
+        return keys.count < values.count ? .never : .notAmong(reading, keys: sorted)
     }
 }
 

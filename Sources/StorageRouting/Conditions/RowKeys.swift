@@ -17,12 +17,9 @@ package final class RowKeys {
         var count = 0
     }
 
-    /// The reading of all words of the columns that the full-text index holds.
-    static let words = 1 << 24
-
     private(set) var readings: [ColumnReading] = []
     private let texts: RowTexts?
-    private var indices: [ColumnReading: Int] = [:]
+    private var indices: [ColumnReading: Reading] = [:]
     /// Two for each reading: of the row before and after.
     private var entries: [Entry] = []
     private let buffer = KeyBuffer()
@@ -43,19 +40,23 @@ package final class RowKeys {
 
     package init(_ layout: RowLayout) { texts = layout.texts }
 
-    /// The number of a reading.
-    func add(_ reading: ColumnReading) -> Int {
-        if let index = indices[reading] { return index }
-        indices[reading] = readings.count
+    /// Takes in a way of comparing a column, where it isn't known yet.
+    func add(_ reading: ColumnReading) -> Reading {
+        if let known = indices[reading] { return known }
+        let new = Reading(index: readings.count)
+        indices[reading] = new
         readings.append(reading)
         entries.append(Entry())
         entries.append(Entry())
-        return readings.count - 1
+        return new
     }
+
+    /// What a reading is; not for that of words.
+    subscript(reading: Reading) -> ColumnReading { readings[reading.index] }
 
     /// Turns to another change.
     func begin(
-        _ change: FoldedChange, of changes: FoldedChanges, _ rows: CurrentRows?, isQuick: Bool = false
+        _ change: FoldedChange, of changes: FoldedChanges, rows: CurrentRows?, isQuick: Bool = false
     ) {
         self.isQuick = isQuick
         self.changes = changes
@@ -75,16 +76,16 @@ package final class RowKeys {
 
     /// The key; nil for NULL. Valid until the next one is asked for.
     @inline(__always)
-    func key(_ reading: Int, _ image: Image) -> UnsafeRawBufferPointer? {
-        let index = 2 * reading + image.rawValue
-        if entries[index].stamp != stamp { make(reading, image, index) }
+    func key(_ reading: Reading, _ image: Image) -> UnsafeRawBufferPointer? {
+        let index = 2 * reading.index + image.rawValue
+        if entries[index].stamp != stamp { makeKey(reading, of: image, at: index) }
         let entry = entries[index]
-        return entry.count < 0 ? nil : buffer.bytes(entry.start, entry.count)
+        return entry.count < 0 ? nil : buffer.bytes(at: entry.start, count: entry.count)
     }
 
     /// The columns that a reading looks at.
-    func columns(of reading: Int) -> ColumnMask {
-        reading == Self.words ? texts?.columns ?? .none : ColumnMask(index: readings[reading].columnIndex)
+    func columns(of reading: Reading) -> ColumnMask {
+        reading == .words ? texts?.columns ?? .none : ColumnMask(index: self[reading].columnIndex)
     }
 
     /// The row's words.
@@ -104,13 +105,15 @@ package final class RowKeys {
     }
 
     /// Two keys of the same row, neither of them NULL.
-    func keys(_ left: Int, _ right: Int, _ image: Image) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
+    func keys(
+        _ left: Reading, _ right: Reading, of image: Image
+    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
         guard key(left, image) != nil, let second = key(right, image), let first = key(left, image) else { return nil }
         return (first, second)
     }
 
-    private func make(_ number: Int, _ image: Image, _ index: Int) {
-        let reading = readings[number]
+    private func makeKey(_ reading: Reading, of image: Image, at index: Int) {
+        let reading = self[reading]
         var entry = Entry(stamp: stamp, start: buffer.count, count: -1)
         if let value = value(reading.columnIndex, image), ComparisonKey.append(value, reading, to: buffer) {
             entry.count = buffer.count - entry.start

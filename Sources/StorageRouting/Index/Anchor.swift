@@ -2,39 +2,44 @@ internal import StorageCore
 
 /// The part of a condition under which it is found: a row of which the condition is true always has it.
 enum Anchor {
-    case equal(reading: Int, hash: UInt64)
-    case null(reading: Int, hash: UInt64)
-    case prefix(reading: Int, length: Int, hash: UInt64)
-    case interval(reading: Int, KeyInterval)
+    case equal(reading: Reading, hash: UInt64)
+    case null(reading: Reading, hash: UInt64)
+    case prefix(reading: Reading, length: Int, hash: UInt64)
+    case interval(reading: Reading, KeyInterval)
 
-    var reading: Int {
+    var reading: Reading {
         switch self {
         case .equal(let reading, _), .null(let reading, _), .prefix(let reading, _, _), .interval(let reading, _):
             reading
         }
     }
 
-    /// Values and readings meet as hashes: what has the same hash by chance is only evaluated in vain.
-    static func seed(_ reading: Int, _ kind: UInt64) -> UInt64 { UInt64(reading) << 2 | kind }
+    /// What is hashed; one of two bits.
+    enum Kind: UInt64 {
+        case value, null, prefix
+    }
 
-    static func equal(to key: [UInt8], _ reading: Int) -> Anchor {
+    /// Values and readings meet as hashes: what has the same hash by chance is only evaluated in vain.
+    static func seed(_ reading: Reading, _ kind: Kind) -> UInt64 { UInt64(reading.index) << 2 | kind.rawValue }
+
+    static func equal(to key: [UInt8], _ reading: Reading) -> Anchor {
         .equal(reading: reading, hash: key.withUnsafeBytes { hash(equal: $0, reading) })
     }
 
-    static func prefix(of text: some Collection<UInt8>, _ reading: Int) -> Anchor {
+    static func prefix(of text: some Collection<UInt8>, _ reading: Reading) -> Anchor {
         let prefix = text.prefix(longestPrefix)
-        var hash = PrefixHash(seed: seed(reading, 2))
+        var hash = PrefixHash(seed: seed(reading, .prefix))
         for byte in prefix { hash.combine(byte) }
         return .prefix(reading: reading, length: prefix.count, hash: hash.finished)
     }
 
-    static func hash(equal key: UnsafeRawBufferPointer, _ reading: Int) -> UInt64 {
-        var hash = PrefixHash(seed: seed(reading, 0))
+    static func hash(equal key: UnsafeRawBufferPointer, _ reading: Reading) -> UInt64 {
+        var hash = PrefixHash(seed: seed(reading, .value))
         hash.combine(key)
         return hash.finished
     }
 
-    static func hash(null reading: Int) -> UInt64 { PrefixHash(seed: seed(reading, 1)).finished }
+    static func hash(null reading: Reading) -> UInt64 { PrefixHash(seed: seed(reading, .null)).finished }
 
     /// Longer prefixes are cut; the rest of them is left to the evaluation.
     static let longestPrefix = 32
@@ -55,13 +60,14 @@ extension Condition {
     /// anchors are found again when it is removed.
     private func cost(_ index: AnchorContext) -> Int? {
         switch self {
-        case .equal(let reading, _): index.isKey(reading) ? 1 : 8
+        case .equal(let reading, _): index.isKey(reading) ? AnchorCost.key : AnchorCost.value
         case .among(let reading, let keys):
-            keys.count > Anchor.longestList ? nil : (index.isKey(reading) ? 1 : 8) * keys.count
-        case .like(_, let pattern): pattern.prefix.isEmpty ? nil : 64 + 256 / pattern.prefix.count
-        case .range(_, let lower?, let upper?): lower.key == upper.key ? 8 : 128
-        case .null: 512
-        case .range: 4_096
+            keys.count > Anchor.longestList
+                ? nil : (index.isKey(reading) ? AnchorCost.key : AnchorCost.value) * keys.count
+        case .like(_, let pattern): pattern.prefix.isEmpty ? nil : AnchorCost.prefix(length: pattern.prefix.count)
+        case .range(_, let lower?, let upper?): lower.key == upper.key ? AnchorCost.value : AnchorCost.closedRange
+        case .null: AnchorCost.null
+        case .range: AnchorCost.openRange
         case .all(let parts): parts.compactMap { $0.cost(index) }.min()
         case .any(let parts):
             parts.reduce(Int?.some(0)) { sum, part in sum.flatMap { sum in part.cost(index).map { sum + $0 } } }
@@ -115,5 +121,5 @@ struct AnchorContext {
         keyIndex = layout.keyIndices.count == 1 ? layout.keyIndices[0] : nil
     }
 
-    func isKey(_ reading: Int) -> Bool { row.readings[reading].columnIndex == keyIndex }
+    func isKey(_ reading: Reading) -> Bool { row[reading].columnIndex == keyIndex }
 }

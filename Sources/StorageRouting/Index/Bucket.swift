@@ -22,8 +22,8 @@ struct Bucket {
 
     var isSplit: Bool { split != nil }
 
-    mutating func insert(_ posting: Posting, _ context: AnchorContext, depth: Int) {
-        if let split { return split.insert(posting.node, posting.rest, context) }
+    mutating func insert(_ posting: Posting, in context: AnchorContext, depth: Int) {
+        if let split { return split.insert(posting.node, where: posting.rest, in: context) }
         guard first != nil else {
             first = posting
             return
@@ -39,15 +39,15 @@ struct Bucket {
         let divisible = postings.count { Condition.joined(all: $0.rest).branches(context) != nil }
         guard divisible * 2 > postings.count else { return }
         let index = PostingIndex(depth: depth + 1)
-        for posting in postings { index.insert(posting.node, posting.rest, context) }
+        for posting in postings { index.insert(posting.node, where: posting.rest, in: context) }
         first = nil
         more = []
         split = index
     }
 
-    mutating func remove(_ node: Int32, _ rest: [Condition], _ context: AnchorContext) {
+    mutating func remove(_ node: Int32, where rest: [Condition], in context: AnchorContext) {
         if let split {
-            split.remove(node, rest, context)
+            split.remove(node, where: rest, in: context)
             if split.isEmpty { self.split = nil }
         } else if first?.node == node {
             first = more.popLast()
@@ -58,10 +58,10 @@ struct Bucket {
     }
 
     @inline(__always)
-    func visit(_ probe: Probe, _ images: Probe.Images) {
+    func visit(_ probe: Probe, images: Probe.Images) {
         if let first { probe.found(first.node) }
         guard probe.takes(more.count) else { return }
         for posting in more { probe.found(posting.node) }
-        split?.visit(probe, images)
+        split?.visit(probe, images: images)
     }
 }

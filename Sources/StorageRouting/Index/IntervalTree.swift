@@ -45,16 +45,18 @@ struct IntervalTree {
     }
 
     /// Tells the probe what lies under all intervals around a key.
-    func visit(_ key: KeyHead, _ probe: Probe, _ images: Probe.Images) { visit(root, key, probe, images) }
+    func visit(_ probe: Probe, key: KeyHead, images: Probe.Images) {
+        visit(probe, below: root, key: key, images: images)
+    }
 
-    private func visit(_ index: Int32, _ key: KeyHead, _ probe: Probe, _ images: Probe.Images) {
+    private func visit(_ probe: Probe, below index: Int32, key: KeyHead, images: Probe.Images) {
         var index = index
         while index >= 0 {
             let interval = nodes[Int(index)].interval
             guard nodes[Int(index)].highest >= key, !probe.isFull else { return }
-            visit(nodes[Int(index)].left, key, probe, images)
+            visit(probe, below: nodes[Int(index)].left, key: key, images: images)
             guard interval.lower <= key else { return }
-            if key <= interval.upper { nodes[Int(index)].bucket.visit(probe, images) }
+            if key <= interval.upper { nodes[Int(index)].bucket.visit(probe, images: images) }
             index = nodes[Int(index)].right
         }
     }

@@ -6,7 +6,7 @@
 final class PostingIndex {
     /// What is found by one reading of a column.
     private struct Use {
-        let reading: Int
+        let reading: Reading
         var equals = 0
         var nulls = 0
         /// How many prefixes there are of each length, by rising length.
@@ -36,31 +36,31 @@ final class PostingIndex {
 // MARK: Coming and going
 
 extension PostingIndex {
-    func insert(_ node: Int32, _ conditions: [Condition], _ context: AnchorContext) {
+    func insert(_ node: Int32, where conditions: [Condition], in context: AnchorContext) {
         guard let branches = Condition.joined(all: conditions).branches(context) else {
             others.append(Posting(node: node, rest: conditions))
             return
         }
         for branch in branches {
             let posting = Posting(node: node, rest: branch.rest)
-            let use = use(branch.anchor.reading)
+            let use = indexOfUse(of: branch.anchor.reading)
             switch branch.anchor {
             case .equal(_, let hash):
                 uses[use].equals += 1
-                buckets[hash, default: Bucket()].insert(posting, context, depth: depth)
+                buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
             case .null(_, let hash):
                 uses[use].nulls += 1
-                buckets[hash, default: Bucket()].insert(posting, context, depth: depth)
+                buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
             case .prefix(_, let length, let hash):
-                count(length, by: 1, use)
-                buckets[hash, default: Bucket()].insert(posting, context, depth: depth)
+                countPrefix(ofLength: length, by: 1, in: use)
+                buckets[hash, default: Bucket()].insert(posting, in: context, depth: depth)
             case .interval(_, let interval):
-                uses[use].intervals.change(interval) { $0.insert(posting, context, depth: depth) }
+                uses[use].intervals.change(interval) { $0.insert(posting, in: context, depth: depth) }
             }
         }
     }
 
-    func remove(_ node: Int32, _ conditions: [Condition], _ context: AnchorContext) {
+    func remove(_ node: Int32, where conditions: [Condition], in context: AnchorContext) {
         guard let branches = Condition.joined(all: conditions).branches(context) else {
             if let index = others.firstIndex(where: { $0.node == node }) {
                 others.swapAt(index, others.count - 1)
@@ -69,36 +69,36 @@ extension PostingIndex {
             return
         }
         for branch in branches {
-            let use = use(branch.anchor.reading)
+            let use = indexOfUse(of: branch.anchor.reading)
             switch branch.anchor {
             case .equal(_, let hash):
                 uses[use].equals -= 1
-                remove(node, branch.rest, hash, context)
+                remove(node, where: branch.rest, hash: hash, in: context)
             case .null(_, let hash):
                 uses[use].nulls -= 1
-                remove(node, branch.rest, hash, context)
+                remove(node, where: branch.rest, hash: hash, in: context)
             case .prefix(_, let length, let hash):
-                count(length, by: -1, use)
-                remove(node, branch.rest, hash, context)
+                countPrefix(ofLength: length, by: -1, in: use)
+                remove(node, where: branch.rest, hash: hash, in: context)
             case .interval(_, let interval):
-                uses[use].intervals.change(interval) { $0.remove(node, branch.rest, context) }
+                uses[use].intervals.change(interval) { $0.remove(node, where: branch.rest, in: context) }
             }
             if uses[use].isEmpty { uses.remove(at: use) }
         }
     }
 
-    private func remove(_ node: Int32, _ rest: [Condition], _ hash: UInt64, _ context: AnchorContext) {
-        buckets[hash]?.remove(node, rest, context)
+    private func remove(_ node: Int32, where rest: [Condition], hash: UInt64, in context: AnchorContext) {
+        buckets[hash]?.remove(node, where: rest, in: context)
         if buckets[hash]?.isEmpty ?? false { buckets[hash] = nil }
     }
 
-    private func use(_ reading: Int) -> Int {
+    private func indexOfUse(of reading: Reading) -> Int {
         if let index = uses.firstIndex(where: { $0.reading == reading }) { return index }
         uses.append(Use(reading: reading))
         return uses.count - 1
     }
 
-    private func count(_ length: Int, by step: Int, _ use: Int) {
+    private func countPrefix(ofLength length: Int, by step: Int, in use: Int) {
         if let index = uses[use].prefixes.firstIndex(where: { $0.length == length }) {
             uses[use].prefixes[index].count += step
             if uses[use].prefixes[index].count == 0 { uses[use].prefixes.remove(at: index) }
@@ -109,9 +109,9 @@ extension PostingIndex {
     }
 
     /// Notes what the views of a condition that is here look at.
-    func widen(_ conditions: [Condition], to columns: ColumnMask, _ context: AnchorContext) {
+    func widen(_ conditions: [Condition], to columns: ColumnMask, in context: AnchorContext) {
         for branch in Condition.joined(all: conditions).branches(context) ?? [] {
-            uses[use(branch.anchor.reading)].interest.formUnion(columns)
+            uses[indexOfUse(of: branch.anchor.reading)].interest.formUnion(columns)
         }
     }
 }
@@ -120,58 +120,60 @@ extension PostingIndex {
 
 extension PostingIndex {
     /// Tells the probe every condition that may be true of one of the images.
-    func visit(_ probe: Probe, _ images: Probe.Images) {
+    func visit(_ probe: Probe, images: Probe.Images) {
         guard probe.takes(others.count) else { return }
         for posting in others { probe.found(posting.node) }
         for index in uses.indices {
             let columns = probe.row.columns(of: uses[index].reading)
             if images != .both {
-                visit(index, probe, images == .old ? .old : .new, images)
+                visit(probe, use: index, image: images == .old ? .old : .new, images: images)
             } else {
                 // Only whole changes have both images from the beginning on.
                 if depth == 0, !probe.changed.intersects(uses[index].interest) { continue }
                 if probe.changed.intersects(columns) {
-                    visit(index, probe, .old, .old)
-                    visit(index, probe, .new, .new)
+                    visit(probe, use: index, image: .old, images: .old)
+                    visit(probe, use: index, image: .new, images: .new)
                 } else {
-                    visit(index, probe, .new, .both)
+                    visit(probe, use: index, image: .new, images: .both)
                 }
             }
         }
     }
 
-    private func visit(_ index: Int, _ probe: Probe, _ image: RowKeys.Image, _ images: Probe.Images) {
+    private func visit(_ probe: Probe, use index: Int, image: RowKeys.Image, images: Probe.Images) {
         let reading = uses[index].reading
-        if reading == RowKeys.words {
+        if reading == .words {
             let words = probe.row.words(image)
-            for word in 0..<words.count { visit(index, words[word], probe, images) }
+            for word in 0..<words.count { visit(probe, use: index, key: words[word], images: images) }
             return
         }
         guard let key = probe.row.key(reading, image) else {
-            if uses[index].nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images) }
+            if uses[index].nulls > 0 { buckets[Anchor.hash(null: reading)]?.visit(probe, images: images) }
             return
         }
-        visit(index, key, probe, images)
+        visit(probe, use: index, key: key, images: images)
     }
 
-    private func visit(_ index: Int, _ key: UnsafeRawBufferPointer, _ probe: Probe, _ images: Probe.Images) {
+    private func visit(_ probe: Probe, use index: Int, key: UnsafeRawBufferPointer, images: Probe.Images) {
         let reading = uses[index].reading
         // All is taken from the key before a bucket asks for others, which may move it.
         let hash = uses[index].equals > 0 ? Anchor.hash(equal: key, reading) : 0
         let head = uses[index].intervals.isEmpty ? .lowest : KeyHead(key)
-        let prefixes = uses[index].prefixes.isEmpty ? [] : hashes(of: key, reading, uses[index].prefixes)
-        if uses[index].equals > 0 { buckets[hash]?.visit(probe, images) }
-        for prefix in prefixes { buckets[prefix]?.visit(probe, images) }
-        if !uses[index].intervals.isEmpty { uses[index].intervals.visit(head, probe, images) }
+        let prefixes =
+            uses[index].prefixes.isEmpty
+            ? [] : hashes(of: key, reading: reading, lengths: uses[index].prefixes)
+        if uses[index].equals > 0 { buckets[hash]?.visit(probe, images: images) }
+        for prefix in prefixes { buckets[prefix]?.visit(probe, images: images) }
+        if !uses[index].intervals.isEmpty { uses[index].intervals.visit(probe, key: head, images: images) }
     }
 
     /// A text's prefixes of the lengths that there are, in one walk.
     private func hashes(
-        of key: UnsafeRawBufferPointer, _ reading: Int, _ lengths: [(length: Int, count: Int)]
+        of key: UnsafeRawBufferPointer, reading: Reading, lengths: [(length: Int, count: Int)]
     ) -> [UInt64] {
         guard key[0] == ComparisonKey.Kind.text else { return [] }
         var hashes: [UInt64] = []
-        var hash = PrefixHash(seed: Anchor.seed(reading, 2))
+        var hash = PrefixHash(seed: Anchor.seed(reading, .prefix))
         var length = 0
         for wanted in lengths {
             guard wanted.length < key.count else { break }

@@ -4,7 +4,7 @@ extension TextCondition {
         switch self {
         case .phrase(let phrase, let isPrefix):
             guard let best = Self.best(phrase, isPrefix) else { return 0 }
-            return best.isPrefix ? 64 + 256 / max(1, best.word.count - 1) : 32
+            return best.isPrefix ? AnchorCost.prefix(length: best.word.count - 1) : AnchorCost.word
         case .all(let parts): return parts.map(\.cost).min() ?? 0
         case .any(let parts): return parts.reduce(0) { $0 + $1.cost }
         case .without(let left, _): return left.cost
@@ -16,7 +16,7 @@ extension TextCondition {
         switch self {
         case .phrase(let phrase, let isPrefix):
             guard let best = Self.best(phrase, isPrefix) else { return [] }
-            return [best.isPrefix ? .prefix(of: best.word[1...], RowKeys.words) : .equal(to: best.word, RowKeys.words)]
+            return [best.isPrefix ? .prefix(of: best.word[1...], .words) : .equal(to: best.word, .words)]
         case .all(let parts): return parts.min { $0.cost < $1.cost }?.anchors ?? []
         case .any(let parts): return parts.flatMap(\.anchors)
         case .without(let left, _): return left.anchors

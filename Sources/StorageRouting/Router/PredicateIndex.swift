@@ -98,8 +98,8 @@ extension PredicateIndex {
             probe.grow(to: nodes.count)
         }
         nodeOfCondition[condition] = index
-        root.insert(index, [condition], context)
-        root.widen([condition], to: node.columns, context)
+        root.insert(index, where: [condition], in: context)
+        root.widen([condition], to: node.columns, in: context)
         return index
     }
 
@@ -107,7 +107,7 @@ extension PredicateIndex {
         let known = nodes[Int(node)].affecting
         nodes[Int(node)].affecting.formUnion(columns)
         guard nodes[Int(node)].affecting != known else { return }
-        root.widen([nodes[Int(node)].condition], to: columns, context)
+        root.widen([nodes[Int(node)].condition], to: columns, in: context)
     }
 
     /// Does nothing for a subscription that is gone.
@@ -126,7 +126,7 @@ extension PredicateIndex {
         freeSubscriptions.append(token.index)
         nodes[node].subscriptions -= 1
         guard nodes[node].subscriptions == 0 else { return }
-        root.remove(subscription.node, [nodes[node].condition], context)
+        root.remove(subscription.node, where: [nodes[node].condition], in: context)
         nodeOfCondition[nodes[node].condition] = nil
         nodes[node] = Node(condition: .never, columns: .none, isOpaque: false)
         freeNodes.append(subscription.node)
@@ -143,26 +143,26 @@ extension PredicateIndex {
 extension PredicateIndex {
     /// Adds what the change at a place is to whom.
     func route(
-        _ index: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
+        _ index: Int, of changes: FoldedChanges, rows: CurrentRows?, counters: inout RouterCounters,
         into output: inout [RoutedChange]
     ) {
         let change = changes.changes[index]
         counters.changes += 1
-        guard !change.isForeign else { return wakeAll(index, change, &counters, into: &output) }
-        row.begin(change, of: changes, rows)
+        guard !change.isForeign else { return wakeAll(change, at: index, counters: &counters, into: &output) }
+        row.begin(change, of: changes, rows: rows)
         defer { row.end() }
         probe.begin()
         probe.changed = change.changed
-        root.visit(probe, change.isUpdate ? .both : change.existed ? .old : .new)
+        root.visit(probe, images: change.isUpdate ? .both : change.existed ? .old : .new)
         let start = output.count
         counters.candidates += probe.candidates.count
         for node in probe.candidates {
-            guard let effect = effect(change, on: Int(node), &counters) else { continue }
-            notify(node, effect, index, change, into: &output)
+            guard let effect = effect(of: change, on: Int(node), counters: &counters) else { continue }
+            notify(node, of: effect, by: change, at: index, into: &output)
         }
         if row.failed {
             output.removeSubrange(start...)
-            return wakeAll(index, change, &counters, into: &output)
+            return wakeAll(change, at: index, counters: &counters, into: &output)
         }
         counters.woken += output.count - start
     }
@@ -172,26 +172,26 @@ extension PredicateIndex {
     /// - Parameter noted: Conditions of which all subscriptions were added, by this call and earlier ones.
     /// - Returns: Whether that is all of them.
     func note(
-        _ index: Int, of changes: FoldedChanges, _ rows: CurrentRows?, _ counters: inout RouterCounters,
-        _ noted: inout Set<Int32>, into output: inout [RoutedChange]
+        _ index: Int, of changes: FoldedChanges, rows: CurrentRows?, counters: inout RouterCounters,
+        noted: inout Set<Int32>, into output: inout [RoutedChange]
     ) -> Bool {
         let change = changes.changes[index]
         counters.changes += 1
-        row.begin(change, of: changes, rows)
+        row.begin(change, of: changes, rows: rows)
         defer { row.end() }
         probe.begin()
         probe.changed = change.changed
-        if !change.isForeign { root.visit(probe, change.isUpdate ? .both : change.existed ? .old : .new) }
+        if !change.isForeign { root.visit(probe, images: change.isUpdate ? .both : change.existed ? .old : .new) }
         counters.candidates += probe.candidates.count
         for node in probe.candidates where !noted.contains(node) {
-            guard let effect = effect(change, on: Int(node), &counters) else { continue }
+            guard let effect = effect(of: change, on: Int(node), counters: &counters) else { continue }
             let start = output.count
-            notify(node, effect, index, change, into: &output)
+            notify(node, of: effect, by: change, at: index, into: &output)
             counters.woken += output.count - start
             if output.count - start == Int(nodes[Int(node)].subscriptions) { noted.insert(node) }
         }
         guard change.isForeign || row.failed else { return noted.count == nodeCount }
-        wakeAll(index, change, &counters, into: &output)
+        wakeAll(change, at: index, counters: &counters, into: &output)
         return true
     }
 
@@ -199,11 +199,11 @@ extension PredicateIndex {
     func mayConcern(_ index: Int, of changes: FoldedChanges) -> Bool {
         let change = changes.changes[index]
         guard !change.isForeign else { return true }
-        row.begin(change, of: changes, nil, isQuick: true)
+        row.begin(change, of: changes, rows: nil, isQuick: true)
         defer { row.end() }
         probe.begin(limit: Self.quickLimit)
         probe.changed = change.changed
-        root.visit(probe, change.isUpdate ? .both : change.existed ? .old : .new)
+        root.visit(probe, images: change.isUpdate ? .both : change.existed ? .old : .new)
         guard !probe.isFull, !row.failed else { return true }
         return probe.candidates.contains { mayConcern(change, on: nodes[Int($0)]) || row.failed }
     }
@@ -218,24 +218,27 @@ extension PredicateIndex {
     /// The columns, by their ids, that conditions look at, or have looked at before.
     var columnsOfConditions: [UInt32] { row.readings.map { layout.columns[$0.columnIndex].id } }
 
-    private func effect(_ change: FoldedChange, on node: Int, _ counters: inout RouterCounters) -> RoutedChange.Effect?
-    {
+    private func effect(
+        of change: FoldedChange, on node: Int, counters: inout RouterCounters
+    ) -> RoutedChange.Effect? {
         nodes[node].candidateCount &+= 1
         let (columns, affecting) = (nodes[node].columns, nodes[node].affecting)
         let touchesCondition = change.changed.intersects(columns)
         if change.isUpdate, !touchesCondition, !change.changed.intersects(affecting) { return nil }
         let condition = nodes[node].condition
-        let isIn = change.exists && evaluate(condition, node, .new, &counters)
+        let isIn = change.exists && evaluate(condition, of: node, on: .new, counters: &counters)
         // What the condition doesn't look at can't change its answer.
+        let isAsBefore = change.isUpdate && !touchesCondition
         let wasIn =
-            change.existed && (change.isUpdate && !touchesCondition ? isIn : evaluate(condition, node, .old, &counters))
+            change.existed
+            && (isAsBefore ? isIn : evaluate(condition, of: node, on: .old, counters: &counters))
         guard wasIn || isIn else { return nil }
         if nodes[node].isOpaque { return .uncertain }
         return wasIn ? isIn ? .stay : .leave : .enter
     }
 
     private func evaluate(
-        _ condition: Condition, _ node: Int, _ image: RowKeys.Image, _ counters: inout RouterCounters
+        _ condition: Condition, of node: Int, on image: RowKeys.Image, counters: inout RouterCounters
     ) -> Bool {
         counters.evaluations += 1
         nodes[node].evaluations &+= 1
@@ -243,7 +246,7 @@ extension PredicateIndex {
     }
 
     private func notify(
-        _ node: Int32, _ effect: RoutedChange.Effect, _ index: Int, _ change: FoldedChange,
+        _ node: Int32, of effect: RoutedChange.Effect, by change: FoldedChange, at index: Int,
         into output: inout [RoutedChange]
     ) {
         var next = nodes[Int(node)].first
@@ -251,12 +254,12 @@ extension PredicateIndex {
             let subscription = Int(next)
             next = subscriptions[subscription].next
             if effect == .stay, !change.changed.intersects(subscriptions[subscription].affecting) { continue }
-            wake(subscription, effect, index, change, into: &output)
+            wake(subscription, of: effect, by: change, at: index, into: &output)
         }
     }
 
     private func wake(
-        _ subscription: Int, _ effect: RoutedChange.Effect, _ index: Int, _ change: FoldedChange,
+        _ subscription: Int, of effect: RoutedChange.Effect, by change: FoldedChange, at index: Int,
         into output: inout [RoutedChange]
     ) {
         subscriptions[subscription].wakeups &+= 1
@@ -269,12 +272,12 @@ extension PredicateIndex {
 
     /// Nobody may miss a change, so one of which nothing can be said concerns everybody.
     private func wakeAll(
-        _ index: Int, _ change: FoldedChange, _ counters: inout RouterCounters, into output: inout [RoutedChange]
+        _ change: FoldedChange, at index: Int, counters: inout RouterCounters, into output: inout [RoutedChange]
     ) {
         counters.fallbacks += 1
         counters.woken += count
         for subscription in subscriptions.indices where subscriptions[subscription].node >= 0 {
-            wake(subscription, .uncertain, index, change, into: &output)
+            wake(subscription, of: .uncertain, by: change, at: index, into: &output)
         }
     }
 }
@@ -296,8 +299,8 @@ extension PredicateIndex {
     }
 
     private func describe(_ branch: Branch) -> String {
-        let isWord = branch.anchor.reading == RowKeys.words
-        let name = isWord ? "a word" : layout.columns[row.readings[branch.anchor.reading].columnIndex].name
+        let isWord = branch.anchor.reading == .words
+        let name = isWord ? "a word" : layout.columns[row[branch.anchor.reading].columnIndex].name
         switch branch.anchor {
         case .equal: return "\(name) ="
         case .null: return "\(name) is null"

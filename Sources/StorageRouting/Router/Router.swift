@@ -123,7 +123,7 @@ extension Router {
     package func route(_ changes: FoldedChanges, rows: CurrentRows?) -> [RoutedChange] {
         results.removeAll(keepingCapacity: true)
         for (changeIndex, change) in changes.changes.enumerated() {
-            indexes[change.entity]?.route(changeIndex, of: changes, rows, &counters, into: &results)
+            indexes[change.entity]?.route(changeIndex, of: changes, rows: rows, counters: &counters, into: &results)
         }
         return results
     }
@@ -136,7 +136,8 @@ extension Router {
             guard let index = indexes[change.entity] else { continue }
             results.removeAll(keepingCapacity: true)
             let isAll = index.note(
-                changeIndex, of: changes, rows, &counters, &concerned.nodes[change.entity, default: []], into: &results)
+                changeIndex, of: changes, rows: rows, counters: &counters,
+                noted: &concerned.nodes[change.entity, default: []], into: &results)
             if isAll { concerned.entities.insert(change.entity) }
             for routed in results { concerned.tokens.insert(routed.token) }
         }

@@ -41,7 +41,7 @@ final class WordList {
 
     /// Valid until a word is added.
     @inline(__always)
-    subscript(index: Int) -> UnsafeRawBufferPointer { buffer.bytes(words[index].start, words[index].count) }
+    subscript(index: Int) -> UnsafeRawBufferPointer { buffer.bytes(at: words[index].start, count: words[index].count) }
 
     /// Whether words stand side by side in a text; of the last one, where it is a prefix, the beginning is enough.
     func holds(_ phrase: [[UInt8]], isPrefix: Bool) -> Bool {

@@ -18,8 +18,8 @@ package final class KeyBuffer {
     }
 
     @inline(__always)
-    func bytes(_ start: Int, _ size: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: base + start, count: size)
+    func bytes(at start: Int, count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + start, count: count)
     }
 
     @inline(__always)

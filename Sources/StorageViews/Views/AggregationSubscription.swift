@@ -25,7 +25,7 @@ public final class AggregationSubscription<Entity: RegisteredEntity, Value: Send
     @ObservationIgnored private var subscribers = ValueState<Value>()
 
     package init(
-        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ reading: AggregateReading<Value>,
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, reading: AggregateReading<Value>,
         start: SubscriptionStart
     ) {
         self.reading = reading

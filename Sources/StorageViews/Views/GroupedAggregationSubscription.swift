@@ -28,7 +28,7 @@ public final class GroupedAggregationSubscription<
     @ObservationIgnored private var isBehind = false
 
     package init(
-        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ reading: AggregateReading<Value>,
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, reading: AggregateReading<Value>,
         groupedBy column: StorageColumn<Key>, start: SubscriptionStart
     ) {
         self.reading = reading

@@ -108,8 +108,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     @ObservationIgnored private var ending: CommitObservation?
 
     package init(
-        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, _ indexes: SearchIndexes,
-        _ configuration: Configuration
+        _ engine: SubscriptionEngine, _ request: QueryRequest<Entity>, indexes: SearchIndexes,
+        configuration: Configuration
     ) {
         self.request = request.rows
         self.indexes = indexes
@@ -205,7 +205,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
         let (request, indexes, configuration) = (request, indexes, configuration)
         do {
             let handle = try await engine.open { engine in
-                try Self.open(text, request, indexes, configuration, pendingUpdate, engine)
+                try Self.open(
+                    text, in: request, indexes: indexes, configuration: configuration, for: pendingUpdate, on: engine)
             }
             found.handle = handle
             engine.deliveryQueue.drain()
@@ -229,8 +230,8 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     private func isKept(_ found: Found) -> Bool { cache.contains { $0.found === found } }
 
     private static func open(
-        _ text: String, _ request: RowRequest, _ indexes: SearchIndexes, _ configuration: Configuration,
-        _ pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>, _ engine: isolated SubscriptionEngine
+        _ text: String, in request: RowRequest, indexes: SearchIndexes, configuration: Configuration,
+        for pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>, on engine: isolated SubscriptionEngine
     ) throws -> LiveHandle {
         guard configuration.searchFields.isEmpty else {
             let sought = FieldWords(

@@ -31,6 +31,9 @@ package final class AggregateNode: SteppedNode {
     private var position: Int64 = 0
     package var pendingUpdate: PendingUpdate<ListUpdate<AggregateRow>>?
 
+    /// More groups than these aren't asked for one by one in a step: one scan of all rows costs less.
+    private static let questionLimit = 64
+
     package init(_ spec: AggregateSpec) { self.spec = spec }
 
     package var interest: Interest {
@@ -54,7 +57,7 @@ extension AggregateNode {
         dirty = []
         answered = nil
         if let plan {
-            if spec.groups.isEmpty { _ = group(UnsafeRawBufferPointer(start: nil, count: 0), plan) { [] } }
+            if spec.groups.isEmpty { _ = group(UnsafeRawBufferPointer(start: nil, count: 0), of: plan) { [] } }
             if plan.onlyCounts { try count(plan, snapshot) } else { try scan(plan, snapshot) }
         } else {
             answered = try queryDatabase(snapshot)
@@ -90,7 +93,7 @@ extension AggregateNode {
         if !names.isEmpty { text.sql += " GROUP BY \(names.joined(separator: ", "))" }
         try snapshot.run(text) { found in
             while try found.next() {
-                let group = group(plan.groupKey(of: found.row), plan) { plan.groupValues(of: found.row) }
+                let group = group(plan.groupKey(of: found.row), of: plan) { plan.groupValues(of: found.row) }
                 group.count += Int(sqlite3_column_int64(found.row.statement, Int32(names.count)))
             }
         }
@@ -102,7 +105,7 @@ extension AggregateNode {
         let text = try QuerySQL(spec.request, of: spec.table).aggregate(names.joined(separator: ", "))
         try snapshot.run(text) { found in
             while try found.next() {
-                let group = group(plan.groupKey(of: found.row), plan) { plan.groupValues(of: found.row) }
+                let group = group(plan.groupKey(of: found.row), of: plan) { plan.groupValues(of: found.row) }
                 group.count += 1
                 for (term, accumulator) in zip(plan.terms, group.accumulators) {
                     accumulator?.add(storage_value(borrowed: found.row, term.read))
@@ -113,7 +116,7 @@ extension AggregateNode {
 
     /// The group of a key, made where there is none.
     private func group(
-        _ key: UnsafeRawBufferPointer, _ plan: AggregatePlan, _ values: () -> [StorageValue]
+        _ key: UnsafeRawBufferPointer, of plan: AggregatePlan, values: () -> [StorageValue]
     ) -> GroupTotals {
         let id = PackedKey(key)
         if let known = groups[id] { return known }
@@ -124,7 +127,7 @@ extension AggregateNode {
 
     package func finishStep(_ snapshot: Snapshot) throws {
         guard let plan else { return }
-        var left = 64
+        var left = Self.questionLimit
         for group in dirty where group.count > 0 {
             if group.isKeyOld {
                 left -= 1
@@ -134,9 +137,9 @@ extension AggregateNode {
             for (term, accumulator) in zip(plan.terms, group.accumulators) {
                 guard let extreme = accumulator as? ExtremeAccumulator, extreme.isExhausted else { continue }
                 left -= 1
-                // One scan costs less than so many questions.
+                // One scan costs less.
                 guard left >= 0 else { throw StaleNode() }
-                try refill(extreme, plan.columns[Int(term.read)], of: group, snapshot)
+                try refill(extreme, column: plan.columns[Int(term.read)], of: group, in: snapshot)
             }
         }
     }
@@ -164,7 +167,7 @@ extension AggregateNode {
 
     /// Reads the best values of a group.
     private func refill(
-        _ extreme: ExtremeAccumulator, _ column: String, of group: GroupTotals, _ snapshot: Snapshot
+        _ extreme: ExtremeAccumulator, column: String, of group: GroupTotals, in snapshot: Snapshot
     ) throws {
         guard let layout else { throw StaleNode() }
         let known = rows(of: group) + [.not(.isNull(column: column))]
@@ -190,14 +193,14 @@ extension AggregateNode {
 // MARK: Changes
 
 extension AggregateNode {
-    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
-        guard let plan, effect != .uncertain else { throw StaleNode() }
+    package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
+        guard let plan, change.effect != .uncertain else { throw StaleNode() }
         // What comes is taken in before what goes is taken away, so that a group isn't empty in between.
         let new =
-            effect == .leave
-            ? nil : group(try plan.groupKey(of: change, .new), plan) { plan.groupValues(of: change, .new) }
+            change.effect == .leave
+            ? nil : group(try plan.groupKey(of: change, .new), of: plan) { plan.groupValues(of: change, .new) }
         var old: GroupTotals?
-        if effect != .enter {
+        if change.effect != .enter {
             old = groups[PackedKey(try plan.groupKey(of: change, .old))]
             guard old != nil else { throw StaleNode() }
         }

@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 internal import StorageRouting
 
-/// One changed row as nodes see it: its values before and after.
+/// One changed row as a node sees it: what it is to the node, and its values before and after.
 ///
 /// Not `Sendable`: good for the step that it belongs to.
 package struct ChangedRow {
@@ -11,6 +11,8 @@ package struct ChangedRow {
     /// Its place among the changes.
     let index: Int
     let rows: CurrentRows
+    /// What the row is to the node.
+    let effect: SubscriptionEffect
 
     var change: FoldedChange { changes.changes[index] }
     var position: Int64 { change.position }

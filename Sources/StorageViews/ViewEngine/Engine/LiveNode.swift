@@ -19,7 +19,7 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     /// Takes in one change.
     ///
     /// - Throws: ``StaleNode`` where it can't; it is reloaded then.
-    func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws
+    func apply(_ change: ChangedRow, in snapshot: Snapshot) throws
     /// Fetches what the changes of a step have left open.
     func finishStep(_ snapshot: Snapshot) throws
     /// After how many seconds it wants to finish its step again, because it has put something off.

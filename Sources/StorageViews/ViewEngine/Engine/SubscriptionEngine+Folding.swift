@@ -12,8 +12,8 @@ extension SubscriptionEngine {
     /// Folds the events that are wanted into changes.
     ///
     /// - Returns: Where there are more than are worth being taken in one by one, the nodes that they concern; nil otherwise.
-    func fill(
-        _ positions: ClosedRange<Int64>, _ snapshot: Snapshot, _ log: LogReader, _ batches: inout [EventBatch]
+    func fold(
+        _ positions: ClosedRange<Int64>, of log: LogReader, in snapshot: Snapshot, keeping batches: inout [EventBatch]
     ) throws -> Set<Int>? {
         var concerned = Concerned()
         var count = 0
@@ -29,7 +29,7 @@ extension SubscriptionEngine {
             concerned.entities.formUnion(entities)
             return false
         }
-        try forEachRun(in: positions, log, where: isNeeded) { batch, events in
+        try forEachRun(in: positions, of: log, where: isNeeded) { batch, events in
             let first = batch.header.first
             if folded + events.count > Self.eventLimit {
                 note(&concerned, snapshot)
@@ -61,7 +61,7 @@ extension SubscriptionEngine {
 
     /// Calls `body` with events that are wanted, in order, a limited number at a time; there may be others among them.
     private func forEachRun(
-        in positions: ClosedRange<Int64>, _ log: LogReader, where isNeeded: (SegmentHeader) -> Bool,
+        in positions: ClosedRange<Int64>, of log: LogReader, where isNeeded: (SegmentHeader) -> Bool,
         _ body: (EventBatch, Range<Int>) throws -> Void
     ) throws {
         let parts = source.emitsEvents ? inbox?.take(positions) ?? [.unread(positions)] : [.unread(positions)]

@@ -20,7 +20,7 @@ extension SubscriptionEngine {
                 let entity = try self.entity(named: node.interest.entity)
                 let layout = try self.layout(entity, snapshot)
                 try node.bind(to: layout)
-                let token = try register(node, entity.id, layout)
+                let token = try register(node, entity: entity.id, layout: layout)
                 do {
                     try node.reload(snapshot)
                 } catch {
@@ -42,7 +42,7 @@ extension SubscriptionEngine {
         return LiveHandle(id: id, engine: self)
     }
 
-    func register(_ node: any LiveNode, _ entity: UInt32, _ layout: RowLayout) throws -> SubscriptionToken {
+    func register(_ node: any LiveNode, entity: UInt32, layout: RowLayout) throws -> SubscriptionToken {
         let interest = node.interest
         let affecting = try interest.columns.map { try layout.mask(of: $0) } ?? .all
         return try commitFilter.withRouter { router in

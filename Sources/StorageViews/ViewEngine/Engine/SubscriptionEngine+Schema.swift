@@ -50,7 +50,7 @@ extension SubscriptionEngine {
         // Where it can't be registered, reading it anew fails in the same way, and says so.
         guard let entity = schema.entity(named: slot.node.interest.entity),
             let layout = try? layout(entity, snapshot), (try? slot.node.bind(to: layout)) != nil,
-            let token = try? register(slot.node, entity.id, layout)
+            let token = try? register(slot.node, entity: entity.id, layout: layout)
         else { return }
         slots[id] = Slot(node: slot.node, entity: entity.id, token: token)
         owners[token] = id

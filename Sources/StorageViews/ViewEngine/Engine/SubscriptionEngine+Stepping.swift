@@ -61,7 +61,8 @@ extension SubscriptionEngine {
             return reload(stale, snapshot)
         }
         var batches: [EventBatch] = []
-        let concerned = try fill(before + 1...snapshot.position, snapshot, LogReader(state.log), &batches)
+        let concerned = try fold(
+            before + 1...snapshot.position, of: LogReader(state.log), in: snapshot, keeping: &batches)
         // What couldn't be had is read from the log the next time.
         position = snapshot.position
         // The changes point into the batches.
@@ -71,7 +72,7 @@ extension SubscriptionEngine {
                 defer { work.router = router.counters }
                 return router.route(changes, rows: snapshot.current)
             }
-            let touched = apply(routed, snapshot, &stale)
+            let touched = apply(routed, in: snapshot, stale: &stale)
             var deliveries = reload(stale, snapshot)
             for id in touched where !stale.contains(id) { deliveries.append(finishStep(id, snapshot)) }
             return deliveries
@@ -79,7 +80,7 @@ extension SubscriptionEngine {
     }
 
     /// - Returns: The nodes that took in changes, each once.
-    private func apply(_ routed: [RoutedChange], _ snapshot: Snapshot, _ stale: inout Set<Int>) -> [Int] {
+    private func apply(_ routed: [RoutedChange], in snapshot: Snapshot, stale: inout Set<Int>) -> [Int] {
         var touched: [Int] = []
         var isTouched: Set<Int> = []
         for change in routed {
@@ -87,8 +88,9 @@ extension SubscriptionEngine {
             if isTouched.insert(id).inserted { touched.append(id) }
             do {
                 guard change.effect != .uncertain else { throw StaleNode() }
-                let row = ChangedRow(changes: changes, index: change.change, rows: snapshot.current)
-                try node.apply(row, change.effect, snapshot)
+                let row = ChangedRow(
+                    changes: changes, index: change.change, rows: snapshot.current, effect: change.effect)
+                try node.apply(row, in: snapshot)
             } catch {
                 // Whatever went wrong: reading everything anew either mends it or says what it is.
                 stale.insert(id)

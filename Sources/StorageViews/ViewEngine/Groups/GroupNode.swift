@@ -44,6 +44,9 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
     private var position: Int64 = 0
     package var pendingUpdate: PendingUpdate<GroupUpdate<Key, Item>>?
 
+    /// More rows than these aren't read one by one in a step: reading everything costs less.
+    private static var readLimit: Int { 256 }
+
     package init(_ spec: GroupSpec<Item, Key>) { self.spec = spec }
 
     package var interest: Interest {
@@ -51,7 +54,7 @@ package final class GroupNode<Item: Sendable, Key: Hashable & Sendable>: Stepped
     }
 
     package func bind(to layout: RowLayout) throws {
-        sorting = try RowSorting(query().totalOrder, spec.form.table, layout)
+        sorting = try RowSorting(query().totalOrder, of: spec.form.table, in: layout)
         isLive = false
     }
 
@@ -130,11 +133,10 @@ extension GroupNode {
 
     /// Reads rows that have moved up into what is shown.
     private func fill(_ snapshot: Snapshot) throws {
-        var left = 256
+        var left = Self.readLimit
         for section in dirty {
             while section.items.count < min(spec.limit ?? section.count, section.count) {
                 left -= 1
-                // Reading everything costs less than so many rows one by one.
                 guard left >= 0 else { throw StaleNode() }
                 let item = try row(at: section.sorts[section.items.count], snapshot)
                 section.items.append(item)
@@ -161,16 +163,16 @@ extension GroupNode {
 // MARK: Changes
 
 extension GroupNode {
-    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
-        guard isLive, let sorting, effect != .uncertain else { throw StaleNode() }
+    package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
+        guard isLive, let sorting, change.effect != .uncertain else { throw StaleNode() }
         var from: (section: Section, row: Int?)?
-        if effect != .enter {
+        if change.effect != .enter {
             guard let sort = sorting.key(of: change, .old), let section = members.removeValue(forKey: sort) else {
                 throw StaleNode()
             }
             from = (section, try take(sort, from: section))
         }
-        guard effect != .leave else {
+        guard change.effect != .leave else {
             if let from, let row = from.row { enqueue(.remove(at: path(from.section, row))) }
             return
         }
@@ -178,7 +180,7 @@ extension GroupNode {
         let item = try snapshot.item(spec.form, change)
         let section = arrive(spec.key(item))
         members[sort] = section
-        let row = put(item, sort, into: section)
+        let row = put(item, at: sort, into: section)
         switch (from?.row, row) {
         case (let old?, let new?):
             guard let before = from?.section else { break }
@@ -220,7 +222,7 @@ extension GroupNode {
     /// Puts a row into a group.
     ///
     /// - Returns: Where it stands among those that are shown; nil where it isn't.
-    private func put(_ item: Item, _ sort: [UInt8], into section: Section) -> Int? {
+    private func put(_ item: Item, at sort: [UInt8], into section: Section) -> Int? {
         let row = section.sorts.partitioningIndex { !RowSorting.isBefore($0, sort) }
         section.sorts.insert(sort, at: row)
         section.count += 1

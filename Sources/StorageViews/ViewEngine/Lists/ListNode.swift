@@ -32,6 +32,10 @@ package final class ListNode<Item: Sendable>: SteppedNode {
     private var position: Int64 = 0
     package var pendingUpdate: PendingUpdate<ListUpdate<Item>>?
 
+    /// Of how many margins rows are kept: more than are read at once, so that a window that moves to and fro doesn't
+    /// read the same rows again and again.
+    private static var keptMargins: Int { 3 }
+
     package init(_ spec: ListSpec<Item>) {
         self.spec = spec
         offset = spec.request.offset
@@ -44,7 +48,7 @@ package final class ListNode<Item: Sendable>: SteppedNode {
 
     package func bind(to layout: RowLayout) throws {
         self.layout = layout
-        sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, spec.form.table, layout)
+        sorting = try RowSorting(query(offset: 0, limit: nil).totalOrder, of: spec.form.table, in: layout)
         isLive = false
     }
 
@@ -97,7 +101,7 @@ extension ListNode {
         if let limit, !reachesEnd, start + rows.count < offset + limit {
             guard let last = rows.last else { throw StaleNode() }
             let count = offset + limit - start - rows.count + spec.margin
-            let found = try neighbours(of: last, backwards: false, count, snapshot)
+            let found = try neighbours(of: last, backwards: false, count: count, in: snapshot)
             let before = visible
             rows += found
             reachesEnd = found.count < count
@@ -106,7 +110,7 @@ extension ListNode {
         returnToLastPage()
         if start > offset {
             let count = min(start, start - offset + spec.margin)
-            let found = try neighbours(of: rows.first, backwards: true, count, snapshot)
+            let found = try neighbours(of: rows.first, backwards: true, count: count, in: snapshot)
             guard found.count == count else { throw StaleNode() }
             let before = visible
             rows.insert(contentsOf: found.reversed(), at: 0)
@@ -125,7 +129,9 @@ extension ListNode {
         show(before)
     }
 
-    private func neighbours(of row: Row?, backwards: Bool, _ count: Int, _ snapshot: Snapshot) throws -> [Row] {
+    private func neighbours(
+        of row: Row?, backwards: Bool, count: Int, in snapshot: Snapshot
+    ) throws -> [Row] {
         guard let sorting else { throw StaleNode() }
         let values = row.map { sorting.values(of: $0.sort) }
         return try read(
@@ -135,12 +141,13 @@ extension ListNode {
     /// Gives up rows that lie far from the window.
     private func trim() {
         guard let limit else { return }
-        let excess = start + rows.count - (offset + limit + 3 * spec.margin)
+        let kept = Self.keptMargins * spec.margin
+        let excess = start + rows.count - (offset + limit + kept)
         if excess > 0 {
             rows.removeLast(min(excess, rows.count))
             reachesEnd = false
         }
-        let early = offset - 3 * spec.margin - start
+        let early = offset - kept - start
         if early > 0 {
             let count = min(early, rows.count)
             rows.removeFirst(count)
@@ -167,11 +174,11 @@ extension ListNode {
 // MARK: Changes
 
 extension ListNode {
-    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+    package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard isLive, let sorting else { throw StaleNode() }
-        let old = effect == .enter ? nil : sorting.key(of: change, .old)
-        let new = effect == .leave ? nil : sorting.key(of: change, .new)
-        switch effect {
+        let old = change.effect == .enter ? nil : sorting.key(of: change, .old)
+        let new = change.effect == .leave ? nil : sorting.key(of: change, .new)
+        switch change.effect {
         case .enter:
             guard let new else { throw StaleNode() }
             if total != nil { count(by: 1) }
@@ -182,7 +189,7 @@ extension ListNode {
             try leave(old)
         case .stay:
             guard let old, let new else { throw StaleNode() }
-            try stay(old, new) { try snapshot.item(spec.form, change) }
+            try stay(from: old, to: new) { try snapshot.item(spec.form, change) }
         case .uncertain: throw StaleNode()
         }
     }
@@ -199,7 +206,7 @@ extension ListNode {
         return (index, index < rows.count && rows[index].sort == sort)
     }
 
-    private func enter(_ sort: [UInt8], _ item: () throws -> Item) throws {
+    private func enter(_ sort: [UInt8], item: () throws -> Item) throws {
         let (index, isFound) = search(sort)
         guard !isFound, !rows.isEmpty || reachesEnd else { throw StaleNode() }
         if index == 0, start > 0 {
@@ -221,11 +228,11 @@ extension ListNode {
         }
     }
 
-    private func stay(_ old: [UInt8], _ new: [UInt8], _ item: () throws -> Item) throws {
+    private func stay(from old: [UInt8], to new: [UInt8], item: () throws -> Item) throws {
         let (from, isFound) = search(old)
         guard isFound else {
             try leave(old)
-            return try enter(new, item)
+            return try enter(new, item: item)
         }
         if old == new {
             rows[from].item = try item()
@@ -249,7 +256,7 @@ extension ListNode {
                 from == to ? .update(row.item, at: to - shown) : .move(row.item, from: from - shown, to: to - shown))
         } else {
             try leave(old)
-            try enter(new, item)
+            try enter(new, item: item)
         }
     }
 }

@@ -14,6 +14,8 @@ package struct ListSpec<Item: Sendable>: Sendable {
     /// Whether the window is a page, which goes back to the last one where its rows have gone.
     package var isPage: Bool
 
+    private static var leastMargin: Int { 16 }
+
     package init(
         _ form: RowForm<Item>, _ request: RowRequest, counts: Bool = false, margin: Int? = nil,
         isAnchored: Bool = false, isPage: Bool = false
@@ -23,6 +25,6 @@ package struct ListSpec<Item: Sendable>: Sendable {
         self.counts = counts
         self.isAnchored = isAnchored
         self.isPage = isPage
-        self.margin = margin ?? max(16, (request.limit ?? 0) / 2)
+        self.margin = margin ?? max(Self.leastMargin, (request.limit ?? 0) / 2)
     }
 }

@@ -24,7 +24,7 @@ struct RowSorting {
 
     /// - Returns: Nil where SQLite's order can't be told without asking SQLite: the program brought a collation of its
     ///   own, or rows have no key.
-    init?(_ order: [RowOrdering], _ table: QueryTable, _ layout: RowLayout) throws {
+    init?(_ order: [RowOrdering], of table: QueryTable, in layout: RowLayout) throws {
         guard !table.key.isEmpty else { return nil }
         var terms: [Term] = []
         for ordering in order {

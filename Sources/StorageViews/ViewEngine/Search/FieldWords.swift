@@ -16,10 +16,10 @@ struct FieldWords: Sendable, Hashable {
     ///
     /// - Throws: `invalid-name` for a column that isn't there.
     func conditions(on table: QueryTable) throws -> [RowPredicate] {
-        try words.map { word in .any(try fields.map { try condition($0, word, table) }) }
+        try words.map { word in .any(try fields.map { try condition($0, containing: word, in: table) }) }
     }
 
-    private func condition(_ field: String, _ word: String, _ table: QueryTable) throws -> RowPredicate {
+    private func condition(_ field: String, containing word: String, in table: QueryTable) throws -> RowPredicate {
         let column = try table.column(named: field)
         if isExact {
             return .comparison(

@@ -39,6 +39,8 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     private var duration = Duration.zero
     /// Searches that are quicker than this are run at every change.
     private static var quick: Duration { .milliseconds(2) }
+    /// How many times as long as it took a search rests: it takes a tenth of the time.
+    private static var restFactor: Int { 9 }
 
     package init(_ search: Search<Entity>) { self.search = search }
 
@@ -76,9 +78,9 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
         duration = ended - start
     }
 
-    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+    package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard isLive else { throw StaleNode() }
-        switch effect {
+        switch change.effect {
         case .enter: total += 1
         case .leave: total -= 1
         case .stay where !change.change.changed.intersects(texts): return try replace(change, snapshot)
@@ -103,7 +105,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     package var postponedSeconds: Double? {
         guard isDirty else { return nil }
         guard duration > Self.quick else { return 0 }
-        return max(0, (ended + duration * 9 - .now) / .seconds(1))
+        return max(0, (ended + duration * Self.restFactor - .now) / .seconds(1))
     }
 
     package func takeUpdate(at position: Int64) -> ListUpdate<SearchResult<Entity>>? {

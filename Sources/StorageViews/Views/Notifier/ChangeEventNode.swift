@@ -53,7 +53,7 @@ package final class ChangeEventNode: LiveNode {
         schemaDidChange = false
     }
 
-    package func apply(_ change: ChangedRow, _ effect: RoutedChange.Effect, _ snapshot: Snapshot) throws {
+    package func apply(_ change: ChangedRow, in snapshot: Snapshot) throws {
         guard let event = event(change) else { throw StaleNode() }
         if filter.accepts(event) { pending.append(event) }
     }
