@@ -18,7 +18,7 @@ struct RouterOracle {
     struct Told: Hashable, CustomStringConvertible {
         let token: SubscriptionToken
         let key: String
-        let effect: RoutedChange.Effect
+        let effect: SubscriptionEffect
         var description: String { "\(key) \(effect)" }
     }
 

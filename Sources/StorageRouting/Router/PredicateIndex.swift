@@ -28,7 +28,7 @@ final class PredicateIndex {
         var generation: UInt32
         var affecting: ColumnMask
         var wakeups: UInt32 = 0
-        var lastEffect: RoutedChange.Effect?
+        var lastEffect: SubscriptionEffect?
         var lastPosition: Int64 = 0
     }
 
@@ -220,7 +220,7 @@ extension PredicateIndex {
 
     private func effect(
         of change: FoldedChange, on node: Int, counters: inout RouterCounters
-    ) -> RoutedChange.Effect? {
+    ) -> SubscriptionEffect? {
         nodes[node].candidateCount &+= 1
         let (columns, affecting) = (nodes[node].columns, nodes[node].affecting)
         let touchesCondition = change.changed.intersects(columns)
@@ -246,7 +246,7 @@ extension PredicateIndex {
     }
 
     private func notify(
-        _ node: Int32, of effect: RoutedChange.Effect, by change: FoldedChange, at index: Int,
+        _ node: Int32, of effect: SubscriptionEffect, by change: FoldedChange, at index: Int,
         into output: inout [RoutedChange]
     ) {
         var next = nodes[Int(node)].first
@@ -259,7 +259,7 @@ extension PredicateIndex {
     }
 
     private func wake(
-        _ subscription: Int, of effect: RoutedChange.Effect, by change: FoldedChange, at index: Int,
+        _ subscription: Int, of effect: SubscriptionEffect, by change: FoldedChange, at index: Int,
         into output: inout [RoutedChange]
     ) {
         subscriptions[subscription].wakeups &+= 1

@@ -1,9 +1,7 @@
 /// What a change means to one subscription.
 package struct RoutedChange: Sendable, Hashable {
-    package typealias Effect = SubscriptionEffect
-
     package let token: SubscriptionToken
-    package let effect: Effect
+    package let effect: SubscriptionEffect
     /// The change's place in the ``FoldedChanges`` that were routed.
     package let change: Int
 }

@@ -14,7 +14,7 @@ internal import StorageLog
 ///
 /// It may say that a subscription is concerned where it isn't, and never keeps silent where it is: a value that can't be
 /// had, a column that isn't known, SQL that only the database can answer, all come out as
-/// ``RoutedChange/Effect/uncertain``.
+/// ``SubscriptionEffect/uncertain``.
 ///
 /// Isolation: not `Sendable`. It belongs to whoever follows the log; an engine's belongs to its ``CommitFilter``, whose lock
 /// guards what is done with it as a whole.

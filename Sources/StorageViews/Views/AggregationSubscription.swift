@@ -17,7 +17,7 @@ public import StorageEntities
 /// in that window are meant, and the database is asked at each change of the rows that the query would find without
 /// them.
 @MainActor @Observable
-public final class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>: StorageSubscription {
+public class AggregationSubscription<Entity: RegisteredEntity, Value: Sendable>: StorageSubscription {
     /// The value of the only aggregate, or a tuple of all of them in their order. Until it is there, see
     /// ``StorageSubscription/isLoading``, it is what it would be without rows.
     public private(set) var value: Value

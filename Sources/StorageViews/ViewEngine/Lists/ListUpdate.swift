@@ -67,3 +67,17 @@ extension ListUpdate {
         return update
     }
 }
+
+extension ListUpdate {
+    /// What the update leaves of a list that has one item.
+    var latest: Item? {
+        guard error == nil else { return nil }
+        for change in changes.reversed() {
+            switch change {
+            case .insert(let item, _), .update(let item, _), .move(let item, _, _): return item
+            case .remove: continue
+            }
+        }
+        return whole?.last
+    }
+}
