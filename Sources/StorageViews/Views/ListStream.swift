@@ -6,12 +6,18 @@ internal import Synchronization
 /// Isolation: `Sendable`, its state behind a mutex.
 package final class ListStream<Item: Sendable>: Sendable {
     private struct State {
+        var phase = Phase.opening
         var items: [Item] = []
-        var handle: LiveHandle?
         /// Whether steps didn't fit, so that those which follow don't either.
         var isBehind = false
-        var isCancelled = false
         var retries = RetryDelay()
+    }
+
+    private enum Phase {
+        /// It has no node yet, also where that couldn't be opened and is tried again.
+        case opening
+        case live(LiveHandle)
+        case cancelled
     }
 
     private let state = Mutex(State())
@@ -41,24 +47,23 @@ package final class ListStream<Item: Sendable>: Sendable {
 
     /// Hands over nothing any more.
     package func cancel() {
-        let handle = state.withLock { state in
-            state.isCancelled = true
-            return state.handle.take()
+        let old = state.withLock { state in
+            defer { state.phase = .cancelled }
+            return state.phase
         }
-        // Given back here, outside of the lock.
-        _ = handle
+        // Its handle is given back here, outside of the lock.
+        _ = old
     }
 
     private func open(_ engine: isolated SubscriptionEngine) {
-        guard !state.withLock({ $0.isCancelled }) else { return }
+        guard state.withLock({ if case .opening = $0.phase { true } else { false } }) else { return }
         do {
             let handle = try engine.add(
                 ListNode(spec), PendingUpdate(immediately: { [weak self] in self?.take($0) }, onEnd: onEnd))
-            let isLate = state.withLock { state in
-                if !state.isCancelled { state.handle = handle }
-                return state.isCancelled
+            // Where it was cancelled meanwhile, the handle is given back at the end of this block.
+            state.withLock { state in
+                if case .opening = state.phase { state.phase = .live(handle) }
             }
-            if isLate { return }
         } catch {
             let error = error.forSubscribers
             onFailure(error)
@@ -79,7 +84,7 @@ package final class ListStream<Item: Sendable>: Sendable {
     }
 
     private func readAgain(_ engine: isolated SubscriptionEngine) {
-        guard let handle = state.withLock({ $0.handle }) else { return }
+        guard case .live(let handle) = state.withLock({ $0.phase }) else { return }
         do { try engine.refresh(handle) } catch { onFailure(error.forSubscribers) }
     }
 }

@@ -28,28 +28,45 @@ public class StorageSubscription {
     /// How many seconds the main actor has spent on that.
     @ObservationIgnored private(set) var refreshTime = 0.0
     @ObservationIgnored let engine: SubscriptionEngine
-    @ObservationIgnored var handle: LiveHandle?
+    @ObservationIgnored private var phase = Phase.unopened
     /// Makes the node and reads its first value.
     private typealias Opening = @Sendable (isolated SubscriptionEngine) throws -> LiveHandle
-    /// Begins an opening, to which alone the view listens from then on; nil once it was cancelled.
+    /// Begins an opening, to which alone the view listens from then on; nil where the view has no node of its own.
     @ObservationIgnored private var beginOpening: (@MainActor (StorageSubscription) -> Opening)?
     @ObservationIgnored private var openingCount = 0
-    /// The opening under way, for which everybody waits who wants the view to be open.
-    @ObservationIgnored private var opening: Task<Void, Never>?
     @ObservationIgnored private var retries = RetryDelay()
-    @ObservationIgnored private var retrying: Task<Void, any Error>?
     @ObservationIgnored private var isReadingAgain = false
 
+    /// Where it stands with its node.
+    private enum Phase {
+        /// It has none, and nobody is about to open it.
+        case unopened
+        /// Its first value is being read, for which everybody waits who wants it to be open.
+        case opening(Task<Void, Never>)
+        /// Its first value couldn't be had, and is tried again.
+        case retrying(Task<Void, any Error>)
+        /// It follows its node, until that ends.
+        case live(LiveHandle)
+        /// Its value stays as it is. What still comes of an opening is dropped.
+        case cancelled
+    }
+
     init(_ engine: SubscriptionEngine) { self.engine = engine }
+
+    /// Keeps its node; nil where it has none.
+    var handle: LiveHandle? {
+        if case .live(let handle) = phase { handle } else { nil }
+    }
 
     /// Reloads everything. There is no need to: it is for a button that people like to press, and after an error.
     public func refresh() async {
         guard isActive else { return }
         if handle == nil {
             // An opening may have published its value and not be at its end yet: it doesn't read that value again.
-            let isEnding = opening != nil && refreshCount > 0
-            await open()
-            guard isEnding else { return }
+            let hasValue = refreshCount > 0
+            guard case .opening(let opening) = phase else { return await open() }
+            await opening.value
+            guard hasValue else { return }
         }
         guard let handle else { return }
         isLoading = true
@@ -64,9 +81,8 @@ public class StorageSubscription {
 
     /// Ends it: the value stays as it is from here on.
     public func cancel() {
-        handle = nil
-        beginOpening = nil
-        retrying?.cancel()
+        if case .retrying(let retry) = phase { retry.cancel() }
+        phase = .cancelled
         ended()
     }
 
@@ -102,7 +118,8 @@ public class StorageSubscription {
             return
         }
         do {
-            handle = try beginOpening.map { begin in try engine.now { [opening = begin(self)] in try opening($0) } }
+            guard let opening = beginOpening?(self) else { return }
+            phase = .live(try engine.now { try opening($0) })
             engine.deliveryQueue.drain()
         } catch {
             failed(error)
@@ -111,21 +128,26 @@ public class StorageSubscription {
 
     /// Opens it where it isn't open: once, however many wait for that.
     private func open() async {
-        guard handle == nil, beginOpening != nil else { return }
-        let opening = opening ?? Task { await openNow() }
-        self.opening = opening
+        switch phase {
+        case .live, .cancelled: return
+        case .opening(let opening): return await opening.value
+        case .retrying(let retry): retry.cancel()
+        case .unopened: break
+        }
+        guard let begin = beginOpening else { return }
+        let opening = Task { await openNow(begin(self)) }
+        phase = .opening(opening)
         await opening.value
     }
 
-    private func openNow() async {
-        defer { opening = nil }
-        guard let opening = beginOpening?(self) else { return }
+    private func openNow(_ opening: Opening) async {
+        // It may have been cancelled, now and while the first value is read.
+        guard case .opening = phase else { return }
         isLoading = true
         do {
             let handle = try await engine.open(opening)
-            // It may have been cancelled meanwhile.
-            guard beginOpening != nil else { return }
-            self.handle = handle
+            guard case .opening = phase else { return }
+            phase = .live(handle)
             engine.deliveryQueue.drain()
         } catch {
             failed(error)
@@ -155,18 +177,19 @@ public class StorageSubscription {
 
     /// A first value that can't be had is tried again, unless it is the question that is wrong.
     private func failed(_ error: any Error) {
-        guard beginOpening != nil else { return }
+        if case .cancelled = phase { return }
         isLoading = false
         self.error = error.forSubscribers
         guard handle == nil else { return }
+        phase = .unopened
         if self.error?.code == .closed { return ended() }
         guard self.error?.isFinal == false else { return }
         let delay = retries.next()
-        retrying?.cancel()
-        retrying = Task { [weak self] in
-            try await Task.sleep(for: .seconds(delay))
-            await self?.open()
-        }
+        phase = .retrying(
+            Task { [weak self] in
+                try await Task.sleep(for: .seconds(delay))
+                await self?.open()
+            })
     }
 
     /// To be called when nothing will come any more.
