@@ -1,4 +1,4 @@
-/// What a stretch of events makes of one row, however many they are: it came, it went, or it is another than before.
+/// What a run of events makes of one row, however many they are: it was inserted, updated or deleted.
 ///
 /// The values lie in ``FoldedChanges``.
 package struct FoldedChange: Sendable {

@@ -5,7 +5,7 @@ package import StorageLog
 /// Events folded to one change for each row: an insert and updates are an insert, an insert and a delete are nothing,
 /// updates are one update, a delete and an insert of the same key are a replacement.
 ///
-/// Rows are told apart by their keys, as everywhere in the log. All values lie side by side in one piece of memory, an
+/// Rows are identified by their keys, as everywhere in the log. All values lie side by side in one piece of memory, an
 /// image of the row before and one after for each change, in the order of the ``RowLayout``; texts and blobs stay where
 /// the events have them. Of an update only the changed columns and the key are known until ``complete(_:from:)``.
 ///

@@ -44,7 +44,7 @@ package struct ConditionCompiler {
         }
     }
 
-    /// A search, as far as words can be had without the index; otherwise only the database can tell.
+    /// A search, as far as words can be had without the index; otherwise only the database knows.
     func compile(_ expression: SearchExpression) -> Condition {
         guard let tokenizer = layout.texts?.tokenizer, let condition = TextCondition(expression, tokenizer) else {
             return .opaque

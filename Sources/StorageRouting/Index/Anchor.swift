@@ -77,7 +77,7 @@ extension Condition {
         }
     }
 
-    /// Where to look for the condition, so that it is found whenever it is true; nil where only evaluating it tells.
+    /// Where to look for the condition, so that it is found whenever it is true; nil where it has to be evaluated each time.
     ///
     /// Of conditions joined by AND one part is enough, of those joined by OR it takes each.
     func branches(_ index: AnchorContext) -> [Branch]? {

@@ -4,13 +4,13 @@ struct Posting {
     let rest: [Condition]
 }
 
-/// The postings under one anchor. More than 64 are told apart by a second one.
+/// The postings under one anchor. More than 64 are divided by a second one.
 ///
 /// Every application with tenants has an anchor under which thousands of conditions lie (`tenant = 7 AND …`). Such a
 /// bucket becomes an index of its own by what the conditions ask beside it.
 struct Bucket {
     static let largest = 64
-    /// How often buckets are told apart within buckets.
+    /// How deep buckets are divided within buckets.
     static let deepest = 4
 
     /// Most buckets have one posting and take no memory for more.
@@ -29,7 +29,7 @@ struct Bucket {
             return
         }
         more.append(posting)
-        // Where nothing tells them apart it is tried again only when there are twice as many.
+        // Where nothing divides them it is tried again only when there are twice as many.
         let count = more.count
         if count >= Self.largest, count & (count - 1) == 0, depth < Self.deepest { splitUp(context, depth: depth) }
     }

@@ -44,7 +44,7 @@ struct IntervalTree {
         root = inserting(index, into: root)
     }
 
-    /// Tells the probe what lies under all intervals around a key.
+    /// Reports to the probe what lies under all intervals around a key.
     func visit(_ probe: Probe, key: KeyHead, images: Probe.Images) {
         visit(probe, below: root, key: key, images: images)
     }

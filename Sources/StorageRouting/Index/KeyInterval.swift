@@ -31,7 +31,7 @@ struct KeyHead: Hashable, Comparable {
     }
 }
 
-/// Keys from one to another, both included, whatever the condition says of its ends: evaluation tells.
+/// Keys from one to another, both included, whatever the condition says of its ends: that is left to the evaluation.
 struct KeyInterval: Hashable {
     let lower: KeyHead
     let upper: KeyHead

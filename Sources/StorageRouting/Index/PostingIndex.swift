@@ -29,7 +29,7 @@ final class PostingIndex {
 
     var isEmpty: Bool { uses.isEmpty && buckets.isEmpty && others.isEmpty }
 
-    /// How many conditions only evaluation tells apart here.
+    /// How many conditions are always evaluated here.
     var unanchoredCount: Int { others.count }
 }
 
@@ -119,7 +119,7 @@ extension PostingIndex {
 // MARK: Looking up
 
 extension PostingIndex {
-    /// Tells the probe every condition that may be true of one of the images.
+    /// Reports to the probe every condition that may be true of one of the images.
     func visit(_ probe: Probe, images: Probe.Images) {
         guard probe.takes(others.count) else { return }
         for posting in others { probe.found(posting.node) }
@@ -190,7 +190,7 @@ extension PostingIndex {
 // MARK: Looking at itself
 
 extension PostingIndex {
-    /// How many buckets were told apart by a second anchor.
+    /// How many buckets were divided by a second anchor.
     var splitCount: Int {
         buckets.values.count(where: \.isSplit) + uses.reduce(0) { $0 + $1.intervals.splitCount }
     }

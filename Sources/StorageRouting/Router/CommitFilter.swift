@@ -4,27 +4,27 @@ internal import StorageCore
 package import StorageLog
 internal import Synchronization
 
-/// Tells on the writer's queue which transactions concern no subscription, so that nobody is woken for them.
+/// Decides on the writer's queue which transactions concern no subscription, so that nobody is woken for them.
 ///
 /// It says that a transaction concerns nobody only where that is certain; a value that isn't known, a condition on words, a
 /// large transaction, the router being in use, all mean that it may concern somebody. No commit is lost by that, because:
 ///
 /// - Conditions depend on rows alone, not on what nodes hold. So it doesn't matter how far nodes are behind when a
-///   transaction is held to them, only that all nodes are registered, for the columns as they are in that transaction.
-/// - A node registers after it has chosen the state that it begins with, and a transaction may come in between. So the sieve
+///   transaction is checked against them, only that all nodes are registered, for the columns as they are in that transaction.
+/// - A node registers after it has chosen the state that it begins with, and a transaction may come in between. So the filter
 ///   is closed from before a state is looked at in which a node registers until the step is over. What is committed
-///   meanwhile is kept. A transaction that was held to the other nodes before the sieve was closed was durable by then, and
+///   meanwhile is kept. A transaction that was checked against the other nodes before the filter was closed was durable by then, and
 ///   is part of the state that the new node reads.
 /// - A transaction that touches the catalog closes it, on the writer's queue, before a transaction with other columns can
 ///   come. It stays closed until a step has ended well on a state that holds the transaction. For changes of the schema that
 ///   aren't in the catalog, such as those of full-text indexes, the engine closes it before it takes subscriptions away to
-///   register them anew; their conditions on columns are the same before and after.
-/// - It opens only where every transaction since the state of the step was told in here, and closes at a gap: while a past
+///   register them again; their conditions on columns are the same before and after.
+/// - It opens only where every transaction since the state of the step was noted in here, and closes at a gap: while a past
 ///   is shown, or before anybody followed, schemas may have changed that nobody has seen here.
 /// - A step that fails closes it, and so does a node that couldn't be registered. A node that couldn't be read keeps its
 ///   place in the router, and reads everything when it tries again.
 /// - Rows of changes that wait to be taken in must stay as those changes left them, or else they couldn't be read. So the
-///   inbox keeps everything while something waits, as it would without a sieve.
+///   inbox keeps everything while something waits, as it would without a filter.
 ///
 /// Sound as `@unchecked Sendable`: the router and the changes are touched only while ``lock`` is held, by the engine through
 /// ``withRouter(_:)`` and by the writer, which never waits for it. It isn't held across suspensions or while nodes are at
@@ -32,7 +32,7 @@ internal import Synchronization
 package final class CommitFilter: @unchecked Sendable {
     private struct State {
         var isOpen = false
-        /// The transactions that were told without a gap.
+        /// The transactions that were noted without a gap.
         var seen: ClosedRange<Int64>?
         /// The end of the last transaction that touched the catalog.
         var catalogChange: Int64 = 0
@@ -49,7 +49,7 @@ package final class CommitFilter: @unchecked Sendable {
     /// More events aren't looked at: taking them in one by one costs the writer more than waking somebody.
     private static let eventLimit = 64
 
-    /// How many transactions concerned nobody, as could be told at once.
+    /// How many transactions concerned nobody, for certain.
     package var skipped: Int { state.withLock { $0.skipped } }
 
     /// Runs `body` while the writer lets everything through.

@@ -38,7 +38,7 @@ package final class Router {
     /// Whether nothing is left of subscriptions that are gone.
     package var isEmpty: Bool { indexes.values.allSatisfy(\.isEmpty) }
 
-    /// How many conditions there are, and how many buckets of them were told apart by a second anchor.
+    /// How many conditions there are, and how many buckets of them were divided by a second anchor.
     package var conditionCount: Int { indexes.values.reduce(0) { $0 + $1.nodeCount } }
     package var splitCount: Int { indexes.values.reduce(0) { $0 + $1.splitCount } }
 }
@@ -70,7 +70,7 @@ extension Router {
     ///   - entity: One that was added.
     ///   - expression: What the row's texts must be found by too, where it has a full-text index.
     ///   - affecting: The columns that the subscriber looks at, beside those of the predicate: shown, sorted or grouped by,
-    ///     summed up. A row that stays isn't told of where none of them has changed.
+    ///     summed up. A row that stays isn't reported where none of them has changed.
     /// - Throws: `invalid-name` for a column that isn't there, `invalid-argument` for an entity that isn't known.
     package func register(
         _ entity: UInt32, where predicate: RowPredicate, matching expression: SearchExpression? = nil,
@@ -119,7 +119,7 @@ extension Router {
     /// Says whom the changes concern, in the order of the changes.
     ///
     /// - Parameter rows: Where to read what updates left alone, at most once for each change. It must see the rows as the
-    ///   changes left them; where it doesn't, everybody is told.
+    ///   changes left them; where it doesn't, everybody is concerned.
     package func route(_ changes: FoldedChanges, rows: CurrentRows?) -> [RoutedChange] {
         results.removeAll(keepingCapacity: true)
         for (changeIndex, change) in changes.changes.enumerated() {
@@ -128,7 +128,7 @@ extension Router {
         return results
     }
 
-    /// Notes whom the changes concern who isn't noted yet: for changes that are too many to be told one by one.
+    /// Notes whom the changes concern who isn't noted yet: for changes that are too many to be reported one by one.
     ///
     /// - Parameter rows: As for ``route(_:rows:)``; they may have changed since, and then more is noted than need be.
     package func note(_ changes: FoldedChanges, rows: CurrentRows?, _ concerned: inout Concerned) {
@@ -143,7 +143,7 @@ extension Router {
         }
     }
 
-    /// Whether the changes may concern anybody, told from what is known of them, in little time and without being counted.
+    /// Whether the changes may concern anybody, as far as is known of them, in little time and without being counted.
     /// Where that doesn't suffice they may.
     func mayConcern(_ changes: FoldedChanges) -> Bool {
         changes.changes.indices.contains { changeIndex in

@@ -6,7 +6,7 @@ package struct RouterCounters: Sendable, Hashable {
     package internal(set) var candidates = 0
     /// How often a condition was evaluated on a row.
     package internal(set) var evaluations = 0
-    /// Subscriptions that were told of a change.
+    /// Subscriptions that were woken by a change.
     package internal(set) var woken = 0
     /// Changes that woke every subscription of their entity, because nothing could be said of them.
     package internal(set) var fallbacks = 0

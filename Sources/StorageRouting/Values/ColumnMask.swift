@@ -2,17 +2,18 @@
 /// bit, so for them the set may seem larger than it is.
 package struct ColumnMask: Sendable, Hashable {
     package var bits: UInt64
+    private static var lastBit: Int { 63 }
 
     package static let none = ColumnMask(bits: 0)
     package static let all = ColumnMask(bits: .max)
 
     package init(bits: UInt64) { self.bits = bits }
 
-    package init(index: Int) { bits = 1 << UInt64(min(index, 63)) }
+    package init(index: Int) { bits = 1 << UInt64(min(index, Self.lastBit)) }
 
-    package mutating func insert(_ index: Int) { bits |= 1 << UInt64(min(index, 63)) }
+    package mutating func insert(_ index: Int) { bits |= 1 << UInt64(min(index, Self.lastBit)) }
 
-    package func contains(_ index: Int) -> Bool { bits & 1 << UInt64(min(index, 63)) != 0 }
+    package func contains(_ index: Int) -> Bool { bits & 1 << UInt64(min(index, Self.lastBit)) != 0 }
 
     package func intersects(_ other: ColumnMask) -> Bool { bits & other.bits != 0 }
 

@@ -76,7 +76,7 @@ package final class KeyBuffer {
         append(Part.end)
     }
 
-    /// What parts of a key are told apart by.
+    /// What separates the parts of a key.
     package enum Part {
         package static let end: UInt8 = 0
         /// Behind a zero that belongs to the part.

@@ -29,7 +29,7 @@ package final class ListStream<Item: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - onUpdate: Takes the list, first as it is and then after each change.
-    ///   - onFailure: Is told when the list can't be kept up to date; it goes on by itself.
+    ///   - onFailure: Is called when the list can't be kept up to date; it goes on by itself.
     ///   - onEnd: Is called when the store is closed, or when the question is one that can't be answered.
     package init(
         _ engine: SubscriptionEngine, _ spec: ListSpec<Item>, onUpdate: @escaping @Sendable ([Item]) -> Void,

@@ -104,7 +104,7 @@ public final class SearchSubscription<Entity: RegisteredEntity>: StorageSubscrip
     @ObservationIgnored private var cache: [(text: String, found: Found)] = []
     @ObservationIgnored private var waiting: Task<Void, Never>?
     @ObservationIgnored private var retries = RetryDelay()
-    /// Without a text there is no node that would tell that the store is closed.
+    /// Without a text there is no node that would end when the store is closed.
     @ObservationIgnored private var ending: CommitObservation?
 
     package init(

@@ -97,7 +97,7 @@ public class StorageSubscription {
     /// Follows the store by a node of its own.
     ///
     /// - Parameters:
-    ///   - node: Made on the engine, and anew when it has failed; what it throws says that the question can't be asked.
+    ///   - node: Made on the engine, and again when it has failed; what it throws says that the question can't be asked.
     ///   - take: Takes what is new.
     func follow<Node: LiveNode>(
         _ start: SubscriptionStart, _ node: @escaping @autoclosure @Sendable () throws -> Node,
@@ -107,7 +107,7 @@ public class StorageSubscription {
             view.openingCount += 1
             let number = view.openingCount
             let pendingUpdate = view.pendingUpdate { [weak view] (update: Node.Update) in
-                // A node that was opened in vain may have told something before it goes.
+                // A node that was opened in vain may have published something before it goes.
                 guard let view, view.openingCount == number, view.isActive else { return }
                 take(update)
             }
@@ -154,7 +154,7 @@ public class StorageSubscription {
         }
     }
 
-    /// Reads everything anew, soon: what was told doesn't fit what is there.
+    /// Reloads everything, soon: the steps of an update don't fit what is there.
     func readAgain() {
         guard !isReadingAgain else { return }
         isReadingAgain = true

@@ -9,23 +9,23 @@ package import StorageRouting
 ///
 /// A change costs its old and its new group, whatever the number of rows: no statement is run, but where the least and
 /// greatest values that are kept have all gone. A query with a limit, and columns with a collation that the program has
-/// brought, are asked for anew at each change that concerns them.
+/// brought, are queried again at each change that concerns them.
 ///
-/// It tells groups in the order of what they are grouped by; one row where there are no groups.
+/// It publishes groups in the order of what they are grouped by; one row where there are no groups.
 package final class AggregateNode: SteppedNode {
     let spec: AggregateSpec
     /// Nil where SQLite is asked at each change.
     private var plan: AggregatePlan?
     private var layout: RowLayout?
     private var groups: [PackedKey: GroupTotals] = [:]
-    /// The groups that were told, in their order.
+    /// The groups that were published, in their order.
     private var sorted: [GroupTotals] = []
     private var dirty: [GroupTotals] = []
     /// What SQLite answered, where it is asked.
     private var answered: [AggregateRow]?
-    /// What SQLite had answered when it was told last.
+    /// What SQLite had answered when it was published last.
     private var emitted: [AggregateRow]?
-    /// Whether everything is to be told, because it was read anew or couldn't be told before.
+    /// Whether everything is to be published, because it was reloaded or couldn't be published before.
     private var needsWhole = true
     private var hasPending = false
     private var position: Int64 = 0
@@ -173,7 +173,7 @@ extension AggregateNode {
         let known = rows(of: group) + [.not(.isNull(column: column))]
         let name = try spec.table.column(named: column)
         let declared = layout.columns[try layout.index(named: column)]
-        // Values that compare as equal and aren't the same are told apart, where there can be such.
+        // Values that compare as equal and aren't the same are kept apart, where there can be such.
         let isPlain = declared.collation == .binary && declared.affinity != .blob
         let terms = isPlain ? name : "\(name), \(name) COLLATE BINARY, typeof(\(name))"
         let count = spec.extremeCount

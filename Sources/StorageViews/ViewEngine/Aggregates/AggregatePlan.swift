@@ -22,7 +22,7 @@ struct AggregatePlan {
     private let scratch = KeyBuffer()
     private let key = KeyBuffer()
 
-    /// - Returns: Nil where only SQLite can tell which values are the same or which one is less, because the program has
+    /// - Returns: Nil where only SQLite knows which values are the same or which one is less, because the program has
     ///   brought a collation of its own, or which rows are meant, because there is a limit.
     init?(_ spec: AggregateSpec, _ layout: RowLayout) throws {
         guard !spec.hasWindow else { return nil }
@@ -124,7 +124,7 @@ final class GroupTotals {
     var count = 0
     /// One for each term; nil for the number of rows.
     let accumulators: [(any Accumulator)?]
-    /// What was told of it; nil where nothing was.
+    /// What was published of it; nil where nothing was.
     var emitted: AggregateRow?
     var isDirty = false
 

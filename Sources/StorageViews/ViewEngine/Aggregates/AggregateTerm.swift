@@ -67,7 +67,7 @@ package struct AggregateSpec: Sendable {
     var hasWindow: Bool { request.limit != nil || request.offset > 0 }
 }
 
-/// One group as a node tells it.
+/// One group as a node publishes it.
 package struct AggregateRow: Sendable, Hashable {
     /// The values that its rows are grouped by.
     package let key: [StorageValue]

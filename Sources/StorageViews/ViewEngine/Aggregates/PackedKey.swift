@@ -2,7 +2,7 @@
 /// take no memory of their own.
 struct PackedKey: Hashable {
     private let first: UInt64
-    /// Its last byte tells how many bytes there are.
+    /// Its last byte says how many bytes there are.
     private let second: UInt64
     private let rest: [UInt8]
 

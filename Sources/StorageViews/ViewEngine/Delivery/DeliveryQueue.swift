@@ -54,7 +54,7 @@ package protocol QueuedUpdate: AnyObject, Sendable {
     func takeOut() -> Handover
 }
 
-/// Hands an update to a view, and tells it of the end.
+/// Hands an update to a view, or the end, or both.
 package struct Handover: Sendable {
     var update: (@MainActor @Sendable () -> Void)?
     var end: (@MainActor @Sendable () -> Void)?

@@ -5,13 +5,13 @@ package import StorageRouting
 package struct EngineCounters: Sendable, Hashable {
     /// States of the store that were looked at.
     package internal(set) var steps = 0
-    /// How long that took: from before the store is looked at until views are told.
+    /// How long that took: from before the store is looked at until updates are delivered.
     package internal(set) var duration = Duration.zero
     /// Transactions that touched entities with views, but concerned none of them, so that nobody looked.
     package internal(set) var skipped = 0
-    /// Nodes that were told of changes.
+    /// Nodes that took in changes.
     package internal(set) var wakeups = 0
-    /// Nodes that read everything anew, their first time not counted.
+    /// Nodes that were reloaded, their first time not counted.
     package internal(set) var reloads = 0
     /// Statements that nodes ran.
     package internal(set) var statements = 0

@@ -14,7 +14,7 @@ package protocol LiveNode: AnyObject, SendableMetatype {
     var interest: Interest { get }
     /// Learns how the entity's rows are laid out: before anything else, and again when the schema has changed.
     func bind(to layout: RowLayout) throws
-    /// Reads everything anew.
+    /// Reads everything.
     func reload(_ snapshot: Snapshot) throws
     /// Takes in one change.
     ///
@@ -72,5 +72,5 @@ extension LiveNode {
     }
 }
 
-/// Says that a node has to read everything anew.
+/// Says that a node has to be reloaded.
 struct StaleNode: Error {}

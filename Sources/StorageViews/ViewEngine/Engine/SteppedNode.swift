@@ -8,7 +8,7 @@ package protocol SteppedNode: LiveNode where Update: SteppedUpdate {
     var whole: Update.Whole { get }
     /// How many rows it holds.
     var rowCount: Int { get }
-    /// Forgets what is new: it has failed, and reads everything anew before it says anything else.
+    /// Forgets what is new: it has failed, and is reloaded before it publishes anything else.
     func invalidate()
 }
 

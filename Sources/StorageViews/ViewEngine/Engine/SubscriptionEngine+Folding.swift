@@ -3,9 +3,9 @@ internal import StorageLog
 // The events of a step, folded to one change for each row.
 
 extension SubscriptionEngine {
-    /// Above so many events, nodes that are concerned read everything anew instead of taking them in one by one.
+    /// Above so many events, nodes that are concerned are reloaded instead of taking them in one by one.
     private static let eventLimit = 20_000
-    /// Above so many events, finding out who is concerned costs more than reading anew: whose entity has events counts as
+    /// Above so many events, finding out who is concerned costs more than reloading: whose entity has events counts as
     /// concerned then.
     private static let routingLimit = 1_000_000
 

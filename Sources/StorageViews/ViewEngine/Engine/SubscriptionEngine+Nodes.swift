@@ -74,7 +74,7 @@ extension SubscriptionEngine {
         }
     }
 
-    /// Reads everything anew for one node, whatever has or hasn't happened.
+    /// Reloads one node, whatever has or hasn't happened.
     package func refresh(_ handle: LiveHandle) throws {
         guard slots[handle.id] != nil else { throw StorageError.closed() }
         try step { [reload(handle.id, $0)] }

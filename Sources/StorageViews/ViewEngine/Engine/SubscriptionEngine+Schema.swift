@@ -22,9 +22,9 @@ extension SubscriptionEngine {
         return layout
     }
 
-    /// Lays out the rows anew of entities that have changed.
+    /// Forgets the layouts of entities that have changed, and binds their nodes to the new ones.
     ///
-    /// - Returns: The nodes that have to read everything anew.
+    /// - Returns: The nodes that have to be reloaded.
     func noticeSchema(_ snapshot: Snapshot, _ state: FeedState) throws -> Set<Int> {
         guard try !schema.isCurrent(state) else { return [] }
         // Before subscriptions are taken away.
@@ -43,11 +43,11 @@ extension SubscriptionEngine {
         return stale
     }
 
-    /// Registers a node anew after its entity has changed.
+    /// Registers a node again after its entity has changed.
     private func rebind(_ id: Int, _ snapshot: Snapshot) {
         guard let slot = slots[id] else { return }
         owners[slot.token] = nil
-        // Where it can't be registered, reading it anew fails in the same way, and says so.
+        // Where it can't be registered, reloading it fails in the same way, and says so.
         guard let entity = schema.entity(named: slot.node.interest.entity),
             let layout = try? layout(entity, snapshot), (try? slot.node.bind(to: layout)) != nil,
             let token = try? register(slot.node, entity: entity.id, layout: layout)

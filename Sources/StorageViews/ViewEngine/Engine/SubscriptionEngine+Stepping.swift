@@ -92,7 +92,7 @@ extension SubscriptionEngine {
                     changes: changes, index: change.change, rows: snapshot.current, effect: change.effect)
                 try node.apply(row, in: snapshot)
             } catch {
-                // Whatever went wrong: reading everything anew either mends it or says what it is.
+                // Whatever went wrong: reloading either mends it or says what it is.
                 stale.insert(id)
             }
         }

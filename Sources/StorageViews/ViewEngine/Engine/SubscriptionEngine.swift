@@ -8,7 +8,7 @@ package import StorageRouting
 ///
 /// It works in steps. A step looks at one state of the store, takes in everything up to that state's position, brings
 /// every node that is concerned to that position, and hands what is new to the views, all at once. A node begins its
-/// life inside of a step, so nothing can come between what it has read and what it is told.
+/// life inside of a step, so nothing can come between what it has read and the changes that it takes in.
 ///
 /// Isolation: an actor on a queue of its own, because it waits for the database. ``now(_:)`` waits for it without
 /// `await`; don't call it from the writer.

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Isolation: `Sendable`, its state behind a mutex; it is filled on the writer's queue, where it must be quick.
 package final class CommitInbox: Sendable {
-    /// A stretch of the log that holds events that are wanted.
+    /// A range of the log that holds events that are wanted.
     enum Part {
         case batch(EventBatch)
         /// To be read from the log.
@@ -30,8 +30,8 @@ package final class CommitInbox: Sendable {
     private static let partLimit = 256
 
     /// - Parameters:
-    ///   - sieve: Knows which transactions concern nobody.
-    ///   - wake: Called when there is news, and not again before somebody has taken it.
+    ///   - commitFilter: Knows which transactions concern nobody.
+    ///   - wake: Called when something was committed, and not again before somebody has taken it.
     init(_ commitFilter: CommitFilter, wake: @escaping @Sendable () -> Void) {
         self.commitFilter = commitFilter
         self.wake = wake
@@ -64,7 +64,7 @@ package final class CommitInbox: Sendable {
         }
     }
 
-    /// Wakes whoever looks for news, if there is any that they weren't woken for.
+    /// Wakes whoever takes commits in, if there are any that they weren't woken for.
     ///
     /// - Parameter hasCommits: Whether something may have been committed that wasn't taken in here.
     package func ring(hasCommits: Bool) {
@@ -77,10 +77,10 @@ package final class CommitInbox: Sendable {
         if wakes { wake() }
     }
 
-    /// To be called before looking for news: from here on, news wakes again.
+    /// To be called before taking commits in: from here on, new ones wake again.
     func rearm() { state.withLock { ($0.hasPending, $0.isCalled) = (false, false) } }
 
-    /// The wanted stretches of `positions`, in order, and forgets everything up to their end.
+    /// The wanted ranges of `positions`, in order, and forgets everything up to their end.
     func take(_ positions: ClosedRange<Int64>) -> [Part] {
         state.withLock { state in
             guard let known = state.known, known.overlaps(positions) else { return [.unread(positions)] }

@@ -3,7 +3,7 @@ package import StorageLog
 
 /// Where a ``SubscriptionEngine`` follows a history: the live store, or a past that is replayed.
 package protocol FeedSource: Sendable {
-    /// Whether commits of this process are told with their events; otherwise they are read from the log.
+    /// Whether commits of this process are emitted with their events; otherwise they are read from the log.
     var emitsEvents: Bool { get }
 
     /// Whether it must know what is going to be read.
@@ -14,10 +14,10 @@ package protocol FeedSource: Sendable {
     /// - Parameter interests: What `body` may read.
     func read<Result>(_ interests: [Interest], _ body: (FeedState) throws -> Result) throws -> Result
 
-    /// Asks for the values of columns, by their ids, to be told with each update, also where it leaves them alone.
+    /// Asks for the values of columns, by their ids, to be emitted with each update, also where it leaves them alone.
     func requestColumns(_ columns: [UInt32])
 
-    /// Begins to tell of commits. Nothing is told before `stop` has been called as often as this.
+    /// Begins to report commits to an inbox, until `stop` is called.
     ///
     /// - Parameters:
     ///   - inbox: Takes in what is committed.
@@ -35,7 +35,7 @@ package struct FeedState {
     package let log: Connection
     /// The position that the rows reflect; the log may go on behind it.
     package let position: Int64
-    /// Which tables these are: a past that is made anew, or let go of, has others, which may compare texts differently
+    /// Which tables these are: a snapshot that is made again, or let go of, has others, which may compare texts differently
     /// though the catalog says the same of them.
     package let tables: Int
 

@@ -9,7 +9,7 @@ package struct Interest: Sendable {
     let columns: [String]?
     /// Whether it asks the entity's full-text index.
     let searches: Bool
-    /// What it asks of the texts in that index, where that can be told from the row alone.
+    /// What it asks of the texts in that index, where that is known from the row alone.
     let expression: SearchExpression?
 
     package init(

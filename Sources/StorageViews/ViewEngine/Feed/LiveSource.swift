@@ -37,7 +37,7 @@ package final class LiveSource: FeedSource {
         var new: [CommitObservation] = []
         let emitsEvents = emitsEvents
         if emitsEvents { new.append(engine.observers.add(closed: closed) { inbox.take($0) }) }
-        // Where events aren't told, it rings when the store is closed too; whoever looks then finds it closed.
+        // Where events aren't emitted, it rings when the store is closed too; whoever looks then finds it closed.
         new.append(engine.onCommit { inbox.ring(hasCommits: !emitsEvents) })
         following.withLock { following in
             following.observations = new

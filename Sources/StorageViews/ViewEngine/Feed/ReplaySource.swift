@@ -18,7 +18,7 @@ package final class ReplaySource: FeedSource {
         var isLive = false
         var closed: (@Sendable () -> Void)?
         var inbox: CommitInbox?
-        /// Tells that the store is closed, which a past isn't told of otherwise.
+        /// Reports that the store is closed, which a snapshot doesn't notice otherwise.
         var ending: CommitObservation?
     }
 
@@ -56,7 +56,7 @@ package final class ReplaySource: FeedSource {
         }
     }
 
-    /// Tables of then can be moved; where the schema was another, they are made anew in the shape of now.
+    /// Tables as recorded can be moved; where the schema was another, they are made again with the current one.
     private func schema(at position: Int64, _ connection: Connection) throws -> SnapshotSchema {
         try Catalog.load(connection, at: position) == Catalog.load(connection) ? .asRecorded : .current
     }
@@ -85,7 +85,7 @@ package final class ReplaySource: FeedSource {
         }
         guard let (inbox, closed) = started else { return }
         live.start(inbox, closed: closed)
-        // What lies between the moment that was shown and now hasn't been told.
+        // What lies between the position that was shown and now isn't in the inbox.
         inbox.ring(hasCommits: true)
     }
 

@@ -65,7 +65,7 @@ package final class ListNode<Item: Sendable>: SteppedNode {
 extension ListNode {
     package func reload(_ snapshot: Snapshot) throws {
         let lower = max(0, offset - spec.margin)
-        // One at least, which tells whether there is anything.
+        // One at least, to see whether there is anything.
         let asked = limit.map { max(1, offset - lower + $0 + spec.margin) }
         let query = try query(offset: lower, limit: asked)
         rows = try read(query.select(limit: asked), snapshot)
@@ -315,7 +315,7 @@ extension ListNode {
         }
     }
 
-    /// Tells what comes into the window and goes out of it at its ends, now that another part is shown.
+    /// Enqueues what enters and leaves the window at its ends, now that another part is shown.
     private func show(_ before: Range<Int>) {
         let now = visible
         guard before.overlaps(now) else {
@@ -328,7 +328,7 @@ extension ListNode {
             for index in (now.lowerBound..<before.lowerBound).reversed() { enqueue(.insert(rows[index].item, at: 0)) }
         }
         for index in now.upperBound..<max(now.upperBound, before.upperBound) {
-            // From the end on, so that places stay what they are.
+            // From the end on, so that indices stay what they are.
             let last = before.upperBound - 1 - (index - now.upperBound)
             enqueue(.remove(at: last - now.lowerBound))
         }

@@ -22,7 +22,7 @@ struct RowSorting {
     private let terms: [Term]
     private let buffer = KeyBuffer()
 
-    /// - Returns: Nil where SQLite's order can't be told without asking SQLite: the program brought a collation of its
+    /// - Returns: Nil where SQLite's order isn't known without asking SQLite: the program brought a collation of its
     ///   own, or rows have no key.
     init?(_ order: [RowOrdering], of table: QueryTable, in layout: RowLayout) throws {
         guard !table.key.isEmpty else { return nil }

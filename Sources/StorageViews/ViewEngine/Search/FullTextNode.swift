@@ -5,7 +5,7 @@ package import StorageRouting
 
 /// The best results of a full-text search, kept up to date.
 ///
-/// Which changes concern it the router tells from the row's words. Where a row comes to fit or fits no more, or its texts
+/// The router knows from a row's words which changes concern it. Where a row comes to fit or fits no more, or its texts
 /// are others, the search is run again, because one row more or less moves the rank of every other; a search that takes
 /// long is run again at most for a tenth of the time, the last state always being shown in the end. Where only other
 /// columns have changed, the row is put in the place of the old one.
@@ -18,7 +18,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     package var pendingUpdate: PendingUpdate<ListUpdate<SearchResult<Entity>>>?
     private let search: Search<Entity>
     private let form = RowForm(Entity.self)
-    /// What the router finds it by; nil where only the index can tell.
+    /// What the router finds it by; nil where only the index knows.
     private var expression: SearchExpression?
     private var texts = ColumnMask.all
     private var keyIndex = 0
@@ -28,7 +28,7 @@ package final class FullTextNode<Entity: RegisteredEntity>: SteppedNode {
     private var indices: [StorageValue: Int] = [:]
     private var total = 0
     private var position: Int64 = 0
-    /// Whether there are other results than those that were told; if not, which of them have changed.
+    /// Whether there are other results than those that were published; if not, which of them have changed.
     private var isWhole = false
     private var changes: [ListChange<SearchResult<Entity>>] = []
 

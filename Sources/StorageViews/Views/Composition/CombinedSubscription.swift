@@ -81,7 +81,7 @@ public final class CombinedSubscription: SubscriptionStatus {
         return SubscriptionSequence(pendingUpdate, of: self) { $0.new }
     }
 
-    /// Waits for the next change of any view. It is heard of while the change is made, and told in a later turn of the
+    /// Waits for the next change of any view. It is noticed while the change is made, and emitted in a later turn of the
     /// main actor, when nothing of it is left to be made.
     private func watch() {
         guard !isWatching, !subscribers.isEmpty else { return }

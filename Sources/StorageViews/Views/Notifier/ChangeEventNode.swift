@@ -9,7 +9,7 @@ package final class ChangeEventNode: LiveNode {
     private let limit: Int
     package var pendingUpdate: PendingUpdate<ChangeEventUpdate>?
     private var layout: RowLayout?
-    /// Whether it has begun: only what comes later is told.
+    /// Whether it has begun: only what comes later is reported.
     private var isOpen = false
     private var schemaDidChange = false
     private var pending: ChangeEventUpdate
@@ -70,7 +70,7 @@ package final class ChangeEventNode: LiveNode {
     package var updateLimit: Int { .max }
     package func wholeUpdate() -> ChangeEventUpdate? { nil }
 
-    /// Nothing: once the store can be read again everything is read anew, and that is reported.
+    /// Nothing: once the store can be read again it is reloaded, and that is reported.
     package func takeFailure(_ error: StorageError) -> ChangeEventUpdate? { nil }
 }
 

@@ -111,8 +111,8 @@ public actor StorageTimeline {
 
     private func show() async {
         await subscriptions.catchUp(isUrgent: true)
-        let stage = subscriptions.deliveryQueue
-        await MainActor.run { stage.drain() }
+        let deliveryQueue = subscriptions.deliveryQueue
+        await MainActor.run { deliveryQueue.drain() }
     }
 
     private func commit(at position: Int64) async throws -> (info: CommitInfo, start: Int64, end: Int64)? {
