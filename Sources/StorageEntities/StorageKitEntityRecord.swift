@@ -39,11 +39,6 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
     static func key(of id: E.Id) -> StorageValue
 }
 
-/// An entity that knows its record, so that calls need to name only the entity.
-public protocol RegisteredEntity: StorageKitEntity {
-    associatedtype Record: StorageKitEntityRecord where Record.E == Self
-}
-
 /// The default for a record that doesn't declare its columns by name.
 public struct NoColumns: Sendable {
     public init() {}

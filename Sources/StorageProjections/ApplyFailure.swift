@@ -15,20 +15,3 @@ extension Error {
         return [.ioError, .corrupt, .unusable, .closed, .busy, .readOnly].contains(error.code)
     }
 }
-
-extension StorageError {
-    package static func projectionFailed(_ name: String, _ positions: ClosedRange<Int64>, _ cause: any Error) -> StorageError {
-        let known = StorageError.wrapping(cause)
-        let code = cause.isStoreOrDiskFailure ? (known as? StorageError)?.code ?? .projectionFailed : .projectionFailed
-        return StorageError(
-            code,
-            "The projection \(name) failed to apply @\(positions.lowerBound)…@\(positions.upperBound): \((known as? StorageError)?.message ?? "\(known)")",
-            remedy: "Correct the projection or the write; nothing was committed.", cause: cause)
-    }
-
-    package static func noProjection(_ name: String) -> StorageError {
-        StorageError(
-            .notFound, "There is no projection \(name).",
-            remedy: "`storage.projections.status()` lists them.")
-    }
-}

@@ -5,7 +5,7 @@ internal import StorageLog
 /// Cuts the log into what a projection is handed: slices of its own events, ending with a whole commit.
 struct BatchFeed {
     private let limits: BatchLimits
-    private var slice: [RowEvent] = []
+    private var pending: [RowEvent] = []
     private var sliceStart: Int64
     private let first: Int64
     private var taken = 0
@@ -23,12 +23,11 @@ struct BatchFeed {
     ///
     /// - Returns: The position that was reached: the end of a commit.
     mutating func run(
-        _ reader: LogReader, through head: Int64, _ wanted: Set<UInt32>,
-        _ body: ([RowEvent], ClosedRange<Int64>) throws -> Void
+        _ reader: LogReader, through head: Int64, of wanted: Set<UInt32>, _ body: (EventSlice) throws -> Void
     ) throws -> Int64 {
         var end: Int64?
         try reader.forEachBatch(in: first...head, where: { $0.entities.contains { wanted.contains($0) } }) { batch in
-            end = try take(batch, through: head, wanted, body)
+            end = try take(batch, through: head, of: wanted, body)
             return end == nil
         }
         let reached = end ?? head
@@ -38,8 +37,7 @@ struct BatchFeed {
 
     /// - Returns: The position at which the transaction is to end, if it lies in this row of the log.
     private mutating func take(
-        _ batch: EventBatch, through head: Int64, _ wanted: Set<UInt32>,
-        _ body: ([RowEvent], ClosedRange<Int64>) throws -> Void
+        _ batch: EventBatch, through head: Int64, of wanted: Set<UInt32>, _ body: (EventSlice) throws -> Void
     ) throws -> Int64? {
         let commits = batch.commits
         for (offset, part) in commits.enumerated() {
@@ -57,9 +55,9 @@ struct BatchFeed {
                     // Also where nothing of what lies before was wanted: what is new isn't taken for history then.
                     sliceStart = limits.border + 1
                 }
-                slice.append(event)
+                pending.append(event)
                 taken += 1
-                if slice.count >= limits.slice { try flush(through: position, body) }
+                if pending.count >= limits.slice { try flush(through: position, body) }
             }
             let last = batch.header.first + Int64(part.events.upperBound) - 1
             let isWhole = offset < commits.count - 1 || !batch.endsInsideCommit
@@ -71,13 +69,11 @@ struct BatchFeed {
         return nil
     }
 
-    private mutating func flush(
-        through position: Int64, _ body: ([RowEvent], ClosedRange<Int64>) throws -> Void
-    ) throws {
-        guard !slice.isEmpty else { return }
-        let events = slice
-        slice = []
+    private mutating func flush(through position: Int64, _ body: (EventSlice) throws -> Void) throws {
+        guard !pending.isEmpty else { return }
+        let slice = EventSlice(pending, at: sliceStart...position)
+        pending = []
         defer { sliceStart = position + 1 }
-        try body(events, sliceStart...position)
+        try body(slice)
     }
 }

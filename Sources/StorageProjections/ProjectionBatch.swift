@@ -17,7 +17,7 @@ public struct ProjectionBatch {
     public let isReplay: Bool
     let rowEvents: [RowEvent]
     let catalog: Catalog
-    let images: RowResolver
+    let resolver: RowResolver
 
     /// The events of the projection's entities, in their order.
     public var events: [StorageEvent] { rowEvents.map { $0.event(catalog) } }
@@ -27,11 +27,11 @@ public struct ProjectionBatch {
     /// Rows have the current columns: one that was added later holds its default, a converted one its converted value.
     /// Rows that were inserted and deleted again within the batch are left out.
     public func changes(of table: String) throws -> [RowChange] {
-        try rows(of: table).map { row in
+        try transitions(of: table).map { row in
             RowChange(
                 table: row.entity.name, key: row.key,
-                old: try row.before.map { try images.named($0, row.entity, row.key) },
-                new: try row.after.map { try images.named($0, row.entity, row.key) }, position: row.position)
+                old: try row.before.map { try resolver.named($0, of: row) },
+                new: try row.after.map { try resolver.named($0, of: row) }, position: row.position)
         }
     }
 
@@ -39,10 +39,10 @@ public struct ProjectionBatch {
     ///
     /// - Throws: Where a row can't be read as the entity.
     public func changes<E: RegisteredEntity>(of type: E.Type) throws -> [EntityChange<E>] {
-        try rows(of: E.Record.databaseTableName).map { row in
+        try transitions(of: E.Record.databaseTableName).map { row in
             EntityChange(
-                old: try row.before.map { try images.entity(type, $0, row.entity, row.key) },
-                new: try row.after.map { try images.entity(type, $0, row.entity, row.key) }, position: row.position)
+                old: try row.before.map { try resolver.entity(type, from: $0, of: row) },
+                new: try row.after.map { try resolver.entity(type, from: $0, of: row) }, position: row.position)
         }
     }
 
@@ -57,12 +57,12 @@ public struct ProjectionBatch {
         var steps: [(event: RowEvent, change: RowChange)] = []
         steps.reserveCapacity(rowEvents.count)
         for events in byRow(where: { _ in true }) {
-            for (event, step) in zip(events, try images.steps(events)) {
+            for (event, step) in zip(events, try resolver.transitions(events)) {
                 let wanted = columns(step.entity)
                 let change = RowChange(
                     table: step.entity.name, key: step.key,
-                    old: try step.before.map { try images.named($0, step.entity, step.key, only: wanted) },
-                    new: try step.after.map { try images.named($0, step.entity, step.key, only: wanted) },
+                    old: try step.before.map { try resolver.named($0, of: step, only: wanted) },
+                    new: try step.after.map { try resolver.named($0, of: step, only: wanted) },
                     position: step.position)
                 steps.append((event, change))
             }
@@ -70,9 +70,9 @@ public struct ProjectionBatch {
         return steps.sorted { $0.event.position < $1.event.position }
     }
 
-    private func rows(of table: String) throws -> [RowResolver.Change] {
+    private func transitions(of table: String) throws -> [RowTransition] {
         let ids = Set(catalog.entities.filter { $0.name.utf8.elementsEqual(table.utf8) }.map(\.id))
-        return try byRow { ids.contains($0) }.compactMap { try images.change($0) }
+        return try byRow { ids.contains($0) }.compactMap { try resolver.netTransition($0) }
     }
 
     /// The events of each row, rows in the order of their first event.

@@ -17,7 +17,7 @@ extension ProjectionRuntime {
                 events: registration.batchSize, slice: registration.batchSize, isSingle: isSingle)
             do {
                 let outcome = try await onWriter(name) { projections, slot, writer, db in
-                    try projections.step(slot, limits, writer, db)
+                    try projections.step(slot, limits: limits, on: writer, db)
                 }
                 guard let checkpoint = outcome.checkpoint else { return }
                 let isDone = checkpoint.position >= engine.committed.position
@@ -31,7 +31,7 @@ extension ProjectionRuntime {
                     continue
                 }
                 do {
-                    guard try await recover(registration, failure, &attempts) else { return }
+                    guard try await recover(registration, from: failure, attempts: &attempts) else { return }
                 } catch {
                     return stall(name, error)
                 }
@@ -43,7 +43,7 @@ extension ProjectionRuntime {
 
     /// - Returns: Whether it is to go on.
     func recover(
-        _ registration: ProjectionRegistration, _ failure: ApplyFailure, _ attempts: inout Int
+        _ registration: ProjectionRegistration, from failure: ApplyFailure, attempts: inout Int
     ) async throws -> Bool {
         let name = registration.name
         let isReplay = try await onWriter(name) { _, _, writer, _ in
@@ -59,12 +59,12 @@ extension ProjectionRuntime {
         switch policy.outcome {
         case .pause:
             try await onWriter(name) { projections, _, writer, db in
-                _ = try projections.change(name, writer, db) { $0.fail(failure) }
+                _ = try projections.change(name, on: writer, db) { $0.fail(failure) }
             }
             return false
         case .deadLetter:
             let outcome = try await onWriter(name) { projections, slot, writer, db in
-                try projections.stepWithDeadLetters(slot, writer, db)
+                try projections.stepWithDeadLetters(slot, on: writer, db)
             }
             notify(name, outcome.emitted)
             return true
@@ -93,12 +93,12 @@ extension ProjectionRuntime {
     ///
     /// - Returns: What a ``SideEffectingProjection`` is to be told.
     static func catchUpNow(
-        _ slot: UserProjections.Slot, _ projections: UserProjections, _ writer: LogWriter, _ db: GRDB.Database
+        _ slot: UserProjections.Slot, of projections: UserProjections, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> [StorageEvent] {
         var emitted: [StorageEvent] = []
         do {
             // What was taken in before it failed is durable, so it is told all the same.
-            _ = try projections.catchUp(slot, through: writer.head.position, writer) { step in
+            _ = try projections.catchUp(slot, through: writer.head.position, on: writer) { step in
                 let outcome = try writer.group(db, step)
                 emitted += outcome.emitted
                 return outcome
@@ -106,7 +106,7 @@ extension ProjectionRuntime {
             slot.cache = nil
             slot.isInStep = try Checkpoint.load(slot.name, writer.database)?.state == .running
         } catch let failure as ApplyFailure {
-            _ = try projections.change(slot.name, writer, db) { $0.fail(failure) }
+            _ = try projections.change(slot.name, on: writer, db) { $0.fail(failure) }
         }
         return emitted
     }

@@ -35,21 +35,21 @@ extension ProjectionRuntime {
 
     package func pause(_ name: String) async throws {
         try await onWriter(name) { projections, slot, writer, db in
-            _ = try projections.change(name, writer, db) { if $0.state == .running { $0.state = .paused } }
+            _ = try projections.change(name, on: writer, db) { if $0.state == .running { $0.state = .paused } }
             slot.isInStep = false
         }
     }
 
     package func resume(_ name: String) async throws {
         try await goOn(name) { projections, slot, writer, db in
-            _ = try projections.change(name, writer, db) { $0.resume() }
+            _ = try projections.change(name, on: writer, db) { $0.resume() }
         }
     }
 
     package func reset(_ name: String) async throws {
         try await goOn(name) { projections, slot, writer, db in
             slot.isInStep = false
-            try projections.reset(slot, writer, db)
+            try projections.reset(slot, on: writer, db)
             slot.hasDeadLetters = false
         }
     }
@@ -64,7 +64,7 @@ extension ProjectionRuntime {
             try body(projections, slot, writer, db)
             if slot.registration.mode == .inline, !slot.isInStep {
                 // On the writer, so that the commit that comes next is told after it.
-                self.notify(name, try Self.catchUpNow(slot, projections, writer, db))
+                self.notify(name, try Self.catchUpNow(slot, of: projections, on: writer, db))
             }
             return try Checkpoint.load(name, writer.database) ?? Checkpoint()
         }
@@ -81,7 +81,7 @@ extension ProjectionRuntime {
 
     package func replayDeadLetters(_ name: String) async throws -> Int {
         try await onWriter(name) { projections, slot, writer, db in
-            let (applied, emitted) = try projections.replayDeadLetters(slot, writer, db)
+            let (applied, emitted) = try projections.replayDeadLetters(slot, on: writer, db)
             self.notify(name, emitted)
             return applied
         }

@@ -53,9 +53,9 @@ package final class ProjectionRuntime: Sendable {
         try engine.withWriterNow { writer, db in
             guard let projections = writer.userProjections else { return }
             projections.upcasts = upcasts
-            for registration in registrations { try projections.register(registration, writer, db) }
+            for registration in registrations { try projections.register(registration, on: writer, db) }
             for slot in projections.slots where slot.registration.mode == .inline {
-                caughtUp.append((slot.name, try Self.catchUpNow(slot, projections, writer, db)))
+                caughtUp.append((slot.name, try Self.catchUpNow(slot, of: projections, on: writer, db)))
             }
             projections.onCommit = { [weak self] head, emitted in self?.committed(head, emitted) }
         }

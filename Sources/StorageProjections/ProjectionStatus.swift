@@ -1,5 +1,3 @@
-public import StorageLog
-
 /// How a projection is doing.
 public struct ProjectionStatus: Sendable, Hashable {
     public enum State: String, Sendable, Hashable {
@@ -46,19 +44,4 @@ public struct ProjectionStatus: Sendable, Hashable {
     public var secondsPerEvent: Double? { events > 0 ? seconds / Double(events) : nil }
     /// Events per second of its working time, over all applied events; nil before the first.
     public var eventsPerSecond: Double? { seconds > 0 ? Double(events) / seconds : nil }
-}
-
-/// An event that a projection failed to apply, or that waits for an earlier one of the same row.
-public struct DeadLetter: Sendable, Hashable {
-    public let projection: String
-    /// The event's position in the log.
-    public let position: Int64
-    /// Why it is here, in words.
-    public let error: String
-    /// Microseconds since 1970 UTC of the last attempt.
-    public let time: Int64
-    /// How often it was tried.
-    public let attempts: Int
-    /// The event itself.
-    public let event: StorageEvent
 }

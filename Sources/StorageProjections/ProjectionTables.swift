@@ -70,8 +70,9 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
 
 extension ProjectionTables {
     /// Lets a projection make its tables, and puts guards on them.
-    static func make(_ projection: any Projection, _ writer: LogWriter, _ db: GRDB.Database) throws -> ProjectionTables
-    {
+    static func make(
+        _ projection: any Projection, on writer: LogWriter, _ db: GRDB.Database
+    ) throws -> ProjectionTables {
         let database = writer.database
         let before = try objects(database)
         let events = writer.pendingEvents
@@ -102,7 +103,9 @@ extension ProjectionTables {
         for (number, table) in tables.enumerated() where table.isPlain {
             for operation in ["INSERT", "UPDATE", "DELETE"] {
                 let name = "storage_guard_\(projection.name)_\(number)_\(operation.lowercased())"
-                try PreparedStatement(database, guarding(table.name, operation, name, projection.name)).execute()
+                try PreparedStatement(
+                    database, guardSQL(named: name, on: table.name, against: operation, of: projection.name)
+                ).execute()
             }
         }
         db.clearSchemaCache()
@@ -114,7 +117,9 @@ extension ProjectionTables {
     }
 
     /// A trigger that lets only the projection write, also from a connection without the function, where it fails.
-    private static func guarding(_ table: String, _ operation: String, _ name: String, _ projection: String) -> String {
+    private static func guardSQL(
+        named name: String, on table: String, against operation: String, of projection: String
+    ) -> String {
         """
         CREATE TRIGGER \(quoted(name)) BEFORE \(operation) ON \(quoted(table))
         WHEN storage_engine() IS NOT 2
@@ -136,7 +141,7 @@ extension ProjectionTables {
         return tables
     }
 
-    func drop(_ writer: LogWriter, _ db: GRDB.Database) throws {
+    func drop(on writer: LogWriter, _ db: GRDB.Database) throws {
         try writer.asEngine { try drop(from: writer.database) }
         db.clearSchemaCache()
     }
@@ -155,14 +160,5 @@ extension ProjectionTables {
             guard let kind, ["table", "view", "index", "trigger"].contains(kind) else { continue }
             try PreparedStatement(database, "DROP \(kind.uppercased()) \(quoted(name))").execute()
         }
-    }
-}
-
-extension StorageError {
-    static func projectionWrites(_ name: String) -> StorageError {
-        StorageError(
-            .invalidArgument,
-            "The projection \(name) writes to the table of an entity, which would be an event of its own.",
-            remedy: "Let it write to its own tables only.")
     }
 }

@@ -11,16 +11,7 @@ internal import StorageLog
 ///
 /// Isolation: used on its connection's thread only.
 final class RowResolver {
-    /// Values by the ids of their columns, without the key.
-    typealias Image = [UInt32: StorageValue]
-
-    struct Change {
-        let entity: CatalogEntity
-        let key: [StorageValue]
-        let before: Image?
-        let after: Image?
-        let position: Int64
-    }
+    typealias Image = RowTransition.Image
 
     private let source: any RowSource
     private let upcasts: [String: Upcast]
@@ -38,8 +29,8 @@ final class RowResolver {
     }
 
     /// - Parameter events: All events of one row in the batch.
-    /// - Returns: Nil where the row came and went.
-    func change(_ events: [RowEvent]) throws -> Change? {
+    /// - Returns: What they make of the row together; nil where it was inserted and deleted again.
+    func netTransition(_ events: [RowEvent]) throws -> RowTransition? {
         let first = events[0]
         let last = events[events.count - 1]
         guard let entity = source.catalog.entity(id: first.row.entity) else {
@@ -49,33 +40,39 @@ final class RowResolver {
         var before: Image?
         var after: Image?
         if first.operation == .insert {
-            after = replayed(events, from: nil)
+            after = apply(events, to: nil)
         } else if let known = try cache?.image(of: first.row, at: first.previous) {
             before = known
-            after = replayed(events, from: known)
+            after = apply(events, to: known)
         } else {
-            after = last.operation == .delete ? nil : try rowAfter(last, entity)
+            after = last.operation == .delete ? nil : try row(after: last, of: entity)
             before = after
-            for event in events.reversed() { undo(event, &before, entity) }
+            for event in events.reversed() { revert(event, in: &before, of: entity) }
         }
         try cache?.keep(after, of: last.row, at: last.position)
         if before == nil, after == nil { return nil }
-        return Change(entity: entity, key: first.key, before: before, after: after, position: last.position)
+        return RowTransition(
+            position: last.position, commit: last.commit,
+            operation: before == nil ? .insert : after == nil ? .delete : .update, entity: entity, key: first.key,
+            before: before, after: after)
     }
 
     /// Every event of one row in the batch by itself, with the whole row before it and after it.
-    func steps(_ events: [RowEvent]) throws -> [Change] {
+    func transitions(_ events: [RowEvent]) throws -> [RowTransition] {
         guard let entity = source.catalog.entity(id: events[0].row.entity) else { return [] }
-        // A row that came and went has none before.
-        var image = try change(events)?.before
+        // A row that was inserted and deleted again has none before.
+        var image = try netTransition(events)?.before
         return events.map { event in
             let before = image
-            image = replayed([event], from: before)
-            return Change(entity: entity, key: event.key, before: before, after: image, position: event.position)
+            image = apply([event], to: before)
+            return RowTransition(
+                position: event.position, commit: event.commit, operation: event.operation, entity: entity,
+                key: event.key, before: before, after: image)
         }
     }
 
-    private func replayed(_ events: [RowEvent], from image: Image?) -> Image? {
+    /// A row after events, of which it is known before them.
+    private func apply(_ events: [RowEvent], to image: Image?) -> Image? {
         var image = image
         for event in events {
             switch event.operation {
@@ -87,7 +84,8 @@ final class RowResolver {
         return image
     }
 
-    private func undo(_ event: RowEvent, _ image: inout Image?, _ entity: CatalogEntity) {
+    /// Makes the row after an event that before it.
+    private func revert(_ event: RowEvent, in image: inout Image?, of entity: CatalogEntity) {
         switch event.operation {
         case .insert: image = nil
         case .delete: image = Dictionary(zip(event.columns, event.old)) { $1 }
@@ -104,21 +102,21 @@ final class RowResolver {
     }
 
     /// The row as it was after an event that isn't a delete.
-    private func rowAfter(_ event: RowEvent, _ entity: CatalogEntity) throws -> Image? {
+    private func row(after event: RowEvent, of entity: CatalogEntity) throws -> Image? {
         var image: Image?
-        if !entity.isDropped { image = try rowNow(event.key, entity) }
+        if !entity.isDropped { image = try currentRow(event.key, of: entity) }
         guard isBehind, try reader.lastPosition(of: event.key, in: entity) != event.position else { return image }
         try reader.forEachVersion(of: event.key, in: entity) { batch, index in
             let position = batch.header.first + Int64(index)
             guard position > event.position else { return false }
             let later = batch.withView { RowEvent($0, at: index, position: position, commit: event.commit) }
-            undo(later, &image, entity)
+            revert(later, in: &image, of: entity)
             return true
         }
         return image
     }
 
-    private func rowNow(_ key: [StorageValue], _ entity: CatalogEntity) throws -> Image? {
+    private func currentRow(_ key: [StorageValue], of entity: CatalogEntity) throws -> Image? {
         guard let row = try RowSelect(entity, source).row(key.map { ExactValue($0) }) else { return nil }
         var image = row.mapValues(\.value)
         for column in entity.key { image[column.id] = nil }
@@ -133,18 +131,18 @@ extension RowResolver {
     ///
     /// - Parameter wanted: Only these columns; all where nil.
     func named(
-        _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue], only wanted: Set<String>? = nil
+        _ image: Image, of change: RowTransition, only wanted: Set<String>? = nil
     ) throws -> [String: StorageValue] {
         var row: [String: StorageValue] = [:]
-        for column in entity.live where wanted?.contains(column.name) ?? true {
-            row[column.name] = try value(of: column, image, entity, key)
+        for column in change.entity.live where wanted?.contains(column.name) ?? true {
+            row[column.name] = try value(of: column, in: image, of: change)
         }
         return row
     }
 
-    func entity<E: RegisteredEntity>(
-        _ type: E.Type, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
-    ) throws -> E {
+    /// The row as an entity.
+    func entity<E: RegisteredEntity>(_ type: E.Type, from image: Image, of change: RowTransition) throws -> E {
+        let entity = change.entity
         let columns = E.Record.schemaColumns
         let placeholders = columns.indices.map { "?\($0 + 1) AS \(quoted(columns[$0].name))" }.joined(separator: ", ")
         let select = try source.statement("SELECT \(placeholders)")
@@ -154,7 +152,7 @@ extension RowResolver {
                     .schemaMismatch, "\"\(entity.name)\" has no column \"\(declared.name)\".",
                     remedy: "Declare the entity with autoSchema when the store is opened.")
             }
-            try select.writer.bind(value(of: column, image, entity, key), at: Int32(offset + 1))
+            try select.writer.bind(value(of: column, in: image, of: change), at: Int32(offset + 1))
         }
         defer { select.reset() }
         guard try select.step() else { throw StorageError.corruptLog("a row of \"\(entity.name)\" can't be read") }
@@ -162,11 +160,10 @@ extension RowResolver {
     }
 
     private func value(
-        of column: CatalogColumn, _ image: Image, _ entity: CatalogEntity, _ key: [StorageValue]
+        of column: CatalogColumn, in image: Image, of change: RowTransition
     ) throws -> StorageValue {
-        if column.keyOrdinal > 0 { return column.keyOrdinal <= key.count ? key[column.keyOrdinal - 1] : .null }
-        if let value = image[column.id] { return value }
-        guard let origin = entity.origin(of: column) else { return column.fallback }
-        return try upcasts.step(into: column, of: entity)(value(of: origin, image, entity, key))
+        if let value = change.keyValue(of: column) ?? image[column.id] { return value }
+        guard let origin = change.entity.origin(of: column) else { return column.fallback }
+        return try upcasts.step(into: column, of: change.entity)(value(of: origin, in: image, of: change))
     }
 }

@@ -26,26 +26,26 @@ final class RowStateCache {
     }
 
     /// The row after the event at a position; nil where it isn't known as of there.
-    func image(of row: RowEvent.Row, at position: Int64) throws -> RowResolver.Image? {
+    func image(of row: RowEvent.Row, at position: Int64) throws -> RowTransition.Image? {
         select.bind(Int64(row.entity), at: 1)
         select.bind(blob: row.key, at: 2)
         defer { select.reset() }
         guard try select.step(), select.integer(0) == 0, select.integer(1) == position else { return nil }
-        var image: RowResolver.Image = [:]
+        var image: RowTransition.Image = [:]
         while try select.step() { image[UInt32(truncatingIfNeeded: select.integer(0))] = select.row.value(at: 1) }
         return image
     }
 
-    func keep(_ image: RowResolver.Image?, of row: RowEvent.Row, at position: Int64) throws {
+    func keep(_ image: RowTransition.Image?, of row: RowEvent.Row, at position: Int64) throws {
         remove.bind(Int64(row.entity), at: 1)
         remove.bind(blob: row.key, at: 2)
         try remove.execute()
         guard let image else { return }
-        try put(.integer(position), 0, row)
-        for (column, value) in image { try put(value, column, row) }
+        try put(.integer(position), inColumn: 0, of: row)
+        for (column, value) in image { try put(value, inColumn: column, of: row) }
     }
 
-    private func put(_ value: StorageValue, _ column: UInt32, _ row: RowEvent.Row) throws {
+    private func put(_ value: StorageValue, inColumn column: UInt32, of row: RowEvent.Row) throws {
         insert.bind(Int64(row.entity), at: 1)
         insert.bind(blob: row.key, at: 2)
         insert.bind(Int64(column), at: 3)

@@ -57,7 +57,7 @@ public struct SQLProjection: Projection {
         for (event, change) in try batch.steps({ wanted[$0.name] }) {
             for (rule, prepared) in zip(rules, statements)
             where rule.operations.contains(event.operation) && rule.table.utf8.elementsEqual(change.table.utf8) {
-                for statement in prepared { try statement.run(event, change) }
+                for statement in prepared { try statement.run(for: event, changing: change) }
             }
         }
     }

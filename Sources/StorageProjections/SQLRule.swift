@@ -142,12 +142,12 @@ extension SQLRule {
             }
         }
 
-        func run(_ event: RowEvent, _ change: RowChange) throws {
+        func run(for event: RowEvent, changing change: RowChange) throws {
             let pointer = statement.sqliteStatement
             let writer = RowWriter(statement: pointer)
             defer { sqlite3_reset(pointer) }
             for (offset, parameter) in parameters.enumerated() {
-                try writer.bind(value(parameter, event, change), at: Int32(offset + 1))
+                try writer.bind(value(of: parameter, for: event, changing: change), at: Int32(offset + 1))
             }
             while true {
                 switch storage_step(pointer) {
@@ -158,7 +158,9 @@ extension SQLRule {
             }
         }
 
-        private func value(_ parameter: Parameter, _ event: RowEvent, _ change: RowChange) throws -> StorageValue {
+        private func value(
+            of parameter: Parameter, for event: RowEvent, changing change: RowChange
+        ) throws -> StorageValue {
             let metadata = event.commit.metadata
             switch parameter {
             case .operation: return .text(event.operation.rawValue)
@@ -167,19 +169,19 @@ extension SQLRule {
             case .time: return .text(HistoryTables.time(event.commit.time))
             case .actor: return metadata.actor.map(StorageValue.text) ?? .null
             case .reason: return metadata.reason.map(StorageValue.text) ?? .null
-            case .old(let name): return try Self.value(name, in: change.old, change)
-            case .new(let name): return try Self.value(name, in: change.new, change)
+            case .old(let name): return try Self.value(of: name, in: change.old, table: change.table)
+            case .new(let name): return try Self.value(of: name, in: change.new, table: change.table)
             }
         }
 
         private static func value(
-            _ column: String, in row: [String: StorageValue]?, _ change: RowChange
+            of column: String, in row: [String: StorageValue]?, table: String
         ) throws -> StorageValue {
             guard let row else { return .null }
             if let value = row[column] { return value }
             throw StorageError(
                 .invalidArgument,
-                "The projection reads \"\(column)\" of \"\(change.table)\", which has no such column.",
+                "The projection reads \"\(column)\" of \"\(table)\", which has no such column.",
                 remedy: "Name columns as they are called now, by their exact letters.")
         }
     }

@@ -3,33 +3,12 @@ internal import StorageCore
 internal import StorageHistory
 internal import StorageLog
 
-/// How much is taken in at once.
-struct BatchLimits {
-    /// Events after which the transaction ends with the commit under way.
-    var events: Int
-    /// Events that are handed over at once.
-    var slice: Int
-    /// Whether the transaction ends after the first commit with events of the projection's.
-    var isSingle = false
-    /// No slice reaches across this position: what lies before is only read again.
-    var border: Int64 = 0
-}
-
-/// What one step of catching up has done.
-struct BatchOutcome {
-    /// The checkpoint from then on; nil where the projection was taken out of the store.
-    var checkpoint: Checkpoint?
-    var events = 0
-    /// What a ``SideEffectingProjection`` is told.
-    var emitted: [StorageEvent] = []
-}
-
 extension UserProjections {
     /// Takes in the next part of the log, in a transaction of its own.
     ///
     /// - Throws: ``ApplyFailure`` where the projection threw; nothing is changed then.
     func step(
-        _ slot: Slot, _ limits: BatchLimits, _ writer: LogWriter, _ db: GRDB.Database
+        _ slot: Slot, limits: BatchLimits, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> BatchOutcome {
         guard let checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
         guard checkpoint.state == .running else { return BatchOutcome(checkpoint: checkpoint) }
@@ -37,7 +16,7 @@ extension UserProjections {
             slot.cache = nil
             return BatchOutcome(checkpoint: checkpoint)
         }
-        return try writer.group(db) { try applyNext(slot, writer, limits, through: writer.head.position) }
+        return try writer.group(db) { try applyNext(slot, limits: limits, on: writer, through: writer.head.position) }
     }
 
     /// Takes in the log up to a position, step after step, and goes by the projection's policies where it throws. It is
@@ -47,7 +26,7 @@ extension UserProjections {
     /// - Returns: What a ``SideEffectingProjection`` is to be told.
     /// - Throws: ``ApplyFailure`` where the policy is to pause.
     func catchUp(
-        _ slot: Slot, through goal: Int64, _ writer: LogWriter,
+        _ slot: Slot, through goal: Int64, on writer: LogWriter,
         step: (() throws -> BatchOutcome) throws -> BatchOutcome
     ) throws -> [StorageEvent] {
         let size = slot.registration.batchSize
@@ -61,7 +40,7 @@ extension UserProjections {
             let isSingle = checkpoint.position < singleThrough
             do {
                 let limits = BatchLimits(events: size, slice: size, isSingle: isSingle)
-                emitted += try step { try applyNext(slot, writer, limits, through: goal) }.emitted
+                emitted += try step { try applyNext(slot, limits: limits, on: writer, through: goal) }.emitted
                 attempts = 0
             } catch let failure as ApplyFailure {
                 if !isSingle, singleThrough < failure.positions.upperBound {
@@ -73,14 +52,14 @@ extension UserProjections {
                 if attempts <= policy.retries { continue }
                 guard policy.outcome == .deadLetter else { throw failure }
                 attempts = 0
-                emitted += try step { try applyNextWithDeadLetters(slot, writer, through: goal) }.emitted
+                emitted += try step { try applyNextWithDeadLetters(slot, on: writer, through: goal) }.emitted
             }
         }
         return emitted
     }
 
     private func applyNext(
-        _ slot: Slot, _ writer: LogWriter, _ limits: BatchLimits, through head: Int64
+        _ slot: Slot, limits: BatchLimits, on writer: LogWriter, through head: Int64
     ) throws -> BatchOutcome {
         guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
         let first = checkpoint.position + 1
@@ -97,14 +76,14 @@ extension UserProjections {
         var feed = BatchFeed(first: first, limits: limits)
         let emitsEvents = slot.projection is any SideEffectingProjection
         let replayed = checkpoint.replayed
-        let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, positions in
+        let end = try feed.run(LogReader(writer.database), through: head, of: wanted) { slice in
             let applied: [RowEvent]
             do {
-                let isReplay = events[0].position <= replayed
-                applied = try run(slot, events, positions, isReplay: isReplay, isBehind: true, writer)
+                let isReplay = slice.events[0].position <= replayed
+                applied = try run(slot, on: slice, isReplay: isReplay, isBehind: true, with: writer)
             } catch {
                 guard !error.isStoreOrDiskFailure else { throw error }
-                throw ApplyFailure(cause: error, positions: positions)
+                throw ApplyFailure(cause: error, positions: slice.positions)
             }
             outcome.events += applied.count
             if emitsEvents {
@@ -112,7 +91,7 @@ extension UserProjections {
             }
         }
         checkpoint.position = end
-        checkpoint.count(outcome.events, since: started, writer)
+        checkpoint.count(outcome.events, since: started, on: writer)
         checkpoint.error = nil
         checkpoint.failed = nil
         try checkpoint.save(slot.name, writer)
@@ -122,24 +101,25 @@ extension UserProjections {
 
     /// Takes in the next commit event by event, and lays aside those that the projection can't take in.
     func stepWithDeadLetters(
-        _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
+        _ slot: Slot, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> BatchOutcome {
-        try writer.group(db) { try applyNextWithDeadLetters(slot, writer, through: writer.head.position) }
+        try writer.group(db) { try applyNextWithDeadLetters(slot, on: writer, through: writer.head.position) }
     }
 
-    private func applyNextWithDeadLetters(_ slot: Slot, _ writer: LogWriter, through head: Int64) throws -> BatchOutcome
-    {
+    private func applyNextWithDeadLetters(
+        _ slot: Slot, on writer: LogWriter, through head: Int64
+    ) throws -> BatchOutcome {
         guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return BatchOutcome() }
         var outcome = BatchOutcome()
         let wanted = wanted(slot, writer.catalog)
         let limits = BatchLimits(events: 1, slice: slot.registration.batchSize, isSingle: true)
         var feed = BatchFeed(first: checkpoint.position + 1, limits: limits)
         let started = ContinuousClock.now
-        let end = try feed.run(LogReader(writer.database), through: head, wanted) { events, _ in
-            for event in events {
+        let end = try feed.run(LogReader(writer.database), through: head, of: wanted) { slice in
+            for event in slice.events {
                 let isReplay = event.position <= checkpoint.replayed
-                switch try attempt(slot, event, isReplay: isReplay, writer) {
-                case .failure(let error): try storeDeadLetter(event, "\(error)", slot, writer)
+                switch try attempt(event, by: slot, isReplay: isReplay, on: writer) {
+                case .failure(let error): try storeDeadLetter(event, of: slot, error: "\(error)", on: writer)
                 case .success(let applied):
                     outcome.events += applied.count
                     if !isReplay { outcome.emitted += applied.map { $0.event(writer.catalog) } }
@@ -147,7 +127,7 @@ extension UserProjections {
             }
         }
         checkpoint.position = end
-        checkpoint.count(outcome.events, since: started, writer)
+        checkpoint.count(outcome.events, since: started, on: writer)
         try checkpoint.save(slot.name, writer)
         outcome.checkpoint = checkpoint
         return outcome
@@ -157,13 +137,12 @@ extension UserProjections {
     ///
     /// - Returns: What was taken in, or what it threw; nothing of the event is there then.
     func attempt(
-        _ slot: Slot, _ event: RowEvent, isReplay: Bool, _ writer: LogWriter
+        _ event: RowEvent, by slot: Slot, isReplay: Bool, on writer: LogWriter
     ) throws -> Result<[RowEvent], any Error> {
         do {
-            let positions = event.position...event.position
             return .success(
                 try inSavepoint(writer) {
-                    try run(slot, [event], positions, isReplay: isReplay, isBehind: true, writer)
+                    try run(slot, on: EventSlice(event), isReplay: isReplay, isBehind: true, with: writer)
                 })
         } catch {
             guard !error.isStoreOrDiskFailure else { throw error }
@@ -188,7 +167,7 @@ extension UserProjections {
 
     /// Changes what is said of a projection, in a transaction of its own.
     func change(
-        _ name: String, _ writer: LogWriter, _ db: GRDB.Database, _ body: (inout Checkpoint) -> Void
+        _ name: String, on writer: LogWriter, _ db: GRDB.Database, by body: (inout Checkpoint) -> Void
     ) throws -> Checkpoint {
         try writer.group(db) {
             guard var checkpoint = try Checkpoint.load(name, writer.database) else {

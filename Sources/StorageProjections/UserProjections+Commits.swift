@@ -19,7 +19,7 @@ extension UserProjections {
                 RowEvent(view, at: $0, position: first + Int64($0), commit: commit)
             }
             guard !own.isEmpty else { continue }
-            let applied = try applyInStep(slot, own, positions, writer)
+            let applied = try applyInStep(slot, EventSlice(own, at: positions), on: writer)
             if slot.projection is any SideEffectingProjection, !applied.isEmpty {
                 let emitted = applied.map { $0.event(writer.catalog) }
                 reactions.append(Reaction(name: slot.name, commit: commit.number, events: emitted))
@@ -28,18 +28,18 @@ extension UserProjections {
     }
 
     func applyInStep(
-        _ slot: Slot, _ events: [RowEvent], _ positions: ClosedRange<Int64>, _ writer: LogWriter
+        _ slot: Slot, _ slice: EventSlice, on writer: LogWriter
     ) throws -> [RowEvent] {
         guard var checkpoint = try Checkpoint.load(slot.name, writer.database) else { return [] }
         let started = ContinuousClock.now
         let applied: [RowEvent]
         do {
-            applied = try run(slot, events, positions, isReplay: false, isBehind: false, writer)
+            applied = try run(slot, on: slice, isReplay: false, isBehind: false, with: writer)
         } catch {
-            throw StorageError.projectionFailed(slot.name, positions, error)
+            throw StorageError.projectionFailed(slot.name, at: slice.positions, cause: error)
         }
-        checkpoint.position = max(checkpoint.position, positions.upperBound)
-        checkpoint.count(applied.count, since: started, writer)
+        checkpoint.position = max(checkpoint.position, slice.positions.upperBound)
+        checkpoint.count(applied.count, since: started, on: writer)
         try checkpoint.save(slot.name, writer)
         return applied
     }
@@ -54,25 +54,25 @@ extension UserProjections {
     package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {
         for slot in slots where slot.isInStep {
             do {
-                try rebuild(slot, writer)
+                try rebuild(slot, on: writer)
             } catch let failure as ApplyFailure {
-                throw StorageError.projectionFailed(slot.name, failure.positions, failure.cause)
+                throw StorageError.projectionFailed(slot.name, at: failure.positions, cause: failure.cause)
             }
         }
     }
 
-    /// Hands a batch to the projection; events of rows that wait among its dead letters join them.
+    /// Hands a slice to the projection; events of rows that wait among its dead letters join them.
     ///
     /// - Returns: The events that it has taken in.
     func run(
-        _ slot: Slot, _ events: [RowEvent], _ positions: ClosedRange<Int64>, isReplay: Bool, isBehind: Bool,
-        _ writer: LogWriter
+        _ slot: Slot, on slice: EventSlice, isReplay: Bool, isBehind: Bool, with writer: LogWriter
     ) throws -> [RowEvent] {
-        let events = slot.hasDeadLetters ? try park(events, slot, writer) : events
+        let events = slot.hasDeadLetters ? try park(slice.events, of: slot, on: writer) : slice.events
         guard !events.isEmpty else { return [] }
-        let images = RowResolver(writer, upcasts: upcasts, isBehind: isBehind, cache: isBehind ? slot.cache : nil)
+        let resolver = RowResolver(writer, upcasts: upcasts, isBehind: isBehind, cache: isBehind ? slot.cache : nil)
         let batch = ProjectionBatch(
-            positions: positions, isReplay: isReplay, rowEvents: events, catalog: writer.catalog, images: images)
+            positions: slice.positions, isReplay: isReplay, rowEvents: events, catalog: writer.catalog,
+            resolver: resolver)
         let captured = writer.pendingEvents
         let db = try connection()
         try writer.asProjection { try slot.projection.apply(batch, db) }

@@ -12,7 +12,7 @@ extension UserProjections {
     }
 
     /// Lays events aside whose row waits already, so that each row's events keep their order.
-    func park(_ events: [RowEvent], _ slot: Slot, _ writer: LogWriter) throws -> [RowEvent] {
+    func park(_ events: [RowEvent], of slot: Slot, on writer: LogWriter) throws -> [RowEvent] {
         let select = try PreparedStatement(
             writer.database,
             """
@@ -30,13 +30,14 @@ extension UserProjections {
             }
             let before = select.integer(0)
             select.reset()
-            try storeDeadLetter(event, "waits behind @\(before) of the same row", slot, writer, attempts: 0)
+            try storeDeadLetter(
+                event, of: slot, error: "waits behind @\(before) of the same row", attempts: 0, on: writer)
             return false
         }
     }
 
     func storeDeadLetter(
-        _ event: RowEvent, _ error: String, _ slot: Slot, _ writer: LogWriter, attempts: Int64 = 1
+        _ event: RowEvent, of slot: Slot, error: String, attempts: Int64 = 1, on writer: LogWriter
     ) throws {
         slot.hasDeadLetters = true
         let insert = try writer.statement(
@@ -60,7 +61,7 @@ extension UserProjections {
     ///
     /// - Returns: How many were taken in.
     func replayDeadLetters(
-        _ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database
+        _ slot: Slot, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> (applied: Int, emitted: [StorageEvent]) {
         let hadDeadLetters = slot.hasDeadLetters
         // Nothing is to be parked behind the letter that is just being tried.
@@ -74,8 +75,8 @@ extension UserProjections {
             let remove = try writer.statement("DELETE FROM storage_dead_letter WHERE projection = ?1 AND position = ?2")
             for event in try deadEvents(slot.name, writer) where !waiting.contains(event.row) {
                 let isReplay = event.position <= replayed
-                if case .failure(let error) = try attempt(slot, event, isReplay: isReplay, writer) {
-                    try storeDeadLetter(event, "\(error)", slot, writer)
+                if case .failure(let error) = try attempt(event, by: slot, isReplay: isReplay, on: writer) {
+                    try storeDeadLetter(event, of: slot, error: "\(error)", on: writer)
                     slot.hasDeadLetters = false
                     waiting.insert(event.row)
                     continue
@@ -99,7 +100,7 @@ extension UserProjections {
 }
 
 extension Checkpoint {
-    mutating func count(_ events: Int, since start: ContinuousClock.Instant, _ writer: LogWriter) {
+    mutating func count(_ events: Int, since start: ContinuousClock.Instant, on writer: LogWriter) {
         self.events += Int64(events)
         let took = (ContinuousClock.now - start).components
         microseconds += took.seconds * 1_000_000 + took.attoseconds / 1_000_000_000_000

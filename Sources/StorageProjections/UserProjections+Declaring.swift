@@ -7,7 +7,7 @@ extension UserProjections {
     /// Takes up a projection that the program declares: makes its tables where they aren't there or are of another version.
     ///
     /// Runs a transaction of its own.
-    func register(_ registration: ProjectionRegistration, _ writer: LogWriter, _ db: GRDB.Database) throws {
+    func register(_ registration: ProjectionRegistration, on writer: LogWriter, _ db: GRDB.Database) throws {
         database = db
         let slot = Slot(registration)
         try writer.group(db) {
@@ -16,9 +16,9 @@ extension UserProjections {
                 known?.version == registration.projection.version
                 && known?.tables.entities == registration.projection.entities
             if isSame, let known {
-                if known.kind != registration.mode.rawValue { try remember(slot, known.tables, writer) }
+                if known.kind != registration.mode.rawValue { try remember(slot, tables: known.tables, on: writer) }
             } else {
-                try recreate(slot, writer)
+                try recreate(slot, on: writer)
             }
         }
         slot.hasDeadLetters = try deadLetterCount(slot.name, writer) > 0
@@ -27,7 +27,7 @@ extension UserProjections {
     }
 
     /// Drops the projection's tables and makes them empty; history up to where it was is only read again from then on.
-    func recreate(_ slot: Slot, _ writer: LogWriter) throws {
+    func recreate(_ slot: Slot, on writer: LogWriter) throws {
         let db = try connection()
         var checkpoint = Checkpoint()
         if let before = try Checkpoint.load(slot.name, writer.database) {
@@ -35,10 +35,10 @@ extension UserProjections {
         } else {
             checkpoint.replayed = writer.head.position
         }
-        try forget(slot.name, writer, db)
+        try forget(slot.name, on: writer, db)
         let tables: ProjectionTables
         do {
-            tables = try ProjectionTables.make(slot.projection, writer, db)
+            tables = try ProjectionTables.make(slot.projection, on: writer, db)
         } catch {
             let error = StorageError.wrapping(error)
             throw StorageError(
@@ -46,13 +46,13 @@ extension UserProjections {
                 "The projection \(slot.name) can't make its tables: \((error as? StorageError)?.message ?? "\(error)")",
                 remedy: "Correct its prepare; nothing was changed.", cause: error)
         }
-        try remember(slot, tables, writer)
+        try remember(slot, tables: tables, on: writer)
         try checkpoint.save(slot.name, writer)
         // Not that it has no dead letters any more: they are there again where the transaction is undone.
         slot.cache = nil
     }
 
-    func remember(_ slot: Slot, _ tables: ProjectionTables, _ writer: LogWriter) throws {
+    func remember(_ slot: Slot, tables: ProjectionTables, on writer: LogWriter) throws {
         let insert = try writer.statement(
             """
             INSERT INTO storage_projection(name, kind, version, definition) VALUES (?1, ?2, ?3, ?4)
@@ -68,9 +68,9 @@ extension UserProjections {
     }
 
     /// Takes a projection and all that is its own out of the store. Part of the transaction under way.
-    package func forget(_ name: String, _ writer: LogWriter, _ db: GRDB.Database) throws {
+    package func forget(_ name: String, on writer: LogWriter, _ db: GRDB.Database) throws {
         if let known = try ProjectionTables.load(writer.database).first(where: { $0.name == name }) {
-            try known.tables.drop(writer, db)
+            try known.tables.drop(on: writer, db)
         }
         let deletes = [
             "DELETE FROM storage_projection WHERE name = ?1 AND kind <> 'full-text'",
@@ -90,19 +90,19 @@ extension UserProjections {
     /// - Parameter fill: Fills the new tables with what was made of it already, and returns the position that they hold then; nil
     ///   to begin at the beginning.
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
-    package func rebuild(_ slot: Slot, _ writer: LogWriter, from fill: (() throws -> Int64)? = nil) throws {
+    package func rebuild(_ slot: Slot, on writer: LogWriter, from fill: (() throws -> Int64)? = nil) throws {
         let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0
         defer { slot.cache = nil }
-        try recreate(slot, writer)
+        try recreate(slot, on: writer)
         if let fill, var checkpoint = try Checkpoint.load(slot.name, writer.database) {
             checkpoint.position = try writer.asProjection(fill)
             try checkpoint.save(slot.name, writer)
         }
-        _ = try catchUp(slot, through: reached, writer) { step in try inSavepoint(writer, step) }
+        _ = try catchUp(slot, through: reached, on: writer) { step in try inSavepoint(writer, step) }
     }
 
     /// Empties a projection, which catches up from the beginning then.
-    func reset(_ slot: Slot, _ writer: LogWriter, _ db: GRDB.Database) throws {
-        try writer.group(db) { try recreate(slot, writer) }
+    func reset(_ slot: Slot, on writer: LogWriter, _ db: GRDB.Database) throws {
+        try writer.group(db) { try recreate(slot, on: writer) }
     }
 }

@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import Foundation
-package import GRDB
+internal import GRDB
 internal import StorageCore
 internal import StorageHistory
 package import StorageLog
@@ -63,47 +63,5 @@ package final class UserProjections: InlineProjection {
         let wanted = catalog.entities(named: slot.projection.entities)
         slot.wanted = wanted
         return wanted
-    }
-}
-
-/// What can be asked of a projection without knowing its rules.
-package enum ProjectionInstruction: Sendable {
-    case pause, resume, reset
-}
-
-extension UserProjections {
-    /// Changes what the store remembers of a projection that isn't registered here, in one transaction.
-    ///
-    /// A reset only marks it as one of no version, so that the program that knows its rules makes it anew.
-    ///
-    /// - Parameter operation: What is recorded where something changes, and who does it; nil where the caller records.
-    /// - Returns: Whether anything is another now.
-    @discardableResult
-    package func instruct(
-        _ name: String, _ instruction: ProjectionInstruction,
-        recording operation: (StorageOperation, CommitMetadata)?, _ writer: LogWriter, _ db: GRDB.Database
-    ) throws -> Bool {
-        try writer.group(db) {
-            guard var checkpoint = try Checkpoint.load(name, writer.database) else {
-                throw StorageError.noProjection(name)
-            }
-            let before = checkpoint
-            switch instruction {
-            case .pause: if checkpoint.state == .running { checkpoint.state = .paused }
-            case .resume, .reset: checkpoint.resume()
-            }
-            var isChanged = checkpoint != before
-            if isChanged { try checkpoint.save(name, writer) }
-            if instruction == .reset {
-                let update = try writer.statement(
-                    "UPDATE storage_projection SET version = 0 WHERE name = ?1 AND version <> 0")
-                update.bind(text: name, at: 1)
-                try writer.asEngine { try update.execute() }
-                isChanged = isChanged || update.changes > 0
-            }
-            guard isChanged else { return false }
-            if let (operation, metadata) = operation { try writer.record(operation, metadata: metadata) }
-            return true
-        }
     }
 }

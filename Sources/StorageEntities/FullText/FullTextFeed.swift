@@ -55,7 +55,7 @@ final class FullTextFeed {
         // A row that was only inserted is in the event; any other is read as the commit leaves it.
         if !wasThere, events.count == 1 {
             for (offset, column) in columns.enumerated() {
-                bind(value(of: column, events[0], view), view, to: insert, offset)
+                bind(value(of: column, in: events[0], of: view), of: view, to: insert, column: offset)
             }
             return try run(insert, row)
         }
@@ -68,19 +68,19 @@ final class FullTextFeed {
                 throw StorageError.corruptLog("row \(row) of \(index.name) isn't there after its change")
             }
         }
-        if wasThere, isThere, (0..<columnCount).allSatisfy({ isSame(old[$0], view, $0) }) { return }
+        if wasThere, isThere, (0..<columnCount).allSatisfy({ isCurrent(old[$0], of: view, column: $0) }) { return }
         if wasThere {
             for offset in 0..<columnCount {
                 if let value = old[offset] {
-                    bind(value, view, to: remove, offset)
+                    bind(value, of: view, to: remove, column: offset)
                 } else {
-                    copy(offset, to: remove)
+                    copy(column: offset, to: remove)
                 }
             }
             try run(remove, row)
         }
         if isThere {
-            for offset in 0..<columnCount { copy(offset, to: insert) }
+            for offset in 0..<columnCount { copy(column: offset, to: insert) }
             try run(insert, row)
         }
     }
@@ -103,7 +103,7 @@ final class FullTextFeed {
             let shape = view.shape(of: event)
             let isDelete = Int(shape.operation) == STORAGE_DELETE
             for (offset, column) in columns.enumerated() where old[offset] == nil {
-                old[offset] = value(of: column, event, view)
+                old[offset] = value(of: column, in: event, of: view)
                 // An event leaves out nothing but NULL of a row that is deleted.
                 if isDelete, old[offset] == nil { old[offset] = null }
             }
@@ -113,27 +113,28 @@ final class FullTextFeed {
     }
 
     /// What an event says of a column, of an update what it was before; nil where it says nothing.
-    private func value(of column: UInt32, _ event: Int, _ view: EventView) -> storage_value? {
+    private func value(of column: UInt32, in event: Int, of view: EventView) -> storage_value? {
         if let offset = keyIndices[column] { return view.key(of: event)[offset] }
         return position(of: column, in: view.shape(of: event)).map { view.columns(of: event)[$0] }
     }
 
-    private func isSame(_ value: storage_value?, _ view: EventView, _ offset: Int) -> Bool {
+    /// Whether the row still holds a value; a column that the commit left alone does.
+    private func isCurrent(_ value: storage_value?, of view: EventView, column: Int) -> Bool {
         guard let value else { return true }
-        return select.holds(value, bytes: view.bytes, in: Int32(offset))
+        return select.holds(value, bytes: view.bytes, in: Int32(column))
     }
 
-    private func bind(_ value: storage_value?, _ view: EventView, to statement: PreparedStatement, _ offset: Int) {
+    private func bind(_ value: storage_value?, of view: EventView, to statement: PreparedStatement, column: Int) {
         if let value {
-            statement.bind(value, bytes: view.bytes, at: Int32(offset + 2))
+            statement.bind(value, bytes: view.bytes, at: Int32(column + 2))
         } else {
-            statement.bindNull(at: Int32(offset + 2))
+            statement.bindNull(at: Int32(column + 2))
         }
     }
 
     /// From the row as it is now.
-    private func copy(_ offset: Int, to statement: PreparedStatement) {
-        sqlite3_bind_value(statement.pointer, Int32(offset + 2), sqlite3_column_value(select.pointer, Int32(offset)))
+    private func copy(column: Int, to statement: PreparedStatement) {
+        sqlite3_bind_value(statement.pointer, Int32(column + 2), sqlite3_column_value(select.pointer, Int32(column)))
     }
 
     private func run(_ statement: PreparedStatement, _ row: Int64) throws {

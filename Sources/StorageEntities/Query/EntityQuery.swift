@@ -19,6 +19,13 @@ extension EntityQuery {
         filter(condition(ColumnRef()))
     }
 
+    /// Only rows for which a condition is true that is there already.
+    public func `where`(_ condition: RowPredicate) -> Self { filter(condition) }
+
+    /// Only rows for which a condition is true that names its columns by hand:
+    /// `.where { Column<String>("home_city") == "Kyiv" }`.
+    public func `where`(_ condition: () -> RowPredicate) -> Self { `where`(condition()) }
+
     /// Only rows for which a condition is true; several calls must all be, those of `where` among them.
     ///
     /// ```swift

@@ -62,7 +62,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
               SELECT rowid AS place, +rank AS rank FROM \(table)
               WHERE \(fits)\(allowed.and)\(ranking == nil ? "" : " AND rank MATCH ?\(first + 3)")
               ORDER BY +rank, rowid LIMIT ?\(first + 1) OFFSET ?\(first + 2)
-            ) SELECT \(index.selected), found.rank, \(try excerptSQL(table, index.columns, first)) FROM \(walk)
+            ) SELECT \(index.selected), found.rank, \(try excerptSQL(table: table, columns: index.columns, firstParameter: first)) FROM \(walk)
             CROSS JOIN \(index.entity) AS e ON e.\(index.rowid) = found.place
             \(excerpt == nil ? "" : "WHERE \(fits)") ORDER BY found.rank, found.place
             """
@@ -141,7 +141,7 @@ package struct Search<E: RegisteredEntity>: Sendable {
             remedy: "It has \(columns.joined(separator: ", ")).")
     }
 
-    private func excerptSQL(_ table: String, _ columns: [String], _ first: Int) throws -> String {
+    private func excerptSQL(table: String, columns: [String], firstParameter first: Int) throws -> String {
         guard let excerpt else { return "NULL" }
         let columnIndex =
             switch excerpt.source {

@@ -124,16 +124,16 @@ package final class Fold {
                 continue
             }
             if let select = plan.select {
-                try check(view, index, position, plan, select, report)
+                try check(view, event: index, at: position, plan: plan, select: select, report: report)
             }
-            try apply(view, index, position, plan, report)
-            try followDeletions(view, index, position, plan, report)
+            try apply(view, event: index, at: position, plan: plan, report: report)
+            try followDeletions(view, event: index, at: position, plan: plan, report: report)
             try after(index)
         }
     }
 
     private func apply(
-        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ report: (Int64, String) -> Void
+        _ view: EventView, event index: Int, at position: Int64, plan: Plan, report: (Int64, String) -> Void
     ) throws {
         let statement = plan.statement
         let key = view.key(of: index)
@@ -169,7 +169,7 @@ package final class Fold {
 
     /// Keeps the tombstones in step: a delete leaves one, an insert of the same key takes it.
     private func followDeletions(
-        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ report: (Int64, String) -> Void
+        _ view: EventView, event index: Int, at position: Int64, plan: Plan, report: (Int64, String) -> Void
     ) throws {
         guard let statement = plan.tombstone else { return }
         var earlier: Int64 = 0
@@ -191,8 +191,8 @@ package final class Fold {
 
     /// Holds an update or delete to the row as the events before it have left it.
     private func check(
-        _ view: EventView, _ index: Int, _ position: Int64, _ plan: Plan, _ select: PreparedStatement,
-        _ report: (Int64, String) -> Void
+        _ view: EventView, event index: Int, at position: Int64, plan: Plan, select: PreparedStatement,
+        report: (Int64, String) -> Void
     ) throws {
         let key = view.key(of: index)
         for part in 0..<plan.keyCount { select.bind(key[part], bytes: view.bytes, at: Int32(part + 1)) }

@@ -18,11 +18,11 @@ struct KeyInterner {
     mutating func index(
         of key: UnsafePointer<storage_value>, count parts: Int, in data: UnsafePointer<UInt8>
     ) -> (index: Int, isNew: Bool) {
-        let hash = Self.hash(key, parts, data)
+        let hash = Self.hash(of: key, count: parts, in: data)
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[slot] != 0 {
             let index = Int(slots[slot]) - 1
-            if hashes[index] == hash, isSame(index, key, parts, data) { return (index, false) }
+            if hashes[index] == hash, isKey(key, count: parts, in: data, at: index) { return (index, false) }
             slot = (slot + 1) & (slots.count - 1)
         }
         for part in 0..<parts { append(key[part], data) }
@@ -43,8 +43,8 @@ struct KeyInterner {
         }
     }
 
-    private func isSame(
-        _ index: Int, _ key: UnsafePointer<storage_value>, _ parts: Int, _ data: UnsafePointer<UInt8>
+    private func isKey(
+        _ key: UnsafePointer<storage_value>, count parts: Int, in data: UnsafePointer<UInt8>, at index: Int
     ) -> Bool {
         let end = starts[index + 1]
         return bytes.withUnsafeBytes { stored in
@@ -81,7 +81,7 @@ struct KeyInterner {
     }
 
     private static func hash(
-        _ key: UnsafePointer<storage_value>, _ parts: Int, _ data: UnsafePointer<UInt8>
+        of key: UnsafePointer<storage_value>, count parts: Int, in data: UnsafePointer<UInt8>
     ) -> UInt64 {
         var hash: UInt64 = 0x9e37_79b9_7f4a_7c15
         for part in 0..<parts {

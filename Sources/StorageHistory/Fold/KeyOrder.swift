@@ -49,12 +49,12 @@ struct KeyOrder {
             let value = values[row.values]
             guard NetWindow.hasBytes(value) else { continue }
             length = min(length, Int(value.size))
-            while !isSame(first, value, length) { length -= 1 }
+            while !isSame(first, as: value, upTo: length) { length -= 1 }
         }
         return length
     }
 
-    private func isSame(_ one: storage_value, _ other: storage_value, _ length: Int) -> Bool {
+    private func isSame(_ one: storage_value, as other: storage_value, upTo length: Int) -> Bool {
         length == 0 || memcmp(bytes.baseAddress! + Int(one.bits), bytes.baseAddress! + Int(other.bits), length) == 0
     }
 

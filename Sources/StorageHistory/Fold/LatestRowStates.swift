@@ -81,12 +81,12 @@ final class LatestRowStates {
                 guard batch.header.first + Int64(index) <= position,
                     let plan = plans[Int(view.events[index].shape)]
                 else { continue }
-                try apply(view, index, batch.header.first + Int64(index), plan)
+                try apply(view, event: index, at: batch.header.first + Int64(index), plan: plan)
             }
         }
     }
 
-    private func apply(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) throws {
+    private func apply(_ view: EventView, event index: Int, at position: Int64, plan: ShapePlan) throws {
         let (rowIndex, isNew) = keys.index(of: view.key(of: index), count: keyCount, in: view.bytes)
         if isNew {
             guard rows.count < Self.limit else { throw TooManyRows() }
@@ -94,7 +94,7 @@ final class LatestRowStates {
                 rows.append(Row(number: 0, known: 0, isDone: true))
             } else {
                 lastNumber += 1
-                try insert(view, index, position, plan)
+                try insert(view, event: index, at: position, plan: plan)
                 rows.append(
                     Row(number: lastNumber, known: plan.mask, isDone: plan.operation == STORAGE_INSERT))
             }
@@ -103,7 +103,7 @@ final class LatestRowStates {
         let found = rows[rowIndex]
         if found.isDone { return }
         let missing = plan.mask & ~found.known
-        if missing != 0 { try update(view, index, found.number, plan, missing) }
+        if missing != 0 { try update(row: found.number, from: view, event: index, plan: plan, missing: missing) }
         // A row that was there before tells nothing of the one that came after its deletion.
         rows[rowIndex] = Row(
             number: found.number, known: found.known | plan.mask, isDone: plan.operation != STORAGE_UPDATE)
@@ -128,12 +128,12 @@ final class LatestRowStates {
     }
 
     /// The values that an event leaves.
-    private func values(_ view: EventView, _ index: Int, _ operation: Int) -> UnsafePointer<storage_value> {
+    private func newValues(of index: Int, in view: EventView, operation: Int) -> UnsafePointer<storage_value> {
         let values = view.columns(of: index)
         return operation == STORAGE_UPDATE ? values + Int(view.shape(of: index).column_count) : values
     }
 
-    private func insert(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) throws {
+    private func insert(_ view: EventView, event index: Int, at position: Int64, plan: ShapePlan) throws {
         let columnIndices = plan.links.map(\.column)
         let statement: PreparedStatement
         if let known = inserts[columnIndices] {
@@ -153,7 +153,7 @@ final class LatestRowStates {
             statement.bind(key[part], bytes: view.bytes, at: parameter)
             parameter += 1
         }
-        let values = values(view, index, plan.operation)
+        let values = newValues(of: index, in: view, operation: plan.operation)
         for link in plan.links {
             statement.bind(values[link.event], bytes: view.bytes, at: parameter)
             parameter += 1
@@ -164,7 +164,7 @@ final class LatestRowStates {
     }
 
     private func update(
-        _ view: EventView, _ index: Int, _ number: Int64, _ plan: ShapePlan, _ missing: UInt64
+        row number: Int64, from view: EventView, event index: Int, plan: ShapePlan, missing: UInt64
     ) throws {
         // The image before a deletion belongs to another life of the row.
         if plan.operation == STORAGE_DELETE { return }
@@ -178,7 +178,7 @@ final class LatestRowStates {
             if updates.count >= 1_024 { updates.removeAll() }
             updates[links.map(\.column)] = statement
         }
-        let values = values(view, index, plan.operation)
+        let values = newValues(of: index, in: view, operation: plan.operation)
         for (parameter, link) in links.enumerated() {
             statement.bind(values[link.event], bytes: view.bytes, at: Int32(parameter + 1))
         }

@@ -193,10 +193,10 @@ package struct NetWindow: Sendable {
                     continue
                 }
                 guard needed?.contains(position) ?? true else {
-                    rowOfEvent.append(try skip(view, index, position, plan))
+                    rowOfEvent.append(try skip(view, event: index, at: position, plan: plan))
                     continue
                 }
-                rowOfEvent.append(Int32(try add(view, index, position, plan, links)))
+                rowOfEvent.append(Int32(try add(view, event: index, at: position, plan: plan, links: links)))
                 events += 1
             }
         }
@@ -230,12 +230,14 @@ package struct NetWindow: Sendable {
 
     @inline(__always)
     private mutating func add(
-        _ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan, _ links: [Link]
+        _ view: EventView, event index: Int, at position: Int64, plan: ShapePlan, links: [Link]
     ) throws -> Int {
         let previous = view.events[index].previous
         let isInsert = plan.operation == STORAGE_INSERT
-        let known = previous >= first ? try row(of: previous, view, index, plan, position) : Self.skipped
-        let rowIndex = known >= 0 ? Int(known) : begin(view, index, position, plan)
+        let known =
+            previous >= first
+            ? try row(ofEventAt: previous, before: position, in: view, event: index, plan: plan) : Self.skipped
+        let rowIndex = known >= 0 ? Int(known) : begin(view, event: index, at: position, plan: plan)
         guard rows[rowIndex].isThere != isInsert else {
             throw StorageError.corruptLog(
                 "event @\(position) "
@@ -252,20 +254,21 @@ package struct NetWindow: Sendable {
         rows[rowIndex].isThere = true
         // An update tells the old values first.
         let columnValues = view.columns(of: index) + (isInsert ? 0 : Int(view.shape(of: index).column_count))
-        for link in plan.links { set(start + links[link].row, columnValues[links[link].event], view.bytes) }
+        for link in plan.links { set(columnValues[links[link].event], from: view.bytes, at: start + links[link].row) }
         return rowIndex
     }
 
     /// Leaves an event out that isn't needed: later ones of its row find the row through it nevertheless.
-    private func skip(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) throws -> Int32 {
+    private func skip(_ view: EventView, event index: Int, at position: Int64, plan: ShapePlan) throws -> Int32 {
         let previous = view.events[index].previous
-        return previous >= first ? try row(of: previous, view, index, plan, position) : Self.skipped
+        return previous >= first
+            ? try row(ofEventAt: previous, before: position, in: view, event: index, plan: plan) : Self.skipped
     }
 
     /// The row to which an event points back; ``skipped`` where no event was taken in of it yet.
     @inline(__always)
     private func row(
-        of previous: Int64, _ view: EventView, _ index: Int, _ plan: ShapePlan, _ position: Int64
+        ofEventAt previous: Int64, before position: Int64, in view: EventView, event index: Int, plan: ShapePlan
     ) throws -> Int32 {
         var batch = batches.count - 1
         let isNear = previous >= batches[batch].first
@@ -285,7 +288,8 @@ package struct NetWindow: Sendable {
         let fits =
             rowIndex >= 0
             // Within a batch the decoder has the key from the very event that is pointed to.
-            ? rows[Int(rowIndex)].table == plan.table && (isNear || isKey(of: rows[Int(rowIndex)], view, index))
+            ? rows[Int(rowIndex)].table == plan.table
+                && (isNear || isKey(of: rows[Int(rowIndex)], in: view, event: index))
             // What an insert points back to is a delete, and those are all taken in.
             : rowIndex == Self.skipped && plan.operation != STORAGE_INSERT
         guard previous < position, fits else {
@@ -294,7 +298,7 @@ package struct NetWindow: Sendable {
         return rowIndex
     }
 
-    private func isKey(of row: Row, _ view: EventView, _ index: Int) -> Bool {
+    private func isKey(of row: Row, in view: EventView, event index: Int) -> Bool {
         let key = view.key(of: index)
         return bytes.withUnsafeBufferPointer { bytes in
             for part in 0..<tables[row.table].key.count {
@@ -315,13 +319,13 @@ package struct NetWindow: Sendable {
 
     /// A row that the stretch hasn't touched yet.
     @inline(__always)
-    private mutating func begin(_ view: EventView, _ index: Int, _ position: Int64, _ plan: ShapePlan) -> Int {
+    private mutating func begin(_ view: EventView, event index: Int, at position: Int64, plan: ShapePlan) -> Int {
         let isInsert = plan.operation == STORAGE_INSERT
         if !isInsert { foundRows += 1 }
         let start = values.count
         let key = view.key(of: index)
         for _ in 0..<plan.width { values.append(Self.unknown) }
-        for part in 0..<plan.keyCount { set(start + part, key[part], view.bytes) }
+        for part in 0..<plan.keyCount { set(key[part], from: view.bytes, at: start + part) }
         rows.append(
             Row(
                 table: plan.table, values: start, position: position, wasThere: !isInsert,
@@ -339,7 +343,7 @@ extension NetWindow {
     }
 
     @inline(__always)
-    private mutating func set(_ index: Int, _ value: storage_value, _ source: UnsafePointer<UInt8>) {
+    private mutating func set(_ value: storage_value, from source: UnsafePointer<UInt8>, at index: Int) {
         let known = values[index]
         guard Self.hasBytes(value) else {
             leave(known)

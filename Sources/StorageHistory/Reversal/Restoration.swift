@@ -149,11 +149,11 @@ package final class Restoration {
             Self.bind(row, to: find)
             let wasThere = try find.step()
             find.reset()
-            if !wasThere { try delete(row, entity, access) }
+            if !wasThere { try delete(row, of: entity, through: access) }
         }
     }
 
-    private func delete(_ key: [ExactValue], _ entity: CatalogEntity, _ access: RowAccess) throws {
+    private func delete(_ key: [ExactValue], of entity: CatalogEntity, through access: RowAccess) throws {
         if try access.delete(key, withOthers: policy == .overwrite) { return }
         outcome.add(
             RevertConflict(

@@ -169,13 +169,14 @@ package final class Reversal {
             while try rows.step() {
                 let key = entity.key.indices.map { ExactValue(rows, column: Int32($0 + 1)) }
                 let row = RowEvent.Row(entity: entity.id, key: KeyCoding.encode(key))
-                try findUntouched(row, try NetRow(bytes: rows.bytes(0)), current: access.row(key), access)
+                try findUntouched(
+                    row, changed: try NetRow(bytes: rows.bytes(0)), current: access.row(key), access: access)
             }
         }
     }
 
     private func findUntouched(
-        _ row: RowEvent.Row, _ net: NetRow, current: [UInt32: ExactValue]?, _ access: RowAccess
+        _ row: RowEvent.Row, changed net: NetRow, current: [UInt32: ExactValue]?, access: RowAccess
     ) throws {
         guard net.existed == net.exists else { return }
         guard net.exists else {
@@ -205,22 +206,26 @@ package final class Reversal {
 
     private func revert(_ event: ExactEvent) throws {
         if waitingRows.contains(event.row) { return waiting.append(event) }
-        guard let access = try access(to: event.row.entity) else { return block(event, nil, "its table was dropped") }
+        guard let access = try access(to: event.row.entity) else {
+            return block(event, because: "its table was dropped")
+        }
         let row = BlockedCell(row: event.row, column: 0)
         if blocked.contains(row) || untouched.contains(row) { return }
         let current = try access.row(event.key)
         switch event.operation {
-        case .insert: try revertInsert(event, current, access)
-        case .delete: try revertDelete(event, current, access)
-        case .update: try revertUpdate(event, current, access)
+        case .insert: try revertInsert(event, current: current, access: access)
+        case .delete: try revertDelete(event, current: current, access: access)
+        case .update: try revertUpdate(event, current: current, access: access)
         }
     }
 
-    private func revertInsert(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
+    private func revertInsert(
+        _ event: ExactEvent, current: [UInt32: ExactValue]?, access: RowAccess
+    ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         guard let current else { return settle(row) }
         if policy != .overwrite {
-            if settled[row] != nil { return block(event, nil, "a row with this key exists again") }
+            if settled[row] != nil { return block(event, because: "a row with this key exists again") }
             let new = event.after
             for column in access.columns where column.keyOrdinal == 0 && !column.isStamp {
                 let cell = BlockedCell(row: event.row, column: column.id)
@@ -233,32 +238,37 @@ package final class Reversal {
                 let left = settled[cell]
                 let expected = left ?? new[column.id]
                 if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
-                return block(event, column, "it has changed since", expected: expected ?? .null, found: found)
+                return block(
+                    event, because: "it has changed since", in: column, expected: expected ?? .null, found: found)
             }
         }
         // Rows that go by themselves aren't taken along.
         if try access.delete(event.key, withOthers: policy == .overwrite && isLast) { return }
-        blockOrWait(event, "rows that refer to it would be deleted too")
+        blockOrWait(event, because: "rows that refer to it would be deleted too")
     }
 
-    private func revertDelete(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
+    private func revertDelete(
+        _ event: ExactEvent, current: [UInt32: ExactValue]?, access: RowAccess
+    ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         let old = event.before.filter { value in access.columns.contains { $0.id == value.key } }
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
-            guard policy == .overwrite else { return block(event, nil, "a row with this key exists again") }
+            guard policy == .overwrite else { return block(event, because: "a row with this key exists again") }
             try put(event) { try access.update(event.key, old) }
         } else {
-            if settled[row] != nil, policy != .overwrite { return block(event, nil, "it was deleted since") }
+            if settled[row] != nil, policy != .overwrite { return block(event, because: "it was deleted since") }
             try put(event) { try access.insert(event.key, old) }
         }
     }
 
-    private func revertUpdate(_ event: ExactEvent, _ current: [UInt32: ExactValue]?, _ access: RowAccess) throws {
-        guard let current else { return block(event, nil, "it was deleted since") }
+    private func revertUpdate(
+        _ event: ExactEvent, current: [UInt32: ExactValue]?, access: RowAccess
+    ) throws {
+        guard let current else { return block(event, because: "it was deleted since") }
         let (before, after) = (event.before, event.after)
         if policy != .overwrite, settled[BlockedCell(row: event.row, column: 0)] != nil {
-            return block(event, nil, "a row with this key exists again")
+            return block(event, because: "a row with this key exists again")
         }
         var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
@@ -271,11 +281,12 @@ package final class Reversal {
                 settle(cell, left: new)
             } else if column.origin != 0, try !existed(column, of: event) {
                 // What a conversion filled in has no value of before.
-                block(event, column, "the column was converted, and its old values belong to another column")
+                block(
+                    event, because: "the column was converted, and its old values belong to another column", in: column)
             } else if policy == .overwrite || settled[cell] == nil && found == new {
                 changes[column.id] = old
             } else if !column.isStamp {
-                block(event, column, "it has changed since", expected: settled[cell] ?? new, found: found)
+                block(event, because: "it has changed since", in: column, expected: settled[cell] ?? new, found: found)
             }
         }
         guard !changes.isEmpty else { return }
@@ -287,13 +298,13 @@ package final class Reversal {
         do {
             try change()
         } catch let error as StorageError where error.code == .conflict {
-            blockOrWait(event, "another row conflicts with it (\(error.message))")
+            blockOrWait(event, because: "another row conflicts with it (\(error.message))")
         }
     }
 
     /// What others stand in the way of is tried again when all the rest is done.
-    private func blockOrWait(_ event: ExactEvent, _ reason: String) {
-        if isLast { return block(event, nil, reason) }
+    private func blockOrWait(_ event: ExactEvent, because reason: String) {
+        if isLast { return block(event, because: reason) }
         waiting.append(event)
         waitingRows.insert(event.row)
     }
@@ -312,7 +323,7 @@ package final class Reversal {
     }
 
     private func block(
-        _ event: ExactEvent, _ column: CatalogColumn?, _ reason: String, expected: ExactValue? = nil,
+        _ event: ExactEvent, because reason: String, in column: CatalogColumn? = nil, expected: ExactValue? = nil,
         found: ExactValue? = nil
     ) {
         blocked.insert(BlockedCell(row: event.row, column: column?.id ?? 0))

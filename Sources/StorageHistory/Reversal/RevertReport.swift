@@ -1,5 +1,3 @@
-internal import CSQLite
-internal import StorageCore
 public import StorageLog
 
 /// What a revert did, and the compensating commit.
@@ -11,61 +9,4 @@ public struct RevertReport: Sendable, Equatable {
     public let receipt: CommitReceipt?
     /// The row changes that a dry run would have made, the first thousand of them.
     public let plan: [RowDifference]
-}
-
-/// What the commit under way has done to rows, each counted once however often it was changed.
-struct PendingChanges {
-    private(set) var inserted = 0
-    private(set) var updated = 0
-    private(set) var deleted = 0
-    /// The first of them, in the order of their first change.
-    private(set) var first: [RowDifference] = []
-
-    /// - Parameters:
-    ///   - start: The first captured event: those before are of other commits of the same transaction.
-    ///   - limit: How many are told.
-    init(_ writer: LogWriter, from start: Int, limit: Int) {
-        let view = writer.captured
-        let events = start..<view.count
-        var repeated = DuplicateRows()
-        for index in events { repeated.add(RowEvent.Row(view, at: index)) }
-        repeated.finish()
-        var rowIndices: [RowEvent.Row: Int] = [:]
-        var rows: [(key: [ExactValue], change: NetRow)] = []
-        for index in events {
-            let row = RowEvent.Row(view, at: index)
-            let isRepeated = repeated.contains(row)
-            guard isRepeated || rows.count < limit else {
-                switch Int(view.shape(of: index).operation) {
-                case STORAGE_INSERT: inserted += 1
-                case STORAGE_DELETE: deleted += 1
-                default: updated += 1
-                }
-                continue
-            }
-            let change = NetRow(view, event: index)
-            if let rowIndex = rowIndices[row] {
-                rows[rowIndex].change = rows[rowIndex].change.followed(by: change)
-            } else {
-                if isRepeated { rowIndices[row] = rows.count }
-                rows.append((ExactValue.key(of: view, at: index), change))
-            }
-        }
-        var tables: [UInt32: DifferenceTable] = [:]
-        for row in rows {
-            let id = row.change.lastEntity
-            let entity = writer.catalog.entity(id: id)
-            let known = tables[id] ?? DifferenceTable(from: entity, to: entity, matchesNames: false)
-            tables[id] = known
-            guard let table = known,
-                let change = NetChange(row.change, key: row.key, table: table, isBackward: false)
-            else { continue }
-            switch change.operation {
-            case .insert: inserted += 1
-            case .update: updated += 1
-            case .delete: deleted += 1
-            }
-            if first.count < limit { first.append(RowDifference(change)) }
-        }
-    }
 }

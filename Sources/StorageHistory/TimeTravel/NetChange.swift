@@ -65,8 +65,8 @@ package struct NetChange: Sendable {
 extension RowDifference {
     package init(_ change: NetChange) {
         // Each state has its own idea of what a column's values are.
-        let old = change.cells.map { Self.field($0, $0.column.from ?? $0.column.to, $0.old) }
-        let new = change.cells.map { Self.field($0, $0.column.to ?? $0.column.from, $0.new) }
+        let old = change.cells.map { Self.field($0.old, of: $0.column.from ?? $0.column.to, named: $0.column.name) }
+        let new = change.cells.map { Self.field($0.new, of: $0.column.to ?? $0.column.from, named: $0.column.name) }
         let key = zip(change.table.key, change.key).map { column, value in
             StorageEvent.Field(column: column.name, value: value.value, type: column.type, coding: column.coding)
         }
@@ -76,9 +76,9 @@ extension RowDifference {
     }
 
     private static func field(
-        _ cell: NetChange.Cell, _ column: CatalogColumn?, _ value: ExactValue
+        _ value: ExactValue, of column: CatalogColumn?, named name: String
     ) -> StorageEvent.Field {
         StorageEvent.Field(
-            column: cell.column.name, value: value.value, type: column?.type ?? "", coding: column?.coding ?? "")
+            column: name, value: value.value, type: column?.type ?? "", coding: column?.coding ?? "")
     }
 }

@@ -36,7 +36,7 @@ extension Schema {
     @discardableResult
     public mutating func dropProjection(_ name: String) -> Schema {
         addStep("no projection \(name)") { tx in
-            try tx.writer.userProjections?.forget(name, tx.writer, tx.database)
+            try tx.writer.userProjections?.forget(name, on: tx.writer, tx.database)
         }
         return self
     }

@@ -170,7 +170,7 @@ extension DatabaseAdoption {
         configuration.durability = .normal
         let engine = try StorageEngine.openStore(path: path, configuration: configuration)
         do {
-            let result = try await engine.withWriter { writer, db in try begin(plan, writer, db) }
+            let result = try await engine.withWriter { writer, db in try begin(plan, on: writer, db) }
             try await engine.seal()
             try await engine.close(leavingNoLog: true)
             return result
@@ -183,7 +183,7 @@ extension DatabaseAdoption {
 
     /// Tells the log of every row. Several commits where there are many rows: the file isn't anybody's yet, so what is
     /// between them is seen by nobody.
-    private func begin(_ plan: AdoptionPlan, _ writer: LogWriter, _ db: GRDB.Database) throws -> AdoptionPlan {
+    private func begin(_ plan: AdoptionPlan, on writer: LogWriter, _ db: GRDB.Database) throws -> AdoptionPlan {
         var plan = plan
         var rest: [CatalogEntity] = []
         var isDeclared = false

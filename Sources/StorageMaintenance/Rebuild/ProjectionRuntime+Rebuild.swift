@@ -17,7 +17,7 @@ extension ProjectionRuntime {
         defer { if isFree { endFolding(name) } }
         let file = isFree && engine.isFile ? FoldFile(store: engine.path, projection: name) : nil
         do {
-            let report = try await rebuild(registration, options, file, progress)
+            let report = try await rebuild(registration, options: options, in: file, progress: progress)
             file?.remove()
             return report
         } catch {
@@ -28,23 +28,24 @@ extension ProjectionRuntime {
     }
 
     private func rebuild(
-        _ registration: ProjectionRegistration, _ options: RebuildOptions, _ file: FoldFile?,
-        _ progress: @escaping @Sendable (RebuildProgress) -> Void
+        _ registration: ProjectionRegistration, options: RebuildOptions, in file: FoldFile?,
+        progress: @escaping @Sendable (RebuildProgress) -> Void
     ) async throws -> RebuildReport {
         let name = registration.name
         let kept = options.keepsOld ? try await tablesToKeep(name) : [:]
-        var (made, report) = try await foldBeside(registration, compares: options.compares, file, progress)
+        var (made, report) = try await foldBeside(
+            registration, compares: options.compares, in: file, progress: progress)
         guard options.swaps else { return report }
         try Task.checkCancellation()
         if made?.isCopyable == false { made = nil }
         do {
             try await goOn(name) { [made] projections, slot, writer, db in
-                try writer.group(db) { try projections.rebuild(slot, writer, from: made, keeping: kept) }
+                try writer.group(db) { try projections.rebuild(slot, on: writer, from: made, keeping: kept) }
                 slot.isInStep = false
                 slot.hasDeadLetters = try projections.deadLetterCount(name, writer) > 0
             }
         } catch let failure as ApplyFailure {
-            throw StorageError.projectionFailed(name, failure.positions, failure.cause)
+            throw StorageError.projectionFailed(name, at: failure.positions, cause: failure.cause)
         }
         report.isSwapped = true
         report.kept = kept
@@ -77,9 +78,9 @@ extension ProjectionRuntime {
     ///   - file: Where the database is kept, so that another rebuild can go on with it.
     /// - Returns: nil where the projection can't be made apart from the store, as it reads other tables or throws.
     private func foldBeside(
-        _ registration: ProjectionRegistration, compares: Bool, _ file: FoldFile?,
-        _ progress: @escaping @Sendable (RebuildProgress) -> Void
-    ) async throws -> (FoldedProjection?, RebuildReport) {
+        _ registration: ProjectionRegistration, compares: Bool, in file: FoldFile?,
+        progress: @escaping @Sendable (RebuildProgress) -> Void
+    ) async throws -> (ShadowProjection?, RebuildReport) {
         let meter = RebuildMeter(progress)
         let upcasts = upcasts
         return try await engine.read { db in
@@ -87,7 +88,7 @@ extension ProjectionRuntime {
             let reached = try Checkpoint.load(registration.name, connection)?.position ?? 0
             var hasBegun = false
             do {
-                let made = try FoldedProjection(
+                let made = try ShadowProjection(
                     registration.projection, of: connection, upcasts: upcasts, needsCopy: !compares, through: reached,
                     in: file
                 ) { position in

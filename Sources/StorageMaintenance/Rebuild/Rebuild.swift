@@ -69,12 +69,12 @@ package struct Rebuild: Sendable {
                 meter.start(positions, head: engine.committed.position)
                 let loaded = try await load(positions, meter)
                 if lag(loaded) > 0 { try await follow(entities, meter) }
-                if options.compares { try await compare(entities, &report, meter) }
+                if options.compares { try await compare(entities, into: &report, meter: meter) }
                 guard options.swaps else {
                     try await engine.withWriter { try ShadowTables(writer: $0, db: $1).abandon(entities) }
                     return report
                 }
-                try await install(entities, &report, meter)
+                try await install(entities, into: &report, meter: meter)
                 return report
             } catch is ShadowTables.Outdated {
                 // A migration came in between: what it left in place is gone on with.
@@ -183,7 +183,7 @@ package struct Rebuild: Sendable {
             }
             if let needed { end = min(end, needed.positions.upperBound) }
             var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
-            try Self.fill(&window, through: end, reader, pace)
+            try Self.fill(&window, through: end, from: reader, pace: pace)
             return window
         }
     }
@@ -195,7 +195,7 @@ package struct Rebuild: Sendable {
     }
 
     private static func fill(
-        _ window: inout NetWindow, through end: Int64, _ reader: LogReader, _ pace: Pace
+        _ window: inout NetWindow, through end: Int64, from reader: LogReader, pace: Pace
     ) throws {
         let needed = window.needed
         let wanted = Set(window.tables.map(\.entity.id))
@@ -281,7 +281,7 @@ package struct Rebuild: Sendable {
 
 extension Rebuild {
     private func compare(
-        _ entities: Set<UInt32>, _ report: inout RebuildReport, _ meter: RebuildMeter
+        _ entities: Set<UInt32>, into report: inout RebuildReport, meter: RebuildMeter
     ) async throws {
         meter.enter(.comparing)
         // Beside commits where they leave a moment in which the shadows are as far as the tables; else commits wait.
@@ -333,7 +333,7 @@ extension Rebuild {
     }
 
     private func install(
-        _ entities: Set<UInt32>, _ report: inout RebuildReport, _ meter: RebuildMeter
+        _ entities: Set<UInt32>, into report: inout RebuildReport, meter: RebuildMeter
     ) async throws {
         try Task.checkCancellation()
         meter.enter(.swapping)

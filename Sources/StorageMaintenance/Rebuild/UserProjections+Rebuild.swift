@@ -9,14 +9,14 @@ extension UserProjections {
     ///   - kept: Under which names its old tables are kept.
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
     func rebuild(
-        _ slot: Slot, _ writer: LogWriter, from made: FoldedProjection?, keeping kept: [String: String]
+        _ slot: Slot, on writer: LogWriter, from made: ShadowProjection?, keeping kept: [String: String]
     ) throws {
         for (table, name) in kept {
             try RetainedTable.checkFree(name, of: table, writer.database)
             try RetainedTable.keep(table, as: name, writer.database)
         }
         try rebuild(
-            slot, writer,
+            slot, on: writer,
             from: made.map { made in
                 {
                     try made.copy(to: writer.database)

@@ -70,7 +70,9 @@ struct LogWalk {
     }
 
     /// Notes the idempotency keys of a row's commits.
-    func collectKeys(_ batch: EventBatch, _ remember: PreparedStatement, _ extend: PreparedStatement) throws {
+    func collectKeys(
+        of batch: EventBatch, remember: PreparedStatement, extend: PreparedStatement
+    ) throws {
         for (index, part) in batch.commits.enumerated() {
             guard let key = part.info.metadata.idempotencyKey else { continue }
             let first = batch.header.first + Int64(part.events.lowerBound)

@@ -120,7 +120,7 @@ extension Verifier {
                     try fold.apply(batch) { found.append(($0, $1)) }
                     for (position, message) in found { report.add("event", position: position, message) }
                 }
-                try walk.collectKeys(batch, rememberKey, extendKey)
+                try walk.collectKeys(of: batch, remember: rememberKey, extend: extendKey)
             } catch let error as StorageError where !error.isOfTheMachine {
                 report.add("log", position: first, error.message)
                 report.notVerified.append(end...last)

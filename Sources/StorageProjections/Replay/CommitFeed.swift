@@ -2,16 +2,8 @@ internal import CSQLite
 internal import StorageHistory
 internal import StorageLog
 
-/// Cuts a stretch of the log into what projections in a scratch database are handed.
+/// Cuts a range of the log into the slices that projections in a scratch database apply.
 struct CommitFeed {
-    struct Slice {
-        let events: [RowEvent]
-        /// The part of the log that it stands for.
-        let positions: ClosedRange<Int64>
-        /// The commit that ends with it; nil where the commit goes on, or where commits don't matter.
-        let commit: CommitInfo?
-    }
-
     let reader: LogReader
     let wants: (UInt32) -> Bool
     /// Whether each slice ends with a commit or before it; otherwise slices are as large as they may be.
@@ -24,16 +16,19 @@ struct CommitFeed {
         self.endsWithCommits = endsWithCommits
     }
 
-    /// Hands over the slices of a stretch. Commits without events that are wanted are passed over.
-    func run(_ positions: ClosedRange<Int64>, _ body: (Slice) throws -> Void) throws {
+    /// Calls `body` with each slice of a range. Commits without events that are wanted are skipped.
+    ///
+    /// - Parameter body: Called with the slice and the commit that ends with it; nil where the commit goes on, or where
+    ///   commits don't matter.
+    func run(_ positions: ClosedRange<Int64>, _ body: (EventSlice, CommitInfo?) throws -> Void) throws {
         var events: [RowEvent] = []
         var start = positions.lowerBound
         func flush(through last: Int64, _ commit: CommitInfo?) throws {
             guard !events.isEmpty else { return }
-            let slice = Slice(events: events, positions: start...last, commit: commit)
+            let slice = EventSlice(events, at: start...last)
             events = []
             start = last + 1
-            try body(slice)
+            try body(slice, commit)
         }
         try reader.forEachBatch(in: positions, where: { $0.entities.contains(where: wants) }) { batch in
             let commits = batch.commits

@@ -64,9 +64,9 @@ package final class ReplayComparer {
         let wants = { (entity: UInt32) in self.sides.contains { $0.wants(entity) } }
         let whole = CommitFeed(reader, endsWithCommits: false, wants: wants)
         if from > 0 {
-            try whole.run(1...from) {
-                try apply($0)
-                progress($0.positions.upperBound)
+            try whole.run(1...from) { slice, _ in
+                try apply(slice)
+                progress(slice.positions.upperBound)
             }
         }
         let watched = shared.filter { !virtual.contains($0.name) }
@@ -81,7 +81,7 @@ package final class ReplayComparer {
             var first = from + 1
             var isMarked = false
             var sums = digests.map(\.sum)
-            try CommitFeed(reader, wants: wants).run(from + 1...to) { slice in
+            try CommitFeed(reader, wants: wants).run(from + 1...to) { slice, commit in
                 events += slice.events.count
                 if divergence == nil, !isMarked {
                     try sides.forEach { try $0.beginSavepoint() }
@@ -90,11 +90,13 @@ package final class ReplayComparer {
                     isMarked = true
                 }
                 try apply(slice)
-                progress(slice.positions.upperBound)
-                guard divergence == nil, let commit = slice.commit else { return }
+                let last = slice.positions.upperBound
+                progress(last)
+                guard divergence == nil, let commit else { return }
                 isMarked = false
                 if try areEqual(digests) { return try sides.forEach { try $0.releaseSavepoint() } }
-                let position = try locate(first...slice.positions.upperBound, sums, digests, reader, wants)
+                let position = try locateDivergence(
+                    in: first...last, from: sums, digests: digests, reader: reader, wants: wants)
                 divergence = ReplayComparison.Divergence(position: position, commit: commit, isBeforeRange: false)
             }
         }
@@ -105,8 +107,8 @@ package final class ReplayComparer {
             onlyOld: onlyOld, onlyNew: onlyNew)
     }
 
-    private func apply(_ slice: CommitFeed.Slice) throws {
-        for side in sides { try side.apply(slice.events, slice.positions) }
+    private func apply(_ slice: EventSlice) throws {
+        for side in sides { try side.apply(slice) }
     }
 
     private func commit(at position: Int64, _ reader: LogReader) throws -> CommitInfo? {
@@ -125,16 +127,16 @@ package final class ReplayComparer {
     /// Undoes a commit and takes it in again event by event.
     ///
     /// - Returns: The first event after which they differ; the commit's last one where they do so as a whole only.
-    private func locate(
-        _ positions: ClosedRange<Int64>, _ sums: [UInt64], _ digests: [TableDigest], _ reader: LogReader,
-        _ wants: @escaping (UInt32) -> Bool
+    private func locateDivergence(
+        in positions: ClosedRange<Int64>, from sums: [UInt64], digests: [TableDigest], reader: LogReader,
+        wants: @escaping (UInt32) -> Bool
     ) throws -> Int64 {
         for side in sides { try side.undo(to: positions.lowerBound - 1) }
         zip(digests, sums).forEach { $0.reset(to: $1) }
         var found: Int64?
-        try CommitFeed(reader, wants: wants).run(positions) { slice in
+        try CommitFeed(reader, wants: wants).run(positions) { slice, _ in
             for event in slice.events {
-                for side in sides { try side.apply([event], event.position...event.position) }
+                try apply(EventSlice(event))
                 if found == nil, try !areEqual(digests) { found = event.position }
             }
         }
@@ -158,7 +160,9 @@ extension ReplayComparer {
                 try sides[1].connected { right in
                     let (old, new) = (try PreparedStatement(left, sql), try PreparedStatement(right, sql))
                     try comparison.merge(old, with: new) { order in
-                        guard let row = comparison.difference(order, old, new, table.name) else { return true }
+                        guard let row = comparison.difference(order, from: old, to: new, in: table.name) else {
+                            return true
+                        }
                         count += 1
                         if found.count < limit { found.append(row) }
                         return true
@@ -172,9 +176,11 @@ extension ReplayComparer {
 
 extension RowComparison {
     /// What differs where both statements stand; nil where nothing does.
-    fileprivate func difference(_ order: Int, _ old: PreparedStatement, _ new: PreparedStatement, _ table: String)
-        -> RowDifference?
-    {
+    ///
+    /// - Parameter order: As ``merge(_:with:_:)`` reports it.
+    fileprivate func difference(
+        _ order: Int, from old: PreparedStatement, to new: PreparedStatement, in table: String
+    ) -> RowDifference? {
         func fields(_ statement: PreparedStatement, _ indices: some Sequence<Int>) -> [StorageEvent.Field] {
             indices.map { StorageEvent.Field(column: names[$0], value: statement.row.value(at: Int32($0))) }
         }

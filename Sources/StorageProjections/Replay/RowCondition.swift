@@ -25,7 +25,7 @@ package final class RowCondition {
         var failure: (any Error)?
         for entity in entities {
             do {
-                statements[entity.id] = try Self.prepare(text, entity, scratch)
+                statements[entity.id] = try Self.prepare(text, for: entity, in: scratch)
             } catch {
                 // Of a table without these columns it is never true.
                 statements[entity.id] = .some(nil)
@@ -35,16 +35,16 @@ package final class RowCondition {
         if let failure, statements.values.allSatisfy({ $0 == nil }) { throw failure }
     }
 
-    package func holds(for step: RowStep) throws -> Bool {
-        guard let statement = try statement(for: step.entity) else { return false }
-        let metadata = step.commit.metadata
+    package func holds(for row: RowTransition) throws -> Bool {
+        guard let statement = try statement(for: row.entity) else { return false }
+        let metadata = row.commit.metadata
         var values: [StorageValue] = [
-            .text(step.operation.rawValue), .integer(step.position), .integer(step.commit.number),
-            .text(HistoryTables.time(step.commit.time)),
+            .text(row.operation.rawValue), .integer(row.position), .integer(row.commit.number),
+            .text(HistoryTables.time(row.commit.time)),
         ]
         values += [metadata.actor, metadata.app, metadata.reason].map { $0.map(StorageValue.text) ?? .null }
-        for column in step.entity.live {
-            let (old, new) = (step.old(column), step.new(column))
+        for column in row.entity.live {
+            let (old, new) = (row.old(column), row.new(column))
             values += [old ?? .null, new ?? .null, new ?? old ?? .null]
         }
         for (index, value) in values.enumerated() { try statement.writer.bind(value, at: Int32(index + 1)) }
@@ -55,14 +55,14 @@ package final class RowCondition {
 
     private func statement(for entity: CatalogEntity) throws -> PreparedStatement? {
         if let known = statements[entity.id] { return known }
-        let made = try? Self.prepare(text, entity, scratch)
+        let made = try? Self.prepare(text, for: entity, in: scratch)
         statements[entity.id] = .some(made)
         return made
     }
 
-    private static func prepare(_ text: String, _ entity: CatalogEntity, _ scratch: ScratchTables) throws
-        -> PreparedStatement
-    {
+    private static func prepare(
+        _ text: String, for entity: CatalogEntity, in scratch: ScratchTables
+    ) throws -> PreparedStatement {
         var names: Set<ExactText> = []
         var count = 0
         // A name that is taken already gets one that nobody writes, so that its parameter stays in its place.

@@ -17,7 +17,7 @@ package final class ScratchProjection {
     /// The position up to which it has taken in everything.
     package private(set) var position: Int64 = 0
     private let source: Connection
-    private let images: RowResolver
+    private let resolver: RowResolver
     private let catalog: Catalog
     private let entities: Set<UInt32>
     /// What whoever goes on with it must have in common with it; nil where it can't be gone on with.
@@ -65,7 +65,7 @@ package final class ScratchProjection {
                 remedy: names.isEmpty ? "There are none." : "There is \(names).")
         }
         entities = catalog.entities(named: projection.entities)
-        images = RowResolver(
+        resolver = RowResolver(
             ReadSource(source, catalog: catalog), upcasts: upcasts, isBehind: true, cache: try RowStateCache())
         var begun: (DatabaseQueue, Int64)?
         if let file {
@@ -140,20 +140,20 @@ package final class ScratchProjection {
         }
     }
 
-    /// Takes in events that follow those before.
-    func apply(_ events: [RowEvent], _ positions: ClosedRange<Int64>) throws {
-        defer { position = positions.upperBound }
-        let own = events.filter { entities.contains($0.row.entity) }
+    /// Applies the events that follow those before.
+    func apply(_ slice: EventSlice) throws {
+        defer { position = slice.positions.upperBound }
+        let own = slice.events.filter { entities.contains($0.row.entity) }
         guard !own.isEmpty else { return }
         let batch = ProjectionBatch(
-            positions: positions, isReplay: true, rowEvents: own, catalog: catalog, images: images)
+            positions: slice.positions, isReplay: true, rowEvents: own, catalog: catalog, resolver: resolver)
         do {
             try database.writeWithoutTransaction { try projection.apply(batch, $0) }
         } catch {
             guard !error.isStoreOrDiskFailure else { throw error }
             throw StorageError(
                 .projectionFailed,
-                "The projection \(projection.name) failed to apply @\(events[0].position)…@\(positions.upperBound): \(Self.text(error))",
+                "The projection \(projection.name) failed to apply @\(slice.events[0].position)…@\(slice.positions.upperBound): \(Self.text(error))",
                 remedy: "Correct the projection; the store wasn't changed.", cause: error)
         }
     }
@@ -166,7 +166,8 @@ package final class ScratchProjection {
     package func catchUp(to position: Int64) throws {
         guard position > self.position else { return }
         try CommitFeed(LogReader(source), endsWithCommits: false, wants: wants).run(self.position + 1...position) {
-            try apply($0.events, $0.positions)
+            slice, _ in
+            try apply(slice)
         }
         self.position = position
     }
@@ -206,7 +207,7 @@ package final class ScratchProjection {
         }
         let before = self.position
         do {
-            try apply(events, before + 1...position)
+            try apply(EventSlice(events, at: before + 1...position))
         } catch {
             changes?.stop()
             changes = nil

@@ -166,7 +166,7 @@ struct ProjectionsCommand: AsyncParsableCommand {
         try await store.write(isDryRun: false) { engine in
             try await engine.withWriter { writer, db in
                 guard let projections = writer.userProjections else { throw StorageError.closed() }
-                try projections.instruct(name, instruction, recording: (operation, metadata), writer, db)
+                try projections.instruct(name, to: instruction, recording: (operation, metadata), on: writer, db)
             }
         }
         try await list()

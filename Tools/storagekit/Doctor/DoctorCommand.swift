@@ -134,7 +134,7 @@ struct DoctorCommand: AsyncParsableCommand {
         case .resume(let name):
             try await engine.withWriter { writer, db in
                 guard let projections = writer.userProjections else { throw StorageError.closed() }
-                try projections.instruct(name, .resume, recording: nil, writer, db)
+                try projections.instruct(name, to: .resume, recording: nil, on: writer, db)
             }
         case .seal: try await engine.seal()
         case .checkpoint: try await engine.withWriter { writer, db in try writer.checkpoint(db) }

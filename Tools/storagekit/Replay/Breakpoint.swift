@@ -33,11 +33,11 @@ struct Breakpoint {
         return false
     }
 
-    /// - Parameter step: The event with its whole row, where a breakpoint needs that.
-    func isHit(by event: () -> StorageEvent, _ batch: EventBatch, _ index: Int, _ step: RowStep?) throws -> Bool {
+    /// - Parameter row: The whole row before and after the event, where a breakpoint needs that.
+    func isHit(by event: () -> StorageEvent, _ batch: EventBatch, _ index: Int, _ row: RowTransition?) throws -> Bool {
         switch kind {
         case .error: false
-        case .sql(let condition): try step.map { try condition.holds(for: $0) } ?? false
+        case .sql(let condition): try row.map { try condition.holds(for: $0) } ?? false
         case .cell(let probe, let isEqual, let value):
             probe.matches(batch, index)
                 && probe.changes(event()).contains { change in

@@ -17,7 +17,7 @@ final class ReplayRun {
     var watches: [RowProbe] = []
     /// What is folded on the way.
     var folded: FoldedProjection?
-    private lazy var steps = Result { try RowSteps(store.connection, catalog: store.catalog) }
+    private lazy var transitions = Result { try RowTransitions(store.connection, catalog: store.catalog) }
 
     /// - Parameter filter: The events to step through.
     init(_ store: StoreReader, _ filter: ChangeFilter, _ printer: ReplayPrinter) {
@@ -113,11 +113,11 @@ final class ReplayRun {
         }
         try folded?.add(batch, at: index, commit: part.info)
         // A condition is for the rows that are stepped through; a cell names its own.
-        let step =
+        let row =
             isShown && breakpoints.contains(where: \.needsRows)
-            ? try steps.get().step(batch, at: index, commit: part.info) : nil
+            ? try transitions.get().transition(batch, at: index, commit: part.info) : nil
         for breakpoint in breakpoints where stop == nil {
-            if try breakpoint.isHit(by: event, batch, index, step) {
+            if try breakpoint.isHit(by: event, batch, index, row) {
                 stop = .condition(breakpoint.text, at: position)
             }
         }

@@ -48,7 +48,7 @@ extension StorageEngine {
     func checkEnd() async throws {
         try await read { (db: GRDB.Database) in
             let connection = try db.connection
-            try LogEnd.check(connection)
+            try LogEndCheck.run(connection)
         }
     }
 }

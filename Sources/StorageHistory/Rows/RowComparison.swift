@@ -98,7 +98,7 @@ package struct RowComparison {
         case SQLITE_FLOAT:
             return sqlite3_column_double(a.pointer, column).bitPattern
                 == sqlite3_column_double(b.pointer, column).bitPattern
-        case SQLITE_TEXT, SQLITE_BLOB: return compareBytes(a, b, column) == 0
+        case SQLITE_TEXT, SQLITE_BLOB: return compareBytes(of: a, with: b, in: column) == 0
         default: return true
         }
     }
@@ -106,13 +106,13 @@ package struct RowComparison {
     /// SQLite's order of values, in which both statements come.
     private func compareKeys(_ a: PreparedStatement, _ b: PreparedStatement) -> Int {
         for column in 0..<Int32(keyCount) {
-            let order = compare(a, b, column)
+            let order = compare(a, with: b, in: column)
             if order != 0 { return order }
         }
         return 0
     }
 
-    private func compare(_ a: PreparedStatement, _ b: PreparedStatement, _ column: Int32) -> Int {
+    private func compare(_ a: PreparedStatement, with b: PreparedStatement, in column: Int32) -> Int {
         let left = rank(sqlite3_column_type(a.pointer, column))
         let right = rank(sqlite3_column_type(b.pointer, column))
         guard left == right else { return left < right ? -1 : 1 }
@@ -129,7 +129,7 @@ package struct RowComparison {
             let x = sqlite3_column_double(a.pointer, column)
             let y = sqlite3_column_double(b.pointer, column)
             return x == y ? 0 : x < y ? -1 : 1
-        default: return compareBytes(a, b, column)
+        default: return compareBytes(of: a, with: b, in: column)
         }
     }
 
@@ -142,7 +142,7 @@ package struct RowComparison {
         }
     }
 
-    private func compareBytes(_ a: PreparedStatement, _ b: PreparedStatement, _ column: Int32) -> Int {
+    private func compareBytes(of a: PreparedStatement, with b: PreparedStatement, in column: Int32) -> Int {
         let left = bytes(a, column)
         let right = bytes(b, column)
         let shorter = min(left.count, right.count)

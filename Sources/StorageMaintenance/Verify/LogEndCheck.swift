@@ -8,12 +8,12 @@ package import StorageLog
 ///
 /// It costs the decoding of one row of the log, a look-up for each of a few rows, and one for each table. What it doesn't look
 /// at, `verify` does.
-package enum LogEnd {
+package enum LogEndCheck {
     /// How many rows are looked up, from how many rows of the log at the most.
     private static let (rows, batches) = (64, 8)
 
     /// - Throws: `corrupt` where the table of an entity isn't at the log's last event of a row.
-    package static func check(_ database: Connection) throws {
+    package static func run(_ database: Connection) throws {
         let reader = LogReader(database)
         let head = try reader.head()
         guard head.position > 0 else { return }

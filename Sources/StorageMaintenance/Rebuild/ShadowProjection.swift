@@ -8,7 +8,7 @@ internal import StorageProjections
 /// A projection of users' that was folded in a database of its own, to be held against the store's and copied into it.
 ///
 /// Isolation: `Sendable`; it holds nothing of the connection that was read.
-final class FoldedProjection: Sendable {
+final class ShadowProjection: Sendable {
     let position: Int64
     /// Where it was gone on with; 0 where it was begun anew.
     let resumedAt: Int64

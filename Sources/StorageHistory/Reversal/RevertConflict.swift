@@ -1,0 +1,30 @@
+public import StorageCore
+
+/// A change that couldn't be reverted.
+public struct RevertConflict: Sendable, Equatable {
+    public let table: String
+    /// The row's primary key.
+    public let key: [StorageValue]
+    /// The column that holds another value by now; nil where it is the row as a whole.
+    public let column: String?
+    /// The conflict.
+    public let reason: String
+    /// The value that the reverted change had set.
+    public let expected: StorageValue?
+    /// What is there now.
+    public let found: StorageValue?
+}
+
+extension StorageError {
+    /// The error of ``ConflictPolicy/abort``.
+    package static func refused(_ conflicts: [RevertConflict]) -> StorageError {
+        let first = conflicts.first.map { conflict in
+            let key = conflict.key.map { "\($0)" }.joined(separator: ",")
+            return "\(conflict.table)/\(key)\(conflict.column.map { "#\($0)" } ?? ""): \(conflict.reason)"
+        }
+        let more = conflicts.count > 1 ? ", and \(conflicts.count - 1) more" : ""
+        return StorageError(
+            .conflict, "Nothing was changed: \(first ?? "")\(more).",
+            remedy: "Skip what has changed since (skip), or overwrite it with the old values (overwrite).")
+    }
+}

@@ -1,0 +1,17 @@
+/// What a revert did.
+public struct RevertOutcome: Sendable, Equatable {
+    public internal(set) var inserted = 0
+    public internal(set) var updated = 0
+    public internal(set) var deleted = 0
+    /// What stood in the way, the first thousand of it.
+    public internal(set) var conflicts: [RevertConflict] = []
+
+    /// How many changes were made.
+    public var count: Int { inserted + updated + deleted }
+
+    static let conflictLimit = 1_000
+
+    mutating func add(_ conflict: RevertConflict) {
+        if conflicts.count < Self.conflictLimit { conflicts.append(conflict) }
+    }
+}
