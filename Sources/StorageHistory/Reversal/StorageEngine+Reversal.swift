@@ -101,7 +101,7 @@ extension StorageEngine {
                     .invalidArgument, "\"\(name)\" is the store's own and can't be restored.",
                     remedy: "Name entities; a tag is moved by tag.")
             }
-            try past.read(names, from: db) { _ in }
+            try past.prepare(tables: names, from: db)
             return (past, names)
         }
         return try await reporting(metadata, isDryRun: isDryRun) { writer, _ in

@@ -63,16 +63,35 @@ package final class MaterializedSnapshot: Sendable {
         }
     }
 
-    /// Runs `body` on the tables, after making those of the entities that are named.
+    /// Makes the tables of the entities that are named, where they aren't there yet.
     ///
-    /// - Parameter searched: Entities of which the full-text index is made too.
+    /// - Parameters:
+    ///   - searched: Entities of which the full-text index is made too.
+    ///   - live: A connection of the store, inside a read.
+    /// - Throws: `not-found` for a name that isn't an entity's.
+    /// - Complexity: For each table that isn't there yet, its rows and the events since ``position``, or the events until
+    ///   then, whichever is less; nothing for the others.
+    package func prepare(tables: [String], searching searched: [String] = [], from live: GRDB.Database) throws {
+        try database.writeWithoutTransaction { try prepare(tables: tables, searching: searched, in: $0, from: live) }
+    }
+
+    private func prepare(
+        tables: [String], searching searched: [String], in db: GRDB.Database, from live: GRDB.Database
+    ) throws {
+        for table in tables + searched { try fill(entity(named: table), db, from: live) }
+        for table in searched { try makeSearchable(entity(named: table), db) }
+    }
+
+    /// Runs `body` on the tables, after making those of the entities that are named, as
+    /// ``prepare(tables:searching:from:)`` does.
+    ///
+    /// - Throws: What `body` throws, and `not-found` for a name that isn't an entity's.
     package func read<Result>(
-        _ tables: [String], searching searched: [String] = [], from live: GRDB.Database,
+        _ tables: [String] = [], searching searched: [String] = [], from live: GRDB.Database,
         _ body: (GRDB.Database) throws -> Result
     ) throws -> Result {
         try database.writeWithoutTransaction { db in
-            for table in tables + searched { try fill(entity(named: table), db, from: live) }
-            for table in searched { try makeSearchable(entity(named: table), db) }
+            try prepare(tables: tables, searching: searched, in: db, from: live)
             return try db.readOnly { try body(db) }
         }
     }
@@ -93,7 +112,7 @@ package final class MaterializedSnapshot: Sendable {
 
     /// Writes all tables, as they were, to a new file: a plain SQLite database.
     package func write(to path: String, from live: GRDB.Database) throws {
-        try read(catalog.live.map(\.name), from: live) { _ in }
+        try prepare(tables: catalog.live.map(\.name), from: live)
         try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
     }
 

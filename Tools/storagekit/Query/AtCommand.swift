@@ -145,9 +145,9 @@ private final class SnapshotQueries {
         let views = try MaterializedSnapshot.views(of: db)
         let tables = try tables(of: sql, in: state, views)
         // Views after the tables, which go first where both have the same name.
-        try state.read(tables.names, searching: tables.searched, from: db) { _ in }
+        try state.prepare(tables: tables.names, searching: tables.searched, from: db)
         state.add(views: views)
-        try state.read(tables.names, searching: tables.searched, from: db) { past in
+        try state.read(from: db) { past in
             let connection = try past.connection
             let result = QueryResult(try PreparedStatement(connection, sql), catalog: state.catalog)
             while let row = try result.next() { try body(row) }
