@@ -20,7 +20,7 @@ struct PendingChanges {
         for index in events { repeated.add(RowEvent.Row(view, at: index)) }
         repeated.finish()
         var rowIndices: [RowEvent.Row: Int] = [:]
-        var rows: [(key: [ExactValue], change: NetRow)] = []
+        var rows: [AddressedChange] = []
         for index in events {
             let row = RowEvent.Row(view, at: index)
             let isRepeated = repeated.contains(row)
@@ -32,12 +32,11 @@ struct PendingChanges {
                 }
                 continue
             }
-            let change = NetRow(view, event: index)
             if let rowIndex = rowIndices[row] {
-                rows[rowIndex].change = rows[rowIndex].change.followed(by: change)
+                rows[rowIndex].change = rows[rowIndex].change.followed(by: NetRow(view, event: index))
             } else {
                 if isRepeated { rowIndices[row] = rows.count }
-                rows.append((ExactValue.key(of: view, at: index), change))
+                rows.append(AddressedChange(view, event: index))
             }
         }
         var tables: [UInt32: DifferenceTable] = [:]

@@ -21,7 +21,7 @@ package final class Reversal {
     /// Places that the events as a whole leave as they found them, and others have changed since.
     private var untouched: Set<BlockedCell> = []
     /// Events that rows of others stood in the way of, which may be gone when the rest is taken back; and those before them.
-    private var waiting: [ExactEvent] = []
+    private var waiting: [AddressedChange] = []
     private var waitingRows: Set<RowEvent.Row> = []
     /// Whether nothing more will go.
     private var isLast = false
@@ -78,7 +78,7 @@ package final class Reversal {
     private func revert(_ positions: ClosedRange<Int64>, continues: Bool) throws -> Bool {
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
-            try revert(ExactEvent(view, at: index))
+            try revert(AddressedChange(view, event: index))
         }
         while !waiting.isEmpty {
             let round = waiting
@@ -102,7 +102,7 @@ package final class Reversal {
         defer { writer.database.setForeignKeysEnabled(true) }
         try forEachEvent(in: positions, descending: true) { view, index in
             events += 1
-            try revert(ExactEvent(view, at: index))
+            try revert(AddressedChange(view, event: index))
         }
         return try outcome.conflicts.isEmpty && referencesAreSound()
     }
@@ -183,11 +183,11 @@ package final class Reversal {
             if current != nil { untouched.insert(BlockedCell(row: row, column: 0)) }
             return
         }
-        let old = Dictionary(uniqueKeysWithValues: net.old.map { ($0.column, $0.value) })
-        let new = Dictionary(uniqueKeysWithValues: net.new.map { ($0.column, $0.value) })
-        let columns = access.columns.filter { old[$0.id] != nil && new[$0.id] != nil && !$0.isStamp }
-        let same = columns.filter { old[$0.id] == new[$0.id] }
-        let changed = same.filter { current?[$0.id] != new[$0.id] }
+        let columns = access.columns.filter {
+            net.old.value(of: $0.id) != nil && net.new.value(of: $0.id) != nil && !$0.isStamp
+        }
+        let same = columns.filter { net.old.value(of: $0.id) == net.new.value(of: $0.id) }
+        let changed = same.filter { current?[$0.id] != net.new.value(of: $0.id) }
         if same.count == columns.count {
             if !changed.isEmpty { untouched.insert(BlockedCell(row: row, column: 0)) }
         } else if !net.isWhole {
@@ -204,7 +204,7 @@ package final class Reversal {
         return access
     }
 
-    private func revert(_ event: ExactEvent) throws {
+    private func revert(_ event: AddressedChange) throws {
         if waitingRows.contains(event.row) { return waiting.append(event) }
         guard let access = try access(to: event.row.entity) else {
             return block(event, because: "its table was dropped")
@@ -212,21 +212,22 @@ package final class Reversal {
         let row = BlockedCell(row: event.row, column: 0)
         if blocked.contains(row) || untouched.contains(row) { return }
         let current = try access.row(event.key)
-        switch event.operation {
-        case .insert: try revertInsert(event, current: current, access: access)
-        case .delete: try revertDelete(event, current: current, access: access)
-        case .update: try revertUpdate(event, current: current, access: access)
+        if !event.change.existed {
+            try revertInsert(event, current: current, access: access)
+        } else if !event.change.exists {
+            try revertDelete(event, current: current, access: access)
+        } else {
+            try revertUpdate(event, current: current, access: access)
         }
     }
 
     private func revertInsert(
-        _ event: ExactEvent, current: [UInt32: ExactValue]?, access: RowAccess
+        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowAccess
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
         guard let current else { return settle(row) }
         if policy != .overwrite {
             if settled[row] != nil { return block(event, because: "a row with this key exists again") }
-            let new = event.after
             for column in access.columns where column.keyOrdinal == 0 && !column.isStamp {
                 let cell = BlockedCell(row: event.row, column: column.id)
                 // That the column is another one's is told already.
@@ -236,7 +237,7 @@ package final class Reversal {
                 }
                 let found = current[column.id] ?? .null
                 let left = settled[cell]
-                let expected = left ?? new[column.id]
+                let expected = left ?? event.change.new.value(of: column.id)
                 if found == expected ?? .null || expected == nil && found == ExactValue(column.fallback) { continue }
                 return block(
                     event, because: "it has changed since", in: column, expected: expected ?? .null, found: found)
@@ -248,10 +249,11 @@ package final class Reversal {
     }
 
     private func revertDelete(
-        _ event: ExactEvent, current: [UInt32: ExactValue]?, access: RowAccess
+        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowAccess
     ) throws {
         let row = BlockedCell(row: event.row, column: 0)
-        let old = event.before.filter { value in access.columns.contains { $0.id == value.key } }
+        var old: [UInt32: ExactValue] = [:]
+        for column in access.columns { old[column.id] = event.change.old.value(of: column.id) }
         if let current {
             if old.allSatisfy({ current[$0.key] == $0.value }) { return settle(row) }
             guard policy == .overwrite else { return block(event, because: "a row with this key exists again") }
@@ -263,18 +265,17 @@ package final class Reversal {
     }
 
     private func revertUpdate(
-        _ event: ExactEvent, current: [UInt32: ExactValue]?, access: RowAccess
+        _ event: AddressedChange, current: [UInt32: ExactValue]?, access: RowAccess
     ) throws {
         guard let current else { return block(event, because: "it was deleted since") }
-        let (before, after) = (event.before, event.after)
         if policy != .overwrite, settled[BlockedCell(row: event.row, column: 0)] != nil {
             return block(event, because: "a row with this key exists again")
         }
         var changes: [UInt32: ExactValue] = [:]
         for column in access.columns {
-            guard let old = before[column.id], let new = after[column.id], let found = current[column.id] else {
-                continue
-            }
+            guard let old = event.change.old.value(of: column.id), let new = event.change.new.value(of: column.id),
+                let found = current[column.id]
+            else { continue }
             let cell = BlockedCell(row: event.row, column: column.id)
             if blocked.contains(cell) || untouched.contains(cell) { continue }
             if found == old {
@@ -294,7 +295,7 @@ package final class Reversal {
     }
 
     /// Makes a change that rows of others may stand in the way of.
-    private func put(_ event: ExactEvent, _ change: () throws -> Void) throws {
+    private func put(_ event: AddressedChange, _ change: () throws -> Void) throws {
         do {
             try change()
         } catch let error as StorageError where error.code == .conflict {
@@ -303,7 +304,7 @@ package final class Reversal {
     }
 
     /// What others stand in the way of is tried again when all the rest is done.
-    private func blockOrWait(_ event: ExactEvent, because reason: String) {
+    private func blockOrWait(_ event: AddressedChange, because reason: String) {
         if isLast { return block(event, because: reason) }
         waiting.append(event)
         waitingRows.insert(event.row)
@@ -316,14 +317,14 @@ package final class Reversal {
     }
 
     /// Whether a column was there before the events that are taken back.
-    private func existed(_ column: CatalogColumn, of event: ExactEvent) throws -> Bool {
+    private func existed(_ column: CatalogColumn, of event: AddressedChange) throws -> Bool {
         let earlier = try earlier ?? Catalog.load(writer.database, at: first - 1)
         self.earlier = earlier
         return earlier.entity(id: event.row.entity)?.columns.contains { $0.id == column.id } ?? false
     }
 
     private func block(
-        _ event: ExactEvent, because reason: String, in column: CatalogColumn? = nil, expected: ExactValue? = nil,
+        _ event: AddressedChange, because reason: String, in column: CatalogColumn? = nil, expected: ExactValue? = nil,
         found: ExactValue? = nil
     ) {
         blocked.insert(BlockedCell(row: event.row, column: column?.id ?? 0))

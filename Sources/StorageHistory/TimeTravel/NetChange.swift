@@ -58,7 +58,7 @@ package struct NetChange: Sendable {
     }
 
     private static func value(of column: CatalogColumn, in cells: [NetRow.Cell]) -> ExactValue {
-        cells.first { $0.column == column.id }?.value ?? ExactValue(column.fallback)
+        cells.value(of: column.id) ?? ExactValue(column.fallback)
     }
 }
 

@@ -25,12 +25,13 @@ extension Storage {
                 return true
             }
             var versions: [EntityVersion<E>] = []
-            var cells: [UInt32: ExactValue] = [:]
+            var net: NetRow?
             for (event, row) in events.reversed() {
-                if row.isWhole { cells = [:] }
-                for cell in row.new { cells[cell.column] = cell.value }
-                let known = cells
-                let entity = Result { row.exists ? try rows.entity(rows.row(key, of: entity) { known[$0] }) : nil }
+                let sum = net?.followed(by: row) ?? row
+                net = sum
+                let entity = Result {
+                    sum.exists ? try rows.entity(rows.row(key, of: entity) { sum.new.value(of: $0) }) : nil
+                }
                 versions.append(EntityVersion(event: event, found: entity))
             }
             return versions
