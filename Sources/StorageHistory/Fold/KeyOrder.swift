@@ -37,17 +37,17 @@ struct KeyOrder {
     }
 
     private func prefetchText(_ value: storage_value, from start: Int) {
-        guard NetWindow.hasBytes(value) else { return }
+        guard ValueHeap.hasBytes(value) else { return }
         storage_prefetch(bytes.baseAddress! + Int(value.bits) + start)
     }
 
     /// With how many bytes all first parts of keys begin that are texts: those of paths, say.
     private func commonLength(_ rows: [(row: Int32, values: Int)]) -> Int {
-        guard let first = rows.first.map({ values[$0.values] }), NetWindow.hasBytes(first) else { return 0 }
+        guard let first = rows.first.map({ values[$0.values] }), ValueHeap.hasBytes(first) else { return 0 }
         var length = Int(first.size)
         for row in rows {
             let value = values[row.values]
-            guard NetWindow.hasBytes(value) else { continue }
+            guard ValueHeap.hasBytes(value) else { continue }
             length = min(length, Int(value.size))
             while !isSame(first, as: value, upTo: length) { length -= 1 }
         }
@@ -61,7 +61,7 @@ struct KeyOrder {
     /// A number that rises with the key's first part, as far as 16 bytes tell.
     private func prefix(_ index: Int, from start: Int) -> Prefix {
         let value = values[index]
-        guard NetWindow.hasBytes(value) else { return Prefix(high: value.bits ^ (1 << 63)) }
+        guard ValueHeap.hasBytes(value) else { return Prefix(high: value.bits ^ (1 << 63)) }
         var prefix = Prefix()
         for offset in 0..<min(16, max(Int(value.size) - start, 0)) {
             let byte = UInt64(bytes[Int(value.bits) + start + offset])
@@ -78,7 +78,7 @@ struct KeyOrder {
         for part in 0..<parts {
             let (a, b) = (values[one + part], values[other + part])
             if a.type != b.type { return a.type < b.type }
-            guard NetWindow.hasBytes(a) else {
+            guard ValueHeap.hasBytes(a) else {
                 if a.bits != b.bits { return a.bits ^ (1 << 63) < b.bits ^ (1 << 63) }
                 continue
             }

@@ -1,10 +1,10 @@
 internal import StorageCore
 package import StorageLog
 
-/// The events of a stretch of the log without which the state behind it can't be had. The others are updates of columns that
-/// were all set again later in the stretch, or of rows that were deleted there.
+/// The events of a range of the log without which the state after it can't be had. The others are updates of columns that
+/// were all set again later in the range, or of rows that were deleted there.
 ///
-/// They are told apart from the stretch's end along the links by which each event points back to the one before of its row.
+/// They are found from the range's end along the links by which each event points back to the one before of its row.
 /// That takes the outlines of the log and no values, and a byte for each event. Inserts and deletes are always needed, so that
 /// at every position a table that takes the needed events alone has the rows of that position, and lacks only values that
 /// are still to come: it can be gone on with from there in any way.
@@ -52,7 +52,7 @@ package struct NeededEvents: Sendable {
         positions.contains(position) && entities == self.entities
     }
 
-    /// Whether there is a needed event among these, those beyond the stretch left out.
+    /// Whether there is a needed event among these, those beyond the range left out.
     package func containsAny(of wanted: ClosedRange<Int64>) -> Bool {
         let range = wanted.clamped(to: positions)
         guard range.overlaps(wanted) else { return false }
@@ -90,7 +90,7 @@ private struct DeterminedColumns {
     }
 }
 
-/// What events of one shape tell of the ones before of their rows.
+/// What events of one shape say of the ones before of their rows.
 private struct ShapePlan {
     struct Found {
         let isNeeded: Bool

@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 
 extension NetWindow {
-    /// Brings a table from the position before the stretch to the last one of it.
+    /// Brings a table from the position before the window to its last one.
     ///
     /// - Parameters:
     ///   - table: Its place in ``tables``.
@@ -41,7 +41,7 @@ extension NetWindow {
     ) throws {
         try rows.withUnsafeBufferPointer { rows in
             try values.withUnsafeBufferPointer { values in
-                try bytes.withUnsafeBufferPointer { bytes in
+                try heap.bytes.withUnsafeBufferPointer { bytes in
                     // None is empty once there is a row.
                     guard let rows = rows.baseAddress, let values = values.baseAddress, let bytes = bytes.baseAddress
                     else { return }
@@ -54,7 +54,7 @@ extension NetWindow {
     private func prefetch(
         _ row: Row, _ width: Int, _ values: UnsafePointer<storage_value>, _ bytes: UnsafePointer<UInt8>
     ) {
-        for index in row.values..<row.values + width where Self.hasBytes(values[index]) {
+        for index in row.values..<row.values + width where ValueHeap.hasBytes(values[index]) {
             storage_prefetch(bytes + Int(values[index].bits))
         }
     }
@@ -68,7 +68,7 @@ private final class NetWriter {
     private let keyCount: Int
     private let columnCount: Int
     var width: Int { keyCount + columnCount }
-    /// What stands in columns that no event tells: their defaults, as for rows from before they were added.
+    /// What stands in columns that no event names: their defaults, as for rows from before they were added.
     private let fallbacks: [StorageValue]
     private let name: String
     private let database: Connection

@@ -3,12 +3,12 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// A stretch of the log put together in memory: one net change for each row that it touches, in the order of their keys.
+/// A range of the log folded in memory: one net change for each row that it touches, in the order of their keys.
 ///
-/// A table that takes a stretch in this form is written once for each row, however many versions the row went through.
+/// A table to which a window is applied is written once for each row, however many versions the row went through.
 /// Events find their row by their back-links, so no key is looked up.
 package struct NetWindow: Sendable {
-    /// What a row was before the stretch and is after it.
+    /// What a row was before the window and is after it.
     struct Row: Sendable {
         let table: Int
         /// Place of the first part of its key in `values`; the columns follow.
@@ -20,19 +20,19 @@ package struct NetWindow: Sendable {
         /// Whether it was deleted before, so that a tombstone stands for it.
         let wasDeleted: Bool
         var isThere: Bool
-        /// Whether it was made anew in the stretch, so that no column is left as it was.
+        /// Whether it was inserted again in the window, so that no column is left as it was.
         var isWhole: Bool
     }
 
-    /// A table that takes the stretch.
+    /// A table to which the window is applied.
     package struct Table: Sendable {
         package let entity: CatalogEntity
         let key: [CatalogColumn]
         /// The columns besides the key.
         let columns: [CatalogColumn]
         let indexOfColumn: [UInt32: Int]
-        /// The rows that are gone behind the stretch, and those that are there, both in the order of their keys; known once
-        /// the stretch is whole.
+        /// The rows that are gone after the window, and those that are there, both in the order of their keys; known once
+        /// the window is whole.
         var gone: [Int32] = []
         var present: [Int32] = []
 
@@ -46,7 +46,7 @@ package struct NetWindow: Sendable {
         }
     }
 
-    /// What events of one shape tell. Numbers only, because there is one for each event to look at.
+    /// What events of one shape say. Numbers only, because there is one for each event to look at.
     private struct ShapePlan {
         let table: Int
         let operation: Int
@@ -66,11 +66,11 @@ package struct NetWindow: Sendable {
     /// The type of a value that isn't known; SQLite's types begin with 1.
     static let unknown = storage_value(type: 0, size: 0, bits: 0)
 
-    /// Memory that the system has given to a stretch, for one after it.
+    /// Memory that the system has given to a window, for one after it.
     package struct Memory: Sendable {
         fileprivate var rows: [Row] = []
         fileprivate var values: [storage_value] = []
-        fileprivate var bytes: [UInt8] = []
+        fileprivate var heap = ValueHeap()
         fileprivate var rowOfEvent: [Int32] = []
 
         package init() {}
@@ -85,7 +85,7 @@ package struct NetWindow: Sendable {
 
     private let limit: Int
     package let first: Int64
-    /// The last position of the stretch.
+    /// The last position of the window.
     package private(set) var last: Int64
     package private(set) var events = 0
     package private(set) var tables: [Table]
@@ -93,31 +93,27 @@ package struct NetWindow: Sendable {
     /// How many of the rows were there before.
     private var foundRows = 0
     private(set) var values: [storage_value] = []
-    /// Texts and blobs, to which `bits` of the values are offsets.
-    private(set) var bytes: [UInt8] = []
-    /// Bytes of texts that were superseded.
-    private var wasted = 0
-    /// Where they have left room for texts of about the same size; by ``room(for:)`` in steps.
-    private var rooms = [[Int]](repeating: [], count: Self.largestRoom / Self.roomStep + 1)
+    /// The texts and blobs among them.
+    private(set) var heap = ValueHeap()
     private var tableOfEntity: [UInt32: Int] = [:]
     /// For each event of the batches that came in the place of its row, or one of the negative numbers; by place of the batch.
     private var rowOfEvent: [Int32] = []
     private static let foreign: Int32 = -1
     private static let skipped: Int32 = -2
     private var batches: [(first: Int64, start: Int)] = []
-    /// The events that are taken in; all where nil.
+    /// The events that are applied; all where nil.
     package let needed: NeededEvents?
 
     /// Which columns an update sets is told by a bit each.
     package static func takes(_ entities: [CatalogEntity]) -> Bool { entities.allSatisfy { $0.live.count <= 64 } }
 
-    /// An empty stretch behind a position.
+    /// An empty window after a position.
     ///
     /// - Parameters:
-    ///   - needed: The events that are enough; the stretch begins and ends among their positions.
-    ///   - limit: The memory that it may take. Where rows come several times, so that a longer stretch spares writing them, it
+    ///   - needed: The events that are enough; the window begins and ends among their positions.
+    ///   - limit: The memory that it may take. Where rows come several times, so that a longer window spares writing them, it
     ///     may be ten times as much; where the table has them from before, so that it is passed through less often, five times.
-    ///   - memory: That of a stretch that nobody needs any more.
+    ///   - memory: That of a window that nobody needs any more.
     package init(
         _ entities: [CatalogEntity], after position: Int64, needed: NeededEvents?, limit: Int, memory: consuming Memory
     ) {
@@ -126,39 +122,29 @@ package struct NetWindow: Sendable {
         // Moved, not shared: an array that two have would be copied.
         swap(&rows, &memory.rows)
         swap(&values, &memory.values)
-        swap(&bytes, &memory.bytes)
+        swap(&heap, &memory.heap)
         swap(&rowOfEvent, &memory.rowOfEvent)
-        // Growing would copy everything; what isn't used is never given by the system.
         let most = limit * Self.mostPatience + limit
-        Self.reserve(&bytes, most, onLargePages: true)
-        Self.reserve(&values, most, onLargePages: true)
-        Self.reserve(&rows, most)
-        Self.reserve(&rowOfEvent, most)
+        heap.reset(reserving: most)
+        values.reset(reservingBytes: most, onLargePages: true)
+        rows.reset(reservingBytes: most)
+        rowOfEvent.reset(reservingBytes: most)
         tables = entities.map(Table.init)
         for (tableIndex, entity) in entities.enumerated() { tableOfEntity[entity.id] = tableIndex }
         first = position + 1
         last = position
     }
 
-    /// - Parameter onLargePages: Whether so much of it is used that it doesn't matter that each is taken as a whole.
-    private static func reserve<Element>(_ array: inout [Element], _ size: Int, onLargePages: Bool = false) {
-        array.removeAll(keepingCapacity: true)
-        guard array.capacity < size / MemoryLayout<Element>.stride else { return }
-        array.reserveCapacity(size / MemoryLayout<Element>.stride)
-        guard onLargePages else { return }
-        array.withUnsafeMutableBufferPointer { storage_use_large_pages($0.baseAddress, size) }
-    }
-
-    /// What it leaves to another stretch once it is let go of.
-    package var legacy: Memory { Memory(rows: rows, values: values, bytes: bytes, rowOfEvent: rowOfEvent) }
+    /// What it leaves to another window once it is let go of.
+    package var legacy: Memory { Memory(rows: rows, values: values, heap: heap, rowOfEvent: rowOfEvent) }
 
     /// The memory that it takes, about.
     package var memory: Int {
-        bytes.count + values.count * MemoryLayout<storage_value>.stride + rows.count * MemoryLayout<Row>.stride
+        heap.bytes.count + values.count * MemoryLayout<storage_value>.stride + rows.count * MemoryLayout<Row>.stride
             + rowOfEvent.count * MemoryLayout<Int32>.stride
     }
 
-    /// How many times as long as others the stretch may be, for what that spares.
+    /// How many times as long as others the window may be, for what that spares.
     private var patience: Int {
         if events > rows.count + rows.count / 4 { return Self.mostPatience }
         return mostlyComesBack ? Self.mostPatience / 2 : 1
@@ -166,19 +152,19 @@ package struct NetWindow: Sendable {
 
     private static let mostPatience = 10
 
-    /// Whether the table has many of the rows from before: it is passed through once more for this stretch.
+    /// Whether the table has many of the rows from before: it is passed through once more for this window.
     package var mostlyComesBack: Bool { foundRows > rows.count / 2 }
 
     /// Drops what was superseded where room is short, and tells whether there is any then.
     package mutating func makeRoom() -> Bool {
         let limit = limit * patience
         guard memory >= limit else { return true }
-        guard wasted > bytes.count / 4 else { return false }
-        dropWaste()
+        guard heap.freeBytes > heap.bytes.count / 4 else { return false }
+        heap.compact(&values)
         return memory < limit
     }
 
-    /// Takes in the events of a batch up to a position; batches come in the order of the log.
+    /// Applies the events of a batch up to a position; batches come in the order of the log.
     package mutating func add(_ batch: EventBatch, through limit: Int64) throws {
         let start = max(first, batch.header.first)
         let end = min(limit, batch.header.last)
@@ -203,12 +189,11 @@ package struct NetWindow: Sendable {
         last = end
     }
 
-    /// Nothing more comes: the stretch ends at a position.
+    /// Nothing more comes: the window ends at a position.
     package mutating func finish(at position: Int64) {
         last = position
         batches = []
-        // So that there is an address where nothing but numbers came.
-        bytes.append(0)
+        heap.terminate()
         sort()
     }
 
@@ -248,7 +233,7 @@ package struct NetWindow: Sendable {
         guard plan.operation != STORAGE_DELETE else {
             rows[rowIndex].isThere = false
             rows[rowIndex].isWhole = true
-            forget(start + plan.keyCount..<start + plan.width)
+            forgetValues(start + plan.keyCount..<start + plan.width)
             return rowIndex
         }
         rows[rowIndex].isThere = true
@@ -265,7 +250,7 @@ package struct NetWindow: Sendable {
             ? try row(ofEventAt: previous, before: position, in: view, event: index, plan: plan) : Self.skipped
     }
 
-    /// The row to which an event points back; ``skipped`` where no event was taken in of it yet.
+    /// The row to which an event points back; ``skipped`` where no event was applied of it yet.
     @inline(__always)
     private func row(
         ofEventAt previous: Int64, before position: Int64, in view: EventView, event index: Int, plan: ShapePlan
@@ -290,7 +275,7 @@ package struct NetWindow: Sendable {
             // Within a batch the decoder has the key from the very event that is pointed to.
             ? rows[Int(rowIndex)].table == plan.table
                 && (isNear || isKey(of: rows[Int(rowIndex)], in: view, event: index))
-            // What an insert points back to is a delete, and those are all taken in.
+            // What an insert points back to is a delete, and those are all applied.
             : rowIndex == Self.skipped && plan.operation != STORAGE_INSERT
         guard previous < position, fits else {
             throw StorageError.corruptLog("event @\(position) points back to @\(previous), which isn't one of its row")
@@ -300,11 +285,11 @@ package struct NetWindow: Sendable {
 
     private func isKey(of row: Row, in view: EventView, event index: Int) -> Bool {
         let key = view.key(of: index)
-        return bytes.withUnsafeBufferPointer { bytes in
+        return heap.bytes.withUnsafeBufferPointer { bytes in
             for part in 0..<tables[row.table].key.count {
                 let known = values[row.values + part]
                 guard known.type == key[part].type, known.size == key[part].size else { return false }
-                guard Self.hasBytes(known) else {
+                guard ValueHeap.hasBytes(known) else {
                     if known.bits != key[part].bits { return false }
                     continue
                 }
@@ -317,7 +302,7 @@ package struct NetWindow: Sendable {
         }
     }
 
-    /// A row that the stretch hasn't touched yet.
+    /// A row that the window hasn't touched yet.
     @inline(__always)
     private mutating func begin(_ view: EventView, event index: Int, at position: Int64, plan: ShapePlan) -> Int {
         let isInsert = plan.operation == STORAGE_INSERT
@@ -338,99 +323,16 @@ package struct NetWindow: Sendable {
 
 extension NetWindow {
     @inline(__always)
-    static func hasBytes(_ value: storage_value) -> Bool {
-        Int32(value.type) == SQLITE_TEXT || Int32(value.type) == SQLITE_BLOB
-    }
-
-    @inline(__always)
     private mutating func set(_ value: storage_value, from source: UnsafePointer<UInt8>, at index: Int) {
-        let known = values[index]
-        guard Self.hasBytes(value) else {
-            leave(known)
-            values[index] = value
-            return
-        }
-        let size = Int(value.size)
-        let new = UnsafeBufferPointer(start: source + Int(value.bits), count: size)
-        let offset: Int
-        if let free = room(insteadOf: known, for: size) {
-            bytes.withUnsafeMutableBufferPointer { _ = $0[free..<free + size].update(fromContentsOf: new) }
-            offset = free
-        } else {
-            offset = bytes.count
-            append(new)
-        }
-        values[index] = storage_value(type: value.type, size: value.size, bits: UInt64(offset))
+        values[index] = heap.store(value, from: source, replacing: values[index])
     }
 
-    // Short texts, most of which never change or to something of the same size, get no more room than they need.
-    private static let leastRoom = 64
-    private static let largestRoom = 16 << 10
-    private static let roomStep = 32
-
-    /// The bytes that are set aside for a text.
-    @inline(__always)
-    private static func room(for size: Int) -> Int {
-        size < leastRoom ? size : (size + roomStep - 1) / roomStep * roomStep
-    }
-
-    /// Where a text finds room that others have left, best that of the value in whose place it comes.
-    @inline(__always)
-    private mutating func room(insteadOf known: storage_value, for size: Int) -> Int? {
-        let room = Self.room(for: size)
-        if Self.hasBytes(known) {
-            let old = Self.room(for: Int(known.size))
-            if room == old || room < old && old < Self.leastRoom {
-                wasted += old - room
-                return Int(known.bits)
-            }
-            leave(known)
-        }
-        guard room >= Self.leastRoom, room <= Self.largestRoom, let free = rooms[room / Self.roomStep].popLast() else {
-            return nil
-        }
-        wasted -= room
-        return free
-    }
-
-    @inline(__always)
-    private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
-        bytes.append(contentsOf: text)
-        let rest = Self.room(for: text.count) - text.count
-        if rest > 0 { bytes.append(contentsOf: repeatElement(0, count: rest)) }
-    }
-
-    /// A value goes, and its room with it.
-    @inline(__always)
-    private mutating func leave(_ value: storage_value) {
-        guard Self.hasBytes(value) else { return }
-        let room = Self.room(for: Int(value.size))
-        wasted += room
-        if room >= Self.leastRoom, room <= Self.largestRoom { rooms[room / Self.roomStep].append(Int(value.bits)) }
-    }
-
-    /// Whatever columns were told was of a row that is gone.
-    private mutating func forget(_ range: Range<Int>) {
+    /// What is known of a row's columns was of one that is deleted.
+    private mutating func forgetValues(_ range: Range<Int>) {
         for index in range {
-            leave(values[index])
+            heap.free(values[index])
             values[index] = Self.unknown
         }
-    }
-
-    private mutating func dropWaste() {
-        var old: [UInt8] = []
-        Self.reserve(&old, bytes.capacity)
-        swap(&old, &bytes)
-        old.withUnsafeBufferPointer { old in
-            for index in values.indices where Self.hasBytes(values[index]) {
-                let text = UnsafeBufferPointer(
-                    rebasing: old[Int(values[index].bits)...].prefix(Int(values[index].size)))
-                values[index].bits = UInt64(bytes.count)
-                append(text)
-            }
-        }
-        for room in rooms.indices { rooms[room] = [] }
-        wasted = 0
     }
 }
 
@@ -441,7 +343,7 @@ extension NetWindow {
         for table in tables.indices {
             let rowIndices = rows.indices.filter { rows[$0].table == table }
             let order = values.withUnsafeBufferPointer { values in
-                bytes.withUnsafeBufferPointer { bytes in
+                heap.bytes.withUnsafeBufferPointer { bytes in
                     KeyOrder(values: values, bytes: bytes, parts: tables[table].key.count)
                         .sorted(rowIndices.map { (row: Int32($0), values: rows[$0].values) })
                 }
@@ -449,5 +351,19 @@ extension NetWindow {
             tables[table].gone = order.filter { !rows[Int($0)].isThere }
             tables[table].present = order.filter { rows[Int($0)].isThere }
         }
+    }
+}
+
+extension Array {
+    /// Removes all elements, and makes sure of memory for others: growing would copy everything, and what isn't used is
+    /// never given by the system.
+    ///
+    /// - Parameter onLargePages: Whether so much of it is used that it doesn't matter that each is taken as a whole.
+    mutating func reset(reservingBytes size: Int, onLargePages: Bool = false) {
+        removeAll(keepingCapacity: true)
+        guard capacity < size / MemoryLayout<Element>.stride else { return }
+        reserveCapacity(size / MemoryLayout<Element>.stride)
+        guard onLargePages else { return }
+        withUnsafeMutableBufferPointer { storage_use_large_pages($0.baseAddress, size) }
     }
 }

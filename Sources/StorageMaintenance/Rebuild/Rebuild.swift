@@ -183,7 +183,9 @@ package struct Rebuild: Sendable {
             }
             if let needed { end = min(end, needed.positions.upperBound) }
             var window = NetWindow(entities, after: low, needed: needed, limit: memory, memory: spare.take())
-            try Self.fill(&window, through: end, from: reader, pace: pace)
+            try window.fill(through: end, from: reader, eventLimit: pace.limit, gap: pace.gap) {
+                try Task.checkCancellation()
+            }
             return window
         }
     }
@@ -192,30 +194,6 @@ package struct Rebuild: Sendable {
     /// writing the rows takes.
     private static func isWorthSeeking(behind window: NetWindow, through goal: Int64) -> Bool {
         window.mostlyComesBack && goal - window.last > 4 * (window.last - window.first)
-    }
-
-    private static func fill(
-        _ window: inout NetWindow, through end: Int64, from reader: LogReader, pace: Pace
-    ) throws {
-        let needed = window.needed
-        let wanted = Set(window.tables.map(\.entity.id))
-        var reached = end
-        // What isn't needed is passed over up to the first row of the stretch; from then on events must find their rows.
-        var isPassingOver = true
-        let wants = { (header: SegmentHeader) in
-            guard header.entities.contains(where: wanted.contains) else { return false }
-            if let needed, isPassingOver { isPassingOver = !needed.containsAny(of: header.first...header.last) }
-            return needed == nil || !isPassingOver
-        }
-        try reader.forEachBatch(in: window.first...end, where: wants) { batch in
-            try Task.checkCancellation()
-            try window.add(batch, through: end)
-            let goesOn = needed?.containsAny(of: window.last + 1...window.last + pace.gap) ?? true
-            if goesOn, window.makeRoom(), window.events < pace.limit { return true }
-            reached = window.last
-            return false
-        }
-        window.finish(at: reached)
     }
 
     private func take(_ window: NetWindow, isInterruptible: Bool) async throws -> Int64 {

@@ -1,0 +1,35 @@
+internal import StorageLog
+
+extension NetWindow {
+    /// Fills an empty window from the log and finishes it.
+    ///
+    /// - Parameters:
+    ///   - end: The last position to read; the window ends before it where it is full.
+    ///   - eventLimit: Events after which the window ends in any case.
+    ///   - gap: The window ends before so many events that aren't needed: the next one skips them without decoding them.
+    ///   - check: Called for each row of the log; may throw to stop.
+    mutating func fill(
+        through end: Int64, from reader: LogReader, eventLimit: Int = .max, gap: Int64 = 1,
+        check: () throws -> Void = {}
+    ) throws {
+        let needed = needed
+        let wanted = Set(tables.map(\.entity.id))
+        var reached = end
+        // What isn't needed is skipped up to the first row of the window; from then on events must find their rows.
+        var isSkipping = true
+        let wants = { (header: SegmentHeader) in
+            guard header.entities.contains(where: wanted.contains) else { return false }
+            if let needed, isSkipping { isSkipping = !needed.containsAny(of: header.first...header.last) }
+            return needed == nil || !isSkipping
+        }
+        try reader.forEachBatch(in: first...end, where: wants) { batch in
+            try check()
+            try add(batch, through: end)
+            let continues = needed?.containsAny(of: last + 1...last + gap) ?? true
+            if continues, makeRoom(), events < eventLimit { return true }
+            reached = last
+            return false
+        }
+        finish(at: reached)
+    }
+}
