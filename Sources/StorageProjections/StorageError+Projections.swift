@@ -2,7 +2,7 @@ internal import StorageCore
 internal import StorageLog
 
 extension StorageError {
-    static func projectionFailed(
+    package static func projectionFailed(
         _ name: String, at positions: ClosedRange<Int64>, cause: any Error
     ) -> StorageError {
         let known = StorageError.wrapping(cause)
@@ -13,7 +13,7 @@ extension StorageError {
             remedy: "Correct the projection or the write; nothing was committed.", cause: cause)
     }
 
-    static func noProjection(_ name: String) -> StorageError {
+    package static func noProjection(_ name: String) -> StorageError {
         StorageError(
             .notFound, "There is no projection \(name).",
             remedy: "`storage.projections.status()` lists them.")

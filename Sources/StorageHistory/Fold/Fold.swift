@@ -31,6 +31,12 @@ package final class Fold {
             self.hasTombstones = hasTombstones
             self.comparesBytes = comparesBytes
         }
+
+        /// What is true of the row whose key is bound.
+        var keyCondition: String {
+            let equals = comparesBytes ? " COLLATE BINARY = ?" : " = ?"
+            return entity.key.map { column($0) + equals }.joined(separator: " AND ")
+        }
     }
 
     private let database: Connection
@@ -38,6 +44,7 @@ package final class Fold {
     private let checks: Bool
     private let direction: Direction
     private var plans: [PlanKey: Plan] = [:]
+    private static let planLimit = 1_024
     private var planOfShape: [Plan?] = []
 
     package enum Direction {
@@ -228,8 +235,7 @@ package final class Fold {
             throw StorageError.corruptLog(
                 "an event of \"\(target.entity.name)\" has a key of \(shape.key_count) columns")
         }
-        let equals = target.comparesBytes ? " COLLATE BINARY = ?" : " = ?"
-        let condition = keyNames.map { $0 + equals }.joined(separator: " AND ")
+        let condition = target.keyCondition
         let sql: String
         let operation = operation(of: shape)
         // OR ABORT, because else a clause of the schema could delete other rows, or pass over this one, without a word.
@@ -253,7 +259,7 @@ package final class Fold {
             keyCount: keyNames.count, columnIndices: columnIndices, operation: operation, entity: shape.entity,
             tombstone: try target.tombstones.flatMap { try tombstone(shape.operation, in: $0) })
         // Updates of wide tables have as many shapes as there are sets of changed columns.
-        if plans.count >= 1_024 { plans.removeAll() }
+        if plans.count >= Self.planLimit { plans.removeAll() }
         plans[key] = plan
         return plan
     }

@@ -105,7 +105,9 @@ package struct NetWindow: Sendable {
     package let needed: NeededEvents?
 
     /// Which columns an update sets is told by a bit each.
-    package static func takes(_ entities: [CatalogEntity]) -> Bool { entities.allSatisfy { $0.live.count <= 64 } }
+    package static func takes(_ entities: [CatalogEntity]) -> Bool {
+        entities.allSatisfy { $0.live.count <= UInt64.bitWidth }
+    }
 
     /// An empty window after a position.
     ///

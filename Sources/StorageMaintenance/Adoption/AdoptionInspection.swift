@@ -9,6 +9,8 @@ package import StorageLog
 package struct AdoptionInspection {
     private let database: Connection
     private let progress: (_ rows: Int64) throws -> Void
+    /// Rows between two calls of `progress`.
+    private static let progressInterval: Int64 = 4_096
 
     package init(_ database: Connection, progress: @escaping (Int64) throws -> Void = { _ in }) {
         self.database = database
@@ -208,7 +210,7 @@ extension AdoptionInspection {
         while try select.step() {
             rows += 1
             read += 1
-            if read % 4_096 == 0 { try progress(read) }
+            if read % Self.progressInterval == 0 { try progress(read) }
             guard obstacle == nil else { continue }
             for (index, column) in columns.enumerated() {
                 guard let reason = Self.problem(select, Int32(index), isKey: column.keyOrdinal > 0) else { continue }

@@ -18,6 +18,8 @@ package struct DatabaseAdoption: Sendable {
 
     /// Rows and bytes of a commit: what waits for a commit is held in memory. A smaller database is one commit.
     private static let commitRows = 65_536
+    /// Rows that are recorded between two looks at the size of the commit.
+    private static let baselineRows = 1_024
     private static let commitBytes = 32 << 20
 
     package init(
@@ -204,7 +206,7 @@ extension DatabaseAdoption {
                     while let entity = rest.last, writer.pendingEvents < Self.commitRows,
                         writer.pendingBytes < Self.commitBytes
                     {
-                        rowid = try writer.recordBaseline(of: entity, after: rowid, count: 1_024)
+                        rowid = try writer.recordBaseline(of: entity, after: rowid, count: Self.baselineRows)
                         if rowid == nil { rest.removeLast() }
                     }
                 }

@@ -40,6 +40,12 @@ package struct Rebuild: Sendable {
 
     /// A stretch of this size takes the writer a few milliseconds.
     private static let leastMemory = 256 << 10
+    /// After windows of so many times ``Pace/memory`` the write-ahead log is brought into the file.
+    private static let checkpointDistance = 10
+    /// How many steps in a row may come no nearer to the end of the log before commits have to wait for the rest.
+    private static let followAttempts = 16
+    /// How often tables are compared beside commits before commits have to wait for that.
+    private static let compareAttempts = 5
 
     /// - Parameter names: The entities whose tables are to be made again; all where empty, those of the store itself but the catalog too.
     package init(
@@ -123,7 +129,7 @@ package struct Rebuild: Sendable {
         while let window = upcoming {
             try Task.checkCancellation()
             unmoved += window.memory
-            if unmoved > 10 * pace.memory {
+            if unmoved > Self.checkpointDistance * pace.memory {
                 // While nobody reads.
                 try await engine.withWriter { ShadowTables(writer: $0, db: $1).checkpoint() }
                 unmoved = 0
@@ -214,7 +220,7 @@ package struct Rebuild: Sendable {
     private func follow(_ entities: Set<UInt32>, _ meter: RebuildMeter) async throws {
         var nearest = Int64.max
         var stalls = 0
-        while stalls < 16 {
+        while stalls < Self.followAttempts {
             try Task.checkCancellation()
             let gap = lag(try await advance(entities, meter))
             if gap == 0 { return }
@@ -263,7 +269,7 @@ extension Rebuild {
     ) async throws {
         meter.enter(.comparing)
         // Beside commits where they leave a moment in which the shadows are as far as the tables; else commits wait.
-        for _ in 0..<5 {
+        for _ in 0..<Self.compareAttempts {
             let found = try await engine.readLong { db in try Self.compare(entities, db) }
             if let found { return take(found, &report) }
             try await follow(entities, meter)

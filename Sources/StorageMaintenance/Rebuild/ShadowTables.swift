@@ -181,9 +181,7 @@ struct ShadowTables {
                         shadows[known].position == window.first - 1,
                         writer.catalog.entity(id: table.entity.id) == table.entity
                     else { throw Outdated() }
-                    try window.apply(
-                        index, to: shadows[known].table, tombstones: "storage_shadow_tombstone", writer.database,
-                        check: check)
+                    try window.apply(index, to: target(shadows[known]), in: writer.database, check: check)
                     shadows[known].position = window.last
                 }
                 // Last: a page that is changed early and late is written early and late, and where a page comes again in a

@@ -1,0 +1,197 @@
+internal import CSQLite
+internal import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import Synchronization
+
+extension MaterializedSnapshot {
+    /// Makes an entity's table and fills it, where that wasn't done yet.
+    func fill(_ entity: CatalogEntity, in db: GRDB.Database, from live: GRDB.Database) throws {
+        if filled.withLock({ $0.contains(entity.id) }) { return }
+        let source = try live.connection
+        let target = try db.connection
+        let entity = try withDeclaredDefaults(entity, of: source)
+        // An attempt that failed may have left it.
+        loose.withLock { _ = $0.remove(entity.id) }
+        try PreparedStatement(target, "BEGIN").execute()
+        do {
+            do {
+                try make(entity, like: source, in: target)
+                try fill(entity, in: target, from: source)
+            } catch let error as StorageError where error.code == .conflict && !isLoose(entity) {
+                // A row of the past may break a constraint that its table got later.
+                try PreparedStatement(target, "DROP TABLE \(quoted(entity.stored))").execute()
+                try makeLoose(entity, in: target)
+                try fill(entity, in: target, from: source)
+            }
+            try PreparedStatement(target, "COMMIT").execute()
+        } catch {
+            // The error that made it necessary is the one that matters.
+            try? PreparedStatement(target, "ROLLBACK").execute()
+            throw error
+        }
+        // GRDB remembers schemas that it hasn't made.
+        db.clearSchemaCache()
+        filled.withLock { _ = $0.insert(entity.id) }
+    }
+
+    /// A column that came with a table made anew brought no default to the rows from before: their new values are events. What its
+    /// declaration says stands for them before that.
+    func withDeclaredDefaults(_ entity: CatalogEntity, of source: Connection) throws -> CatalogEntity {
+        guard schema == .current, let past = recordedCatalog.entity(id: entity.id) else { return entity }
+        var entity = entity
+        let defaults = DefaultValues()
+        let select = try PreparedStatement(
+            source, "SELECT name, dflt_value, type FROM pragma_table_info(?1) WHERE dflt_value NOTNULL")
+        select.bind(text: entity.stored, at: 1)
+        while try select.step() {
+            let name = try select.row.text(at: 0)
+            guard let columnIndex = entity.columns.firstIndex(where: { !$0.isDropped && $0.stored == name }),
+                entity.columns[columnIndex].fallback == .null, entity.columns[columnIndex].origin == 0,
+                !past.columns.contains(where: { $0.id == entity.columns[columnIndex].id })
+            else { continue }
+            entity.columns[columnIndex].fallback = try defaults.value(
+                of: select.string(1), type: select.string(2), isStrict: entity.isStrict)
+        }
+        return entity
+    }
+
+    /// An empty table with the very SQL of the live one, so that it compares and sorts like it.
+    private func make(_ entity: CatalogEntity, like source: Connection, in target: Connection) throws {
+        let select = try PreparedStatement(
+            source, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE")
+        select.bind(text: entity.stored, at: 1)
+        guard schema == .current, try select.step() else { return try makeLoose(entity, in: target) }
+        try PreparedStatement(target, select.string(0)).execute()
+    }
+
+    /// An empty table of the same columns without constraints. Its columns compare as those of the store do, and keep what
+    /// events hold as it is: that has been through the column's affinity, which changes nothing the second time.
+    ///
+    /// Keys are compared by their bytes, as the log does it: what was one key to the collation of another time may be two.
+    private func makeLoose(_ entity: CatalogEntity, in target: Connection) throws {
+        let collations = try Self.collations(target)
+        let columns = entity.live.map { column in
+            let fallback = column.fallback == .null ? "" : " DEFAULT \(ScratchTables.literal(column.fallback))"
+            let isCollated = column.collation != CatalogColumn.binary && collations.contains(column.collation)
+            return quoted(column.stored) + type(of: column, in: entity)
+                + (isCollated ? " COLLATE \(quoted(column.collation))" : "") + fallback
+        }
+        let key = entity.key.map { "\(quoted($0.stored)) COLLATE BINARY" }.joined(separator: ", ")
+        try PreparedStatement(
+            target,
+            "CREATE TABLE \(quoted(entity.stored)) (\(columns.joined(separator: ", ")), _position, PRIMARY KEY (\(key)))"
+        ).execute()
+        loose.withLock { _ = $0.insert(entity.id) }
+    }
+
+    /// A type with the column's affinity.
+    private func type(of column: CatalogColumn, in entity: CatalogEntity) -> String {
+        switch column.affinity {
+        case .blob: return ""
+        case .integer:
+            // INTEGER makes a key the row number, which other values than integers can't be.
+            let isRowNumber = entity.key.count == 1 && column.type.lowercasedASCII == "integer"
+            return isRowNumber || column.keyOrdinal == 0 ? " INTEGER" : " INT"
+        case .text, .numeric, .real: return " \(column.affinity.rawValue)"
+        }
+    }
+
+    private static func collations(_ database: Connection) throws -> Set<String> {
+        let select = try PreparedStatement(database, "SELECT upper(name) FROM pragma_collation_list")
+        var names: Set<String> = []
+        while try select.step() { names.insert(select.string(0)) }
+        return names
+    }
+
+    private func isLoose(_ entity: CatalogEntity) -> Bool { loose.withLock { $0.contains(entity.id) } }
+
+    /// The entity's table by its own name, with no memory of deleted rows.
+    func target(_ entity: CatalogEntity) -> Fold.Target {
+        Fold.Target(
+            entity: entity, table: quoted(entity.stored), column: { quoted($0.stored) }, tombstones: nil,
+            comparesBytes: isLoose(entity))
+    }
+
+    /// Undoes what happened since, or replays what happened until then: whichever touches less.
+    private func fill(_ entity: CatalogEntity, in target: Connection, from source: Connection) throws {
+        guard let past = recordedCatalog.entity(id: entity.id), !past.isDropped, position > 0 else { return }
+        let now = try Catalog.load(source).entity(id: entity.id)
+        let head = try LogReader(source).head().position
+        let isThere = now?.stored == entity.stored && now?.isDropped == false
+        let rows = isThere ? try Self.count(entity, in: source) : 0
+        if isThere, now?.columns == past.columns {
+            // Copying a row costs a fraction of decoding and applying an event.
+            if rows / 4 + (head - position) < position {
+                try TableCopy(from: source, to: target).run(entity.stored)
+                guard position < head else { return }
+                return try Self.undo(position + 1...head, of: self.target(entity), in: target, from: source)
+            }
+        }
+        let conversions = try conversions(of: entity, past: past)
+        let olds = conversions.compactMap(\.old)
+        let type = entity.isStrict && !isLoose(entity) ? " ANY" : ""
+        for old in olds {
+            try PreparedStatement(
+                target, "ALTER TABLE \(quoted(entity.stored)) ADD COLUMN \(quoted(old.stored))\(type)"
+            )
+            .execute()
+        }
+        var reading = entity
+        reading.columns += olds
+        let isCollected =
+            LatestRowStates.pays(reading, events: position, rows: rows)
+            ? try Self.collect(reading, into: target, from: source, through: position) : false
+        if !isCollected {
+            try Self.replayEvents(self.target(reading), into: target, from: source, through: position)
+        }
+        for conversion in conversions { try convert(conversion, of: entity, in: target) }
+    }
+
+    private static func count(_ entity: CatalogEntity, in database: Connection) throws -> Int64 {
+        let count = try PreparedStatement(database, "SELECT count(*) FROM \(quoted(entity.stored))")
+        return try count.step() ? count.integer(0) : 0
+    }
+
+    /// Fills the table with the newest image of each row.
+    ///
+    /// - Returns: Whether it did; not where there are too many rows.
+    private static func collect(
+        _ entity: CatalogEntity, into database: Connection, from source: Connection, through position: Int64
+    ) throws -> Bool {
+        let images = try LatestRowStates(database, entity)
+        do {
+            try LogReader(source).forEachBatch(in: 1...position, descending: true, where: images.wants) { batch in
+                try images.apply(batch, through: position)
+                return true
+            }
+        } catch is LatestRowStates.TooManyRows {
+            try images.discard()
+            return false
+        }
+        try images.finish(into: quoted(entity.stored))
+        return true
+    }
+
+    /// Replays what happened until a position event by event.
+    static func replayEvents(
+        _ target: Fold.Target, into database: Connection, from source: Connection, through position: Int64
+    ) throws {
+        guard position > 0 else { return }
+        let fold = Fold(database, targets: [target], checks: false)
+        try LogReader(source).forEachBatch(in: 1...position, where: fold.wants) { batch in
+            try fold.apply(batch, in: 1...position)
+            return true
+        }
+    }
+
+    private static func undo(
+        _ positions: ClosedRange<Int64>, of target: Fold.Target, in database: Connection, from source: Connection
+    ) throws {
+        let fold = Fold(database, targets: [target], checks: false, direction: .backward)
+        try LogReader(source).forEachBatch(in: positions, descending: true, where: fold.wants) { batch in
+            try fold.apply(batch, in: positions)
+            return true
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package import GRDB
+internal import StorageCore
+internal import StorageLog
+internal import Synchronization
+
+extension MaterializedSnapshot {
+    /// So many events are applied in any case, however few it would take to recreate the tables.
+    private static let shortDistance: Int64 = 1_024
+
+    /// Takes the tables that were made already to another position, by doing or undoing the events in between.
+    ///
+    /// - Returns: Whether it could: not where the schema is another one there, or where making the tables anew is less work.
+    package func move(to target: Int64, from live: GRDB.Database) throws -> Bool {
+        let current = position
+        guard target != current else { return true }
+        guard (target - current).magnitude <= UInt64(max(target, Self.shortDistance)) else { return false }
+        let source = try live.connection
+        guard try Catalog.load(source, at: target) == recordedCatalog else { return false }
+        // Who asked for the shape of now asked for that of a now which may be over.
+        if schema == .current, try Catalog.load(source) != catalog { return false }
+        let entities = try filled.withLock { ids in catalog.live.filter { ids.contains($0.id) } }
+            .map { try withDeclaredDefaults($0, of: source) }
+        // Columns whose values are converted hold what no event says.
+        let isConverted = try entities.contains { entity in
+            try recordedCatalog.entity(id: entity.id).map { try !conversions(of: entity, past: $0).isEmpty } ?? false
+        }
+        if isConverted { return false }
+        let isMoved = try database.writeWithoutTransaction { db in
+            let connection = try db.connection
+            try PreparedStatement(connection, "BEGIN").execute()
+            do {
+                let fold = Fold(
+                    connection, targets: entities.map(self.target), checks: false,
+                    direction: target > current ? .forward : .backward)
+                let positions = min(target, current) + 1...max(target, current)
+                try LogReader(source).forEachBatch(
+                    in: positions, descending: target < current, where: fold.wants
+                ) { batch in
+                    try fold.apply(batch, in: positions)
+                    return true
+                }
+                // An index of other rows would answer wrong; it is made again when somebody searches.
+                let indexed = searchable.withLock { $0 }
+                for index in try FullTextIndex.load(connection) where indexed.contains(index.entity) {
+                    try PreparedStatement(connection, "DROP TABLE \(quoted(index.table))").execute()
+                }
+                try PreparedStatement(connection, "COMMIT").execute()
+            } catch {
+                // The error that made it necessary is the one that matters.
+                try? PreparedStatement(connection, "ROLLBACK").execute()
+                // A row of the past may break a constraint that its table got later: then the tables are made again.
+                if let error = error as? StorageError, error.code == .conflict { return false }
+                throw error
+            }
+            db.clearSchemaCache()
+            return true
+        }
+        guard isMoved else { return false }
+        currentPosition.withLock { $0 = target }
+        searchable.withLock { $0.removeAll() }
+        return true
+    }
+}
