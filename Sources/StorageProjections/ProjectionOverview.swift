@@ -19,7 +19,7 @@ package enum ProjectionOverview {
                     replayedThrough: 0, error: nil, failedPosition: nil, deadLetters: 0, events: 0, seconds: 0,
                     lastBatch: nil, bytes: try tables.bytes(database), tables: tables.tables))
         }
-        for projection in try ProjectionTables.load(database) {
+        for projection in try StoredProjection.all(in: database) {
             guard let checkpoint = try Checkpoint.load(projection.name, database) else {
                 throw StorageError.corruptLog("the projection \(projection.name) has no checkpoint")
             }
@@ -29,7 +29,7 @@ package enum ProjectionOverview {
             // Commits without events of its own leave the checkpoint of an inline projection where it is.
             let head = max(head, checkpoint.position)
             let isReset = projection.version == 0
-            let position = try isUpToDate(projection, checkpoint, database) ? head : checkpoint.position
+            let position = try isUpToDate(projection, at: checkpoint, in: database) ? head : checkpoint.position
             found.append(
                 ProjectionStatus(
                     name: projection.name, version: projection.version, kind: projection.kind,
@@ -44,8 +44,7 @@ package enum ProjectionOverview {
 
     /// Whether nothing of an inline projection's entities lies behind its checkpoint.
     private static func isUpToDate(
-        _ projection: (name: String, kind: String, version: Int, tables: ProjectionTables), _ checkpoint: Checkpoint,
-        _ database: Connection
+        _ projection: StoredProjection, at checkpoint: Checkpoint, in database: Connection
     ) throws -> Bool {
         guard projection.kind == ProjectionMode.inline.rawValue, checkpoint.state == .running else { return false }
         let head = try LogHead.load(database).position

@@ -6,7 +6,7 @@ extension ProjectionRegistration {
     package static func changes(
         _ registrations: [ProjectionRegistration], _ database: Connection
     ) throws -> [(name: String, change: String)] {
-        let known = try ProjectionTables.load(database)
+        let known = try StoredProjection.all(in: database)
         return registrations.compactMap { registration in
             let projection = registration.projection
             let title = "projection \(projection.name) (\(registration.mode.rawValue), version \(projection.version))"
@@ -26,6 +26,6 @@ extension ProjectionRegistration {
 
     /// The projections of users that a store has, by name.
     package static func stored(_ database: Connection) throws -> Set<String> {
-        Set(try ProjectionTables.load(database).map(\.name))
+        Set(try StoredProjection.all(in: database).map(\.name))
     }
 }

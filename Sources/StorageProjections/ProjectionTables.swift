@@ -12,26 +12,6 @@ package struct ProjectionTables: Sendable, Equatable, Codable {
     /// The tables among them.
     package var tables: [String]
 
-    /// The definitions of every projection of users, by name.
-    package static func load(
-        _ database: Connection
-    ) throws -> [(name: String, kind: String, version: Int, tables: ProjectionTables)] {
-        let select = try PreparedStatement(
-            database,
-            "SELECT name, kind, version, definition FROM storage_projection WHERE kind <> 'full-text' ORDER BY name")
-        var found: [(name: String, kind: String, version: Int, tables: ProjectionTables)] = []
-        while try select.step() {
-            let name = select.string(0)
-            do {
-                let tables = try JSONDecoder().decode(ProjectionTables.self, from: Data(select.string(3).utf8))
-                found.append((name, select.string(1), Int(select.integer(2)), tables))
-            } catch {
-                throw StorageError.corruptLog("the definition of the projection \(name) can't be read: \(error)")
-            }
-        }
-        return found
-    }
-
     /// What is wrong with them in the file, in words.
     package func findings(_ database: Connection) throws -> [String] {
         let found = try Self.objects(database)

@@ -11,7 +11,7 @@ extension UserProjections {
         database = db
         let slot = Slot(registration)
         try writer.group(db) {
-            let known = try ProjectionTables.load(writer.database).first { $0.name == slot.name }
+            let known = try StoredProjection.all(in: writer.database).first { $0.name == slot.name }
             let isSame =
                 known?.version == registration.projection.version
                 && known?.tables.entities == registration.projection.entities
@@ -69,7 +69,7 @@ extension UserProjections {
 
     /// Takes a projection and all that is its own out of the store. Part of the transaction under way.
     package func forget(_ name: String, on writer: LogWriter, _ db: GRDB.Database) throws {
-        if let known = try ProjectionTables.load(writer.database).first(where: { $0.name == name }) {
+        if let known = try StoredProjection.all(in: writer.database).first(where: { $0.name == name }) {
             try known.tables.drop(on: writer, db)
         }
         let deletes = [

@@ -163,7 +163,7 @@ extension HistoryTables {
     }
 
     private func fill(_ table: Table, of entity: CatalogEntity, with insert: PreparedStatement) throws {
-        let versions = table.kind == .history ? try Versions(table, entity, source) : nil
+        let versions = table.kind == .history ? try Versions(of: entity, into: table, in: source) : nil
         try forEachBatch({ $0.entities.contains(entity.id) }) { batch in
             var commits = batch.commits[...]
             try batch.withView { view in
@@ -226,7 +226,7 @@ private final class Versions {
     private let close: PreparedStatement
     private let scratch: ScratchTables
 
-    init(_ table: HistoryTables.Table, _ entity: CatalogEntity, _ source: Connection) throws {
+    init(of entity: CatalogEntity, into table: HistoryTables.Table, in source: Connection) throws {
         self.entity = entity
         scratch = try ScratchTables()
         try PreparedStatement(scratch.database, "BEGIN").execute()

@@ -105,16 +105,18 @@ package final class NetDifference {
         _ database: Connection, after resumePoint: ResumePoint? = nil, progress: (Int64) -> Void = { _ in }
     ) throws {
         guard lower < upper else { return }
-        try fold(database, scanned.filter { $0 >= resumePoint?.table ?? 0 }, progress)
+        try foldTables(scanned.filter { $0 >= resumePoint?.table ?? 0 }, from: database, progress: progress)
         for row in selection.rows {
             guard let tableIndex = tableOfEntity[row.entity.id], !scanned.contains(tableIndex) else { continue }
             let table = tables[tableIndex]
             let before = isBackward ? table.to : table.from
             let after = isBackward ? table.from : table.to
             // Where another table took the name, the row has a life in each.
-            if let before { try fold(row.key, of: present.entity(id: before.id) ?? before, tableIndex, database) }
+            if let before {
+                try foldRow(row.key, of: present.entity(id: before.id) ?? before, table: tableIndex, from: database)
+            }
             if let after, after.id != before?.id {
-                try fold(row.key, of: present.entity(id: after.id) ?? after, tableIndex, database)
+                try foldRow(row.key, of: present.entity(id: after.id) ?? after, table: tableIndex, from: database)
             }
         }
         try store.flush()
@@ -173,10 +175,13 @@ package final class NetDifference {
 // MARK: Folding
 
 extension NetDifference {
-    private func fold(_ database: Connection, _ tableIndices: Set<Int>, _ progress: (Int64) -> Void) throws {
+    /// All rows of some tables.
+    private func foldTables(
+        _ tableIndices: Set<Int>, from database: Connection, progress: (Int64) -> Void
+    ) throws {
         let wanted = tableOfEntity.filter { tableIndices.contains($0.value) }
         guard !wanted.isEmpty else { return }
-        for tableIndex in tableIndices.sorted() { try addLost(of: tableIndex, database) }
+        for tableIndex in tableIndices.sorted() { try addLost(of: tableIndex, from: database) }
         let positions = lower + 1...upper
         try LogReader(database).forEachBatch(
             in: positions, where: { $0.entities.contains { wanted[$0] != nil } }
@@ -209,7 +214,7 @@ extension NetDifference {
     }
 
     /// Begins with the rows of the earlier state where something of them was lost.
-    private func addLost(of tableIndex: Int, _ database: Connection) throws {
+    private func addLost(of tableIndex: Int, from database: Connection) throws {
         guard lower > 0, let (entity, columns) = lostColumns(of: tableIndex) else { return }
         let scratch = try ScratchTables()
         let fold = Fold(scratch.database, targets: [try scratch.target(for: entity)], checks: false)
@@ -231,8 +236,8 @@ extension NetDifference {
     }
 
     /// One row, along its own events.
-    private func fold(
-        _ key: [StorageValue], of entity: CatalogEntity, _ tableIndex: Int, _ database: Connection
+    private func foldRow(
+        _ key: [StorageValue], of entity: CatalogEntity, table tableIndex: Int, from database: Connection
     ) throws {
         let reader = LogReader(database)
         var net = try net(key, of: entity, reader) { true }

@@ -81,7 +81,7 @@ package struct PointRestore: Sendable {
         outcome.leftEvents = now.position - last
         outcome.leftCommits = now.commit - outcome.head.commit
         outcome.tables = try Catalog.load(database, at: last).live.map(\.name).sorted()
-        outcome.projections = try ProjectionTables.load(database).map(\.name)
+        outcome.projections = try StoredProjection.all(in: database).map(\.name)
         return outcome
     }
 

@@ -114,7 +114,7 @@ struct StoreTruncation {
 
     /// Programs make their projections again when they open the store.
     private func dropDerived(_ indexes: [FullTextIndex]) throws {
-        for projection in try ProjectionTables.load(database) { try projection.tables.drop(from: database) }
+        for projection in try StoredProjection.all(in: database) { try projection.tables.drop(from: database) }
         try run("DELETE FROM storage_projection WHERE kind <> 'full-text'")
         try run("DELETE FROM storage_checkpoint")
         try run("DELETE FROM storage_dead_letter")

@@ -57,7 +57,7 @@ extension ProjectionRuntime {
     private func tablesToKeep(_ name: String) async throws -> [String: String] {
         try await engine.read { db in
             let connection = try db.connection
-            let tables = try ProjectionTables.load(connection).first { $0.name == name }?.tables.tables ?? []
+            let tables = try StoredProjection.all(in: connection).first { $0.name == name }?.tables.tables ?? []
             // What virtual tables keep for themselves says nothing alone.
             let select = try PreparedStatement(
                 connection, "SELECT 1 FROM pragma_table_list WHERE name = ?1 AND type <> 'shadow'")

@@ -29,7 +29,7 @@ extension Verifier {
             report.add("schema", "\(name) isn't what StorageKit made")
         }
         let indexes = try FullTextIndex.load(database).flatMap { [$0.table] + $0.shadowTables }
-        let projections = try ProjectionTables.load(database)
+        let projections = try StoredProjection.all(in: database)
         for projection in projections {
             for finding in try projection.tables.findings(database) {
                 report.add("schema", table: projection.name, finding)

@@ -37,17 +37,17 @@ final class TableChanges {
                 guard let context, let database, let schema, let table, strcmp(schema, "main") == 0 else { return }
                 // The hook is taken away by stop(), before this goes.
                 Unmanaged<TableChanges>.fromOpaque(context).takeUnretainedValue()
-                    .note(Connection(database), operation, String(cString: table))
+                    .note(operation, on: String(cString: table), in: Connection(database))
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Takes the hook away.
     func stop() { sqlite3_preupdate_hook(database.handle, nil, nil) }
 
-    private func note(_ database: Connection, _ operation: Int32, _ table: String) {
+    private func note(_ operation: Int32, on table: String, in database: Connection) {
         guard let watched = tables[table] else { return }
-        let old = operation == SQLITE_INSERT ? nil : row(database, sqlite3_preupdate_old)
-        let new = operation == SQLITE_DELETE ? nil : row(database, sqlite3_preupdate_new)
+        let old = operation == SQLITE_INSERT ? nil : row(in: database, reading: sqlite3_preupdate_old)
+        let new = operation == SQLITE_DELETE ? nil : row(in: database, reading: sqlite3_preupdate_new)
         let address = { (row: [StorageValue]) in [.text(table)] + watched.key.map { row[$0] } }
         // A row that takes the place of another one, as by OR REPLACE, is a change of it. Where there is no key, equal rows
         // are as good as each other, and one that comes is another one.
@@ -57,10 +57,7 @@ final class TableChanges {
         if let row = new ?? (watched.table.hasKey ? old : nil) { indices[address(row)] = index }
     }
 
-    private func row(
-        _ database: Connection,
-        _ value: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
-    ) -> [StorageValue] {
+    private func row(in database: Connection, reading value: PreupdateValue) -> [StorageValue] {
         (0..<sqlite3_preupdate_count(database.handle)).map { index in
             var pointer: OpaquePointer?
             guard value(database.handle, index, &pointer) == SQLITE_OK, let pointer else { return .null }

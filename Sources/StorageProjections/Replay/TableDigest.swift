@@ -37,7 +37,7 @@ final class TableDigest {
                 guard let context, let database, let schema, let table, strcmp(schema, "main") == 0 else { return }
                 // The digest takes the hook away before it goes.
                 Unmanaged<TableDigest>.fromOpaque(context).takeUnretainedValue()
-                    .note(Connection(database), operation, String(cString: table))
+                    .note(operation, on: String(cString: table), in: Connection(database))
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
@@ -83,16 +83,13 @@ final class TableDigest {
         return Watched(table: table, seed: UInt64(number + 1) &* 0x2545_f491_4f6c_dd1d, columns: columns)
     }
 
-    private func note(_ database: Connection, _ operation: Int32, _ table: String) {
+    private func note(_ operation: Int32, on table: String, in database: Connection) {
         guard let watched = tables[table] else { return }
-        if operation != SQLITE_INSERT { sum &-= hash(watched, database, sqlite3_preupdate_old) }
-        if operation != SQLITE_DELETE { sum &+= hash(watched, database, sqlite3_preupdate_new) }
+        if operation != SQLITE_INSERT { sum &-= hash(of: watched, in: database, reading: sqlite3_preupdate_old) }
+        if operation != SQLITE_DELETE { sum &+= hash(of: watched, in: database, reading: sqlite3_preupdate_new) }
     }
 
-    private func hash(
-        _ watched: Watched, _ database: Connection,
-        _ value: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
-    ) -> UInt64 {
+    private func hash(of watched: Watched, in database: Connection, reading value: PreupdateValue) -> UInt64 {
         var hash = RowHash(seed: watched.seed)
         for column in watched.columns {
             var pointer: OpaquePointer?

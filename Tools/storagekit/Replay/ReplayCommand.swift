@@ -126,7 +126,7 @@ struct ReplayCommand: AsyncParsableCommand {
             guard let entity = store.catalog.entity(id: index.entity) else { continue }
             if [index.name, "full-text/\(entity.name)"].contains(name) { return .entity(entity.name) }
         }
-        if let known = try ProjectionTables.load(store.connection).first(where: { $0.name == name }) {
+        if let known = try StoredProjection.all(in: store.connection).first(where: { $0.name == name }) {
             throw CommandError(
                 .inconclusive, "The rules of the projection \(known.name) are in its program, not in the store.",
                 next: "Write them in SQL and name the file, or call storage.compareReplay in the program.")

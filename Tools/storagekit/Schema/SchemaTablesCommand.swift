@@ -48,7 +48,7 @@ struct SchemaTablesCommand: AsyncParsableCommand {
             let printer = SchemaPrinter(ResultOutput(command.format))
             if let position { try printer.heading("at @\(position)") }
             let indexes = position == nil ? try FullTextIndex.load(store.connection) : []
-            let projections = position == nil ? try ProjectionTables.load(store.connection) : []
+            let projections = position == nil ? try StoredProjection.all(in: store.connection) : []
             try printer.write(
                 entities, catalog, indexes,
                 projections.map {
