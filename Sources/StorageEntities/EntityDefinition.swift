@@ -110,7 +110,7 @@ extension LogWriter {
         for column in columns { try addToTable(column, of: entity) }
         try schemaChanged()
         guard var entity = catalog.entity(id: entity.id) else { return }
-        // The table tells names and types; what the declaration says beyond that is added here.
+        // The table has names and types; what the declaration says beyond that is added here.
         let ids = entity.idsByStoredName
         let indexById = Dictionary(uniqueKeysWithValues: entity.columns.enumerated().map { ($1.id, $0) })
         for column in columns {
@@ -253,8 +253,8 @@ extension EntityDefinition.Column {
 }
 
 extension CatalogColumn {
-    /// Whether the column keeps every value of a property with this type as it is. A table that was made with SQL names its
-    /// types as it likes (`NVARCHAR(160)`); what SQLite makes of the name counts there.
+    /// Whether the column keeps every value of a property with this type as it is. A table that was made with SQL names
+    /// its types as it likes (`NVARCHAR(160)`); what SQLite makes of the name counts there.
     private func takes(_ declared: String) -> Bool {
         if type == declared { return true }
         guard !["TEXT", "INTEGER", "REAL", "BOOLEAN", "DATETIME", "BLOB", ""].contains(type) else { return false }

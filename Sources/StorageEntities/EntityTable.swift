@@ -127,12 +127,14 @@ extension EntityTable {
 }
 
 extension CatalogEntity {
-    /// Whether SQLite can take values for one that are two: keys by their collation, numbers where nothing is converted.
+    /// Whether SQLite can take values for one that are two: keys by their collation, numbers where nothing is
+    /// converted.
     fileprivate var comparesLoosely: Bool {
         columns.contains { column in
             guard !column.isDropped else { return false }
             if column.keyOrdinal > 0, column.collation != CatalogColumn.binary { return true }
-            // In columns of these types there are no two numbers that are one to SQLite, apart from reals, which are looked at.
+            // In columns of these types there are no two numbers that are one to SQLite, apart from reals, which are
+            // looked at.
             return column.affinity == .blob && !["REAL", "TEXT", "BLOB"].contains(column.type)
         }
     }

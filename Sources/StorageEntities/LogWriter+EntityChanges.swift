@@ -3,8 +3,8 @@ internal import Foundation
 package import StorageCore
 package import StorageLog
 
-/// Changes of an entity's shape that can't be told from its new declaration. Each is part of the commit under way and
-/// does nothing where there is no such entity.
+/// Changes of an entity's schema that can't be derived from its new declaration. Each is part of the commit under way
+/// and does nothing where there is no such entity.
 extension LogWriter {
     /// Gives a column another name.
     package func renameColumn(_ column: String, to name: String, in table: String) throws {
@@ -61,7 +61,7 @@ extension LogWriter {
     /// Puts a column of another type in the place of one, and each row's value through `convert`.
     ///
     /// The new column has an id of its own, so that events from before keep meaning what they said. It remembers whose
-    /// values it took over, and by which step, so that the past can be read in the shape of now.
+    /// values it took over, and by which step, so that the past can be read in the current schema.
     package func convertColumn(
         _ column: String, of table: String, to schema: ColumnSchema, title: String,
         _ convert: (StorageValue) throws -> StorageValue
@@ -105,7 +105,7 @@ extension LogWriter {
     ) throws {
         let rowid = entity.rowidName ?? "rowid"
         let table = quoted(entity.stored)
-        // A row at a time, each found anew, because the table is changed while it is read.
+        // A row at a time, each looked up again, because the table is changed while it is read.
         let next = try PreparedStatement(
             database,
             "SELECT \(rowid), \(quoted(column.stored)) FROM \(table) WHERE \(rowid) > ?1 ORDER BY \(rowid) LIMIT 1")

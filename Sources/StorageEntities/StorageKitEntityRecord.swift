@@ -11,8 +11,8 @@ public protocol StorageKitEntityRecord: FetchableRecord, PersistableRecord, Send
     /// The columns by name, each a `StorageColumn` of its Swift type, for the conditions of queries. A record that is
     /// written by hand may leave it out and name columns as text.
     associatedtype Columns: Sendable = NoColumns
-    /// The names of the columns that calls such as `order(by: .createdAt)` take: a case for each column that belongs to a
-    /// property, its raw value the column's name as it is stored. A record that is written by hand may leave it out.
+    /// The names of the columns that calls such as `order(by: .createdAt)` take: a case for each column that belongs to
+    /// a property, its raw value the column's name as it is stored. A record that is written by hand may leave it out.
     associatedtype ColumnName: RawRepresentable & Sendable = NoColumnName where ColumnName.RawValue == String
 
     /// The columns by name.

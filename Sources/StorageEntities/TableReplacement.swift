@@ -4,7 +4,7 @@ internal import StorageCore
 internal import StorageHistory
 package import StorageLog
 
-/// Takes up tables that a migration has made anew under an entity's name.
+/// Takes up tables that a migration has recreated under an entity's name.
 ///
 /// SQLite can't change constraints, so people create another table, copy the rows, drop the old one and rename. The
 /// hook has seen none of it. What the entity held is folded from the log, and every difference to the new table becomes
@@ -45,8 +45,8 @@ package struct TableReplacement {
         try writer.finishReplacement(adopted)
     }
 
-    /// Which row `n` of the new table is the row `o` of the old one. The new table may take keys for one that are two; its own
-    /// collation finds few rows quickly, and the bytes decide.
+    /// Which row `n` of the new table is the row `o` of the old one. The new table may take keys for one that are two;
+    /// its own collation finds few rows quickly, and the bytes decide.
     private static func condition(matchingKeysOf entity: CatalogEntity) -> String {
         entity.key.map { column in
             let name = quoted(column.stored)

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import StorageHistory
 internal import StorageLog
 
-/// Cuts the log into what a projection is handed: slices of its own events, ending with a whole commit.
+/// Cuts the log into what a projection is given: slices of its own events, ending with a whole commit.
 struct BatchFeed {
     private let limits: BatchLimits
     private var pending: [RowEvent] = []
@@ -19,7 +19,7 @@ struct BatchFeed {
         sliceStart = first
     }
 
-    /// Hands over slices from `first` on until the limits are reached.
+    /// Calls `body` with slices from `first` on until the limits are reached.
     ///
     /// - Returns: The position that was reached: the end of a commit.
     mutating func run(

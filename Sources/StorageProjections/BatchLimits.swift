@@ -1,8 +1,8 @@
-/// How much is taken in at once.
+/// How much is applied at once.
 struct BatchLimits {
     /// Events after which the transaction ends with the commit under way.
     var events: Int
-    /// Events that are handed over at once.
+    /// Events that are passed at once.
     var slice: Int
     /// Whether the transaction ends after the first commit with events of the projection's.
     var isSingle = false

@@ -5,6 +5,6 @@ struct BatchOutcome {
     /// The checkpoint from then on; nil where the projection was taken out of the store.
     var checkpoint: Checkpoint?
     var events = 0
-    /// What a ``SideEffectingProjection`` is told.
+    /// The events that a ``SideEffectingProjection`` is given.
     var emitted: [StorageEvent] = []
 }

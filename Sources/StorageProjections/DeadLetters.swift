@@ -2,7 +2,7 @@ internal import StorageCore
 internal import StorageHistory
 package import StorageLog
 
-/// Reads the events that projections have laid aside.
+/// Reads the events that projections couldn't apply.
 package enum DeadLetters {
     static func positions(of name: String, _ database: Connection) throws -> [Int64] {
         let select = try PreparedStatement(

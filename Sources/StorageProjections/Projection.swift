@@ -22,8 +22,8 @@ public import StorageLog
 /// It is declared when the store is opened: `schema.addProjection(OrderTotals(), mode: .async)`.
 ///
 /// What it holds must follow from the events alone, so that it can be rebuilt at any time: no clock, no network, no
-/// reading of entity tables, which may be ahead of the batch. The same history must give the same rows however it is cut
-/// into batches; `ProjectionConformance` in `StorageTesting` tries that.
+/// reading of entity tables, which may be ahead of the batch. The same history must give the same rows however it is
+/// cut into batches; `ProjectionConformance` in `StorageTesting` tries that.
 ///
 /// Isolation: `Sendable`; ``prepare(_:)`` and ``apply(_:_:)`` are called on the store's writer, one at a time, and are
 /// given its connection. They hold up every commit while they run.
@@ -57,7 +57,7 @@ extension Projection {
 /// it
 /// for history that is only read again, in a rebuild, after a reset, or when the projection is new to a store.
 public protocol SideEffectingProjection: Projection {
-    /// Called after events have been applied and committed, in their order, one call at a time. Closing the store waits for
-    /// it to return.
+    /// Called after events have been applied and committed, in their order, one call at a time. Closing the store waits
+    /// for it to return.
     func committed(_ events: [StorageEvent]) async
 }

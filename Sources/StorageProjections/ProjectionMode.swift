@@ -1,8 +1,9 @@
-/// When a projection takes in a commit.
+/// When a projection applies a commit.
 public enum ProjectionMode: String, Sendable, Hashable {
     /// In the commit's own transaction: who reads the one reads the other. A projection that throws fails the commit.
     case inline
-    /// Behind the commits, by a task of its own. ``StorageKit/Storage/waitForProjections(through:)`` waits until it has come far enough.
+    /// Behind the commits, by a task of its own. ``StorageKit/Storage/waitForProjections(through:)`` waits until it has
+    /// come far enough.
     case async
 }
 

@@ -7,7 +7,7 @@ package import StorageLog
 package enum ProjectionOverview {
     /// - Parameter database: A connection that sees one state of the store.
     package static func load(_ database: Connection) throws -> [ProjectionStatus] {
-        // A projection has nothing to take in of what was only tagged, noted or recorded last.
+        // A projection has nothing to apply of what was only tagged, noted or recorded last.
         let head = try LogReader(database).taggedPosition(of: .head)
         let letters = try PreparedStatement(database, "SELECT count(*) FROM storage_dead_letter WHERE projection = ?1")
         var found: [ProjectionStatus] = []

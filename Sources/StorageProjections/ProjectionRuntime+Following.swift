@@ -4,10 +4,10 @@ internal import StorageLog
 internal import Synchronization
 
 extension ProjectionRuntime {
-    /// Takes in what there is, until the end of the log or until it stands.
+    /// Applies what there is, until the end of the log or until it stands.
     func follow(_ registration: ProjectionRegistration) async {
         let name = registration.name
-        // Behind a batch that failed, commits are taken in one by one until it is passed.
+        // Behind a batch that failed, commits are applied one by one until it is passed.
         var singleThrough: Int64 = 0
         var attempts = 0
         var position: Int64 = 0
@@ -91,13 +91,13 @@ extension ProjectionRuntime {
 
     /// Catches an inline projection up, and lets it be in step from then on; where it can't, it stands as failed.
     ///
-    /// - Returns: What a ``SideEffectingProjection`` is to be told.
+    /// - Returns: The events that a ``SideEffectingProjection`` is to be given.
     static func catchUpNow(
         _ slot: UserProjections.Slot, of projections: UserProjections, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> [StorageEvent] {
         var emitted: [StorageEvent] = []
         do {
-            // What was taken in before it failed is durable, so it is told all the same.
+            // What was applied before it failed is durable, so it is reported all the same.
             _ = try projections.catchUp(slot, through: writer.head.position, on: writer) { step in
                 let outcome = try writer.group(db, step)
                 emitted += outcome.emitted

@@ -63,7 +63,7 @@ extension ProjectionRuntime {
         let checkpoint = try await onWriter(name) { projections, slot, writer, db in
             try body(projections, slot, writer, db)
             if slot.registration.mode == .inline, !slot.isInStep {
-                // On the writer, so that the commit that comes next is told after it.
+                // On the writer, so that the commit that comes next is reported after it.
                 self.notify(name, try Self.catchUpNow(slot, of: projections, on: writer, db))
             }
             return try Checkpoint.load(name, writer.database) ?? Checkpoint()
@@ -97,7 +97,7 @@ extension ProjectionRuntime {
             remedy: "Correct it, then resume it again.")
     }
 
-    /// Waits until every projection has taken in a position.
+    /// Waits until every projection has applied a position.
     ///
     /// - Throws: `projection-failed` where one of them stands before it.
     package func wait(for names: [String], through position: Int64) async throws {
@@ -130,7 +130,7 @@ extension ProjectionRuntime {
         }
     }
 
-    /// Inline projections have taken in every commit, unless they stand.
+    /// Inline projections have applied every commit, unless they are stalled.
     private func checkInStep(_ names: [String], through position: Int64) async throws {
         guard !names.isEmpty else { return }
         try await engine.read { db in
@@ -144,7 +144,7 @@ extension ProjectionRuntime {
         }
     }
 
-    /// Waits until every projection that isn't standing has taken in a position.
+    /// Waits until every projection that isn't stalled has applied a position.
     package func waitForRunning(through position: Int64) async throws {
         for registration in registrations.values where registration.mode == .async {
             do {

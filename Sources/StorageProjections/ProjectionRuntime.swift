@@ -18,7 +18,7 @@ package final class ProjectionRuntime: Sendable {
     struct State {
         var followers: [String: Follower] = [:]
         var reactions: [String: AsyncStream<[StorageEvent]>.Continuation] = [:]
-        /// Those that follow the log, and those that tell what was taken in.
+        /// Those that follow the log, and those that report what was applied.
         var following: [Task<Void, Never>] = []
         var notifying: [Task<Void, Never>] = []
         /// How far each has come, and why it stands, where it does.
@@ -81,7 +81,7 @@ package final class ProjectionRuntime: Sendable {
         for task in following { await task.value }
         // Commits under way take their turns before this one. A store that has failed, or is only read, has none.
         try? await engine.withWriter { _, _ in }
-        // Only now: what is taken in is told when its transaction is over, and never again.
+        // Only now: what is applied is reported when its transaction is over, and never again.
         let notifying = state.withLock { state in
             for reaction in state.reactions.values { reaction.finish() }
             return state.notifying
@@ -134,7 +134,7 @@ package final class ProjectionRuntime: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// - Parameter checkpoint: Nil where it can't be read, which whoever needs it next is told.
+    /// - Parameter checkpoint: Nil where it can't be read, which whoever needs it next finds out.
     func note(_ name: String, _ checkpoint: Checkpoint?) {
         guard let checkpoint else { return }
         let stallReason = checkpoint.state == .running ? nil : checkpoint.error ?? "it is paused"

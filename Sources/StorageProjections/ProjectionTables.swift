@@ -107,7 +107,8 @@ extension ProjectionTables {
         """
     }
 
-    /// The tables of the file in the order in which they can be dropped: virtual ones first, because they take others along.
+    /// The tables of the file in the order in which they can be dropped: virtual ones first, because they take others
+    /// along.
     private static func tables(_ database: Connection) throws -> [(name: String, isPlain: Bool)] {
         let select = try PreparedStatement(
             database,

@@ -3,11 +3,11 @@ internal import StorageEntities
 internal import StorageHistory
 internal import StorageLog
 
-/// Finds whole rows before and after a batch. Events tell of an update only what changed.
+/// Finds whole rows before and after a batch. Events hold of an update only what changed.
 ///
-/// Of an insert or a delete the event itself holds the row. Of an update the row is taken from its table as it is now, and
-/// what happened since is undone. While much of the log is read in one go, the rows that were found are kept aside: each is
-/// good as long as the next event of the row points back to it, so nothing has to be kept in step.
+/// Of an insert or a delete the event itself holds the row. Of an update the row is taken from its table as it is now,
+/// and what happened since is undone. While much of the log is read in one go, the rows that were found are kept aside:
+/// each is good as long as the next event of the row points back to it, so nothing has to be kept in step.
 ///
 /// Isolation: used on its connection's thread only.
 final class RowResolver {

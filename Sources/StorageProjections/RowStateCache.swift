@@ -2,8 +2,8 @@ internal import StorageCore
 internal import StorageHistory
 internal import StorageLog
 
-/// Whole rows that were found while much of the log is read, in a temporary file that SQLite makes only when memory runs
-/// short.
+/// Whole rows that were found while much of the log is read, in a temporary file that SQLite makes only when memory
+/// runs short.
 final class RowStateCache {
     private let scratch: ScratchTables
     private let select: PreparedStatement
@@ -13,7 +13,7 @@ final class RowStateCache {
     init() throws {
         scratch = try ScratchTables()
         let database = scratch.database
-        // Column 0 holds the position of the event after which the row is as it is told.
+        // Column 0 holds the position of the event after which the row is as it is kept here.
         try PreparedStatement(
             database,
             "CREATE TABLE image(entity INTEGER, key BLOB, id INTEGER, value, PRIMARY KEY (entity, key, id)) WITHOUT ROWID"

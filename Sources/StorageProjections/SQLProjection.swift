@@ -17,13 +17,12 @@ internal import StorageLog
 /// ```
 ///
 /// The text before the first rule creates the tables. A rule is a comment line, `-- on insert, update, delete of
-/// TABLE`, and
-/// the statements after it, which are run in their order for each such event. They read `:old_x` and `:new_x`, the values of
-/// the columns before and after, NULL where there is no row, and `:op`, `:position`, `:commit`, `:time`, `:actor` and
-/// `:reason`. Rows are whole: an update has the columns too that it left alone.
+/// TABLE`, and the statements after it, which are run in their order for each such event. They read `:old_x` and
+/// `:new_x`, the values of the columns before and after, NULL where there is no row, and `:op`, `:position`, `:commit`,
+/// `:time`, `:actor` and `:reason`. Rows are whole: an update has the columns too that it left alone.
 ///
-/// It is declared like any other projection, `schema.addProjection(try SQLProjection(name: "order_totals", sql: text), mode:
-/// .inline)`, and `storagekit replay` and `storagekit compare-replay` can run it without the program.
+/// It is declared like any other projection, `schema.addProjection(try SQLProjection(name: "order_totals", sql: text),
+/// mode: .inline)`, and `storagekit replay` and `storagekit compare-replay` can run it without the program.
 ///
 /// Isolation: `Sendable`; a value.
 public struct SQLProjection: Projection {

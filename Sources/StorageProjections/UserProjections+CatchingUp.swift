@@ -4,7 +4,7 @@ internal import StorageHistory
 internal import StorageLog
 
 extension UserProjections {
-    /// Takes in the next part of the log, in a transaction of its own.
+    /// Applies the next part of the log, in a transaction of its own.
     ///
     /// - Throws: ``ApplyFailure`` where the projection threw; nothing is changed then.
     func step(
@@ -19,11 +19,11 @@ extension UserProjections {
         return try writer.group(db) { try applyNext(slot, limits: limits, on: writer, through: writer.head.position) }
     }
 
-    /// Takes in the log up to a position, step after step, and goes by the projection's policies where it throws. It is
+    /// Applies the log up to a position, step after step, and goes by the projection's policies where it throws. It is
     /// tried again at once, because commits wait meanwhile.
     ///
     /// - Parameter step: Runs one step; all of it is there afterwards or, where it throws, nothing.
-    /// - Returns: What a ``SideEffectingProjection`` is to be told.
+    /// - Returns: The events that a ``SideEffectingProjection`` is to be given.
     /// - Throws: ``ApplyFailure`` where the policy is to pause.
     func catchUp(
         _ slot: Slot, through goal: Int64, on writer: LogWriter,
@@ -31,7 +31,7 @@ extension UserProjections {
     ) throws -> [StorageEvent] {
         let size = slot.registration.batchSize
         var emitted: [StorageEvent] = []
-        // Behind a batch that failed, commits are taken in one by one until it is passed.
+        // Behind a batch that failed, commits are applied one by one until it is passed.
         var singleThrough: Int64 = 0
         var attempts = 0
         while let checkpoint = try Checkpoint.load(slot.name, writer.database), checkpoint.state == .running,
@@ -99,7 +99,7 @@ extension UserProjections {
         return outcome
     }
 
-    /// Takes in the next commit event by event, and lays aside those that the projection can't take in.
+    /// Applies the next commit event by event, and keeps those as dead letters that the projection can't apply.
     func stepWithDeadLetters(
         _ slot: Slot, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> BatchOutcome {
@@ -133,9 +133,9 @@ extension UserProjections {
         return outcome
     }
 
-    /// Lets the projection take in one event, alone in a savepoint.
+    /// Lets the projection apply one event, alone in a savepoint.
     ///
-    /// - Returns: What was taken in, or what it threw; nothing of the event is there then.
+    /// - Returns: What was applied, or what it threw; nothing of the event is there then.
     func attempt(
         _ event: RowEvent, by slot: Slot, isReplay: Bool, on writer: LogWriter
     ) throws -> Result<[RowEvent], any Error> {

@@ -61,9 +61,9 @@ extension UserProjections {
         }
     }
 
-    /// Hands a slice to the projection; events of rows that wait among its dead letters join them.
+    /// Gives a slice to the projection; events of rows that wait among its dead letters join them.
     ///
-    /// - Returns: The events that it has taken in.
+    /// - Returns: The events that it has applied.
     func run(
         _ slot: Slot, on slice: EventSlice, isReplay: Bool, isBehind: Bool, with writer: LogWriter
     ) throws -> [RowEvent] {

@@ -56,10 +56,10 @@ extension UserProjections {
         try writer.asEngine { try insert.execute() }
     }
 
-    /// Tries the dead letters again, oldest first, in one transaction. Where one fails again, those of the same row go on
-    /// waiting.
+    /// Tries the dead letters again, oldest first, in one transaction. Where one fails again, those of the same row go
+    /// on waiting.
     ///
-    /// - Returns: How many were taken in.
+    /// - Returns: How many were applied.
     func replayDeadLetters(
         _ slot: Slot, on writer: LogWriter, _ db: GRDB.Database
     ) throws -> (applied: Int, emitted: [StorageEvent]) {

@@ -4,7 +4,8 @@ internal import StorageCore
 package import StorageLog
 
 extension UserProjections {
-    /// Takes up a projection that the program declares: makes its tables where they aren't there or are of another version.
+    /// Takes up a projection that the program declares: makes its tables where they aren't there or are of another
+    /// version.
     ///
     /// Runs a transaction of its own.
     func register(_ registration: ProjectionRegistration, on writer: LogWriter, _ db: GRDB.Database) throws {
@@ -84,11 +85,11 @@ extension UserProjections {
         }
     }
 
-    /// Makes a projection again from the log, in the transaction under way, as far as it had come. What follows it has
-    /// still to take in, as it would have without this.
+    /// Rebuilds a projection from the log, in the transaction under way, as far as it had come. What follows it has
+    /// still to apply, as it would have without this.
     ///
-    /// - Parameter fill: Fills the new tables with what was made of it already, and returns the position that they hold then; nil
-    ///   to begin at the beginning.
+    /// - Parameter fill: Fills the new tables with what was made of it already, and returns the position that they hold
+    ///   then; nil to begin at the beginning.
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
     package func rebuild(_ slot: Slot, on writer: LogWriter, from fill: (() throws -> Int64)? = nil) throws {
         let reached = try Checkpoint.load(slot.name, writer.database)?.position ?? 0

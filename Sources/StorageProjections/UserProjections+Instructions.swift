@@ -5,7 +5,7 @@ package import StorageLog
 extension UserProjections {
     /// Changes what the store remembers of a projection that isn't registered here, in one transaction.
     ///
-    /// A reset only marks it as one of no version, so that the program that knows its rules makes it anew.
+    /// A reset only marks it as one of no version, so that the program that knows its rules recreates it.
     ///
     /// - Parameter operation: What is recorded where something changes, and who does it; nil where the caller records.
     /// - Returns: Whether anything is another now.

@@ -5,15 +5,15 @@ internal import StorageCore
 internal import StorageHistory
 package import StorageLog
 
-/// The projections of users on the writer: it makes their tables, lets them take in commits and batches, and keeps how far
-/// each has come.
+/// The projections of users on the writer: it makes their tables, lets them apply commits and batches, and keeps how
+/// far each has come.
 ///
 /// Isolation: used on the writer's queue only.
 package final class UserProjections: InlineProjection {
     /// What one projection is to the writer.
     package final class Slot {
         let registration: ProjectionRegistration
-        /// Whether it takes in commits as they are made.
+        /// Whether it applies commits as they are made.
         package var isInStep = false
         /// Whether rows of it may wait among the dead letters.
         package var hasDeadLetters = false

@@ -3,7 +3,7 @@ internal import StorageCore
 package import StorageHistory
 package import StorageLog
 
-/// Compares a full-text index with the rows that it should have taken in, without writing to the store.
+/// Compares a full-text index with the rows that it should hold, without writing to the store.
 ///
 /// FTS5 checks itself by a command that needs to write, and a verification may run beside another process that writes. So
 /// the index is copied into a temporary file, with the texts beside it, and checked there.

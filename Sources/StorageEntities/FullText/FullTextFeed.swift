@@ -40,7 +40,7 @@ final class FullTextFeed {
         sql = try text.step() ? text.string(0) : ""
     }
 
-    /// Makes the whole index again from the entity's table.
+    /// Rebuilds the whole index from the entity's table.
     func rebuild() throws { try all.execute() }
 
     /// Takes the row's texts from before the commit out, and those from after it in.

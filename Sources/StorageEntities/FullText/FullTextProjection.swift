@@ -48,7 +48,7 @@ package final class FullTextProjection: InlineProjection {
         }
     }
 
-    /// Makes an index, or makes it anew where it is to be another; does nothing where it is there.
+    /// Makes an index, or recreates it where it is to be another; does nothing where it is there.
     package func declare(_ index: FullTextIndex, in writer: LogWriter) throws {
         if let known = indexes[index.entity]?.index {
             guard known != index else { return }
@@ -93,7 +93,7 @@ package final class FullTextProjection: InlineProjection {
         try delete.execute()
     }
 
-    /// Makes the indexes of these entities again from their tables.
+    /// Rebuilds the indexes of these entities from their tables.
     package func rebuild(_ entities: [CatalogEntity], in writer: LogWriter) throws {
         for entity in entities { try indexes[entity.id]?.rebuild() }
     }

@@ -1,7 +1,7 @@
 public import StorageCore
 
-/// The columns of an entity, as a query's closures see them: `$0.age` is the column of the property `age`. Outside of closures
-/// the type itself answers them: `User.Columns.age`.
+/// The columns of an entity, as a query's closures see them: `$0.age` is the column of the property `age`. Outside of
+/// closures the type itself answers them: `User.Columns.age`.
 @dynamicMemberLookup
 public struct ColumnRef<E: RegisteredEntity>: Sendable {
     package init() {}

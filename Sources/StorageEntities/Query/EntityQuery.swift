@@ -1,7 +1,7 @@
 public import StorageCore
 
-/// A question about one entity's rows, put together call by call. Each call answers a new query and leaves the old one as
-/// it was.
+/// A question about one entity's rows, put together call by call. Each call answers a new query and leaves the old one
+/// as it was.
 public protocol EntityQuery<Entity> {
     associatedtype Entity: RegisteredEntity
     var request: QueryRequest<Entity> { get set }
@@ -49,8 +49,8 @@ extension EntityQuery {
         return with { $0.rows.orderings.append(RowOrdering(name, order, collation: collation)) }
     }
 
-    /// Sorted by a column that `@StorageEntity` gave a case: `.order(by: .createdAt, .descending)`. Several calls sort as
-    /// those of `orderBy` do. The columns of embedded properties have no cases; `orderBy` takes them.
+    /// Sorted by a column that `@StorageEntity` gave a case: `.order(by: .createdAt, .descending)`. Several calls sort
+    /// as those of `orderBy` do. The columns of embedded properties have no cases; `orderBy` takes them.
     public func order(by column: Entity.Record.ColumnName, _ order: RowOrder = .ascending) -> Self {
         orderBy(column.rawValue, order)
     }

@@ -1,4 +1,5 @@
-/// What a query asks for, apart from where it is asked. It is put together by the calls of a query, and asks nothing itself.
+/// What a query asks for, apart from where it is asked. It is put together by the calls of a query, and asks nothing
+/// itself.
 ///
 /// ```swift
 /// let request = Task.all().filter(Task.Columns.isCompleted == true).order(by: .createdAt).limit(10)

@@ -27,7 +27,7 @@ struct SearchIndex: Sendable {
 /// The full-text indexes that were searched, so that a search needn't read the catalog.
 ///
 /// Whatever changes an index, or the name of a table or column, changes SQLite's schema; what was found at another
-/// version of the schema than the read sees is found anew.
+/// version of the schema than the read sees is looked up again.
 ///
 /// Isolation: `Sendable`, its state behind a mutex that is never held while the database is asked.
 package final class SearchIndexes: Sendable {
@@ -38,7 +38,7 @@ package final class SearchIndexes: Sendable {
 
     private let remembers: Bool
 
-    /// - Parameter remembers: Whether the schema's version tells which schema it is: not where databases are made anew.
+    /// - Parameter remembers: Whether the schema's version tells which schema it is: not where databases are recreated.
     package init(remembers: Bool = true) { self.remembers = remembers }
 
     private let known = Mutex<[ObjectIdentifier: Entry]>([:])

@@ -54,7 +54,8 @@ package final class Fold {
         case backward
     }
 
-    /// - Parameter checks: Whether each event is held to the row that it finds: old values, back-link and presence.
+    /// - Parameter checks: Whether each event is checked against the row that it finds: old values, back-link and
+    ///   presence.
     package init(_ database: Connection, targets: [Target], checks: Bool, direction: Direction = .forward) {
         self.database = database
         self.targets = Dictionary(uniqueKeysWithValues: targets.map { ($0.entity.id, $0) })
@@ -196,7 +197,7 @@ package final class Fold {
         }
     }
 
-    /// Holds an update or delete to the row as the events before it have left it.
+    /// Checks an update or delete against the row as the events before it have left it.
     private func check(
         _ view: EventView, event index: Int, at position: Int64, plan: Plan, select: PreparedStatement,
         report: (Int64, String) -> Void
@@ -238,7 +239,7 @@ package final class Fold {
         let condition = target.keyCondition
         let sql: String
         let operation = operation(of: shape)
-        // OR ABORT, because else a clause of the schema could delete other rows, or pass over this one, without a word.
+        // OR ABORT, because else a clause of the schema could delete other rows, or skip this one, silently.
         switch operation {
         case STORAGE_INSERT:
             let all = names + ["_position"] + keyNames

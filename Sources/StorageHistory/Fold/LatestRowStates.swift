@@ -3,7 +3,7 @@ internal import StorageCore
 internal import StorageLog
 
 /// Makes a table from the newest image of each row: the log is read backwards, and what a later event has superseded is
-/// passed over without touching SQLite.
+/// skipped without touching SQLite.
 ///
 /// Worth it where rows have many versions. Memory holds a key for each row, so there is a limit. Not `Sendable`: it
 /// belongs to its connection's thread.
@@ -20,7 +20,7 @@ final class LatestRowStates {
         let number: Int64
         /// The columns whose value at the end is known.
         var known: UInt64
-        /// Whether no earlier event can tell anything more.
+        /// Whether no earlier event can add anything.
         var isDone: Bool
     }
 
@@ -29,7 +29,7 @@ final class LatestRowStates {
         let columns: [UInt32]
     }
 
-    /// What events of one shape tell.
+    /// What events of one shape say.
     private struct ShapePlan {
         let operation: Int
         /// Places of the table's columns among the event's, and among the entity's.
@@ -73,7 +73,7 @@ final class LatestRowStates {
 
     func wants(_ header: SegmentHeader) -> Bool { header.entities.contains(entity.id) }
 
-    /// Takes in the events of a batch up to a position; batches come last first.
+    /// Applies the events of a batch up to a position; batches come last first.
     func apply(_ batch: EventBatch, through position: Int64) throws {
         try batch.withView { view in
             let plans = (0..<view.shapeCount).map { plan(view.shapes[$0]) }
@@ -104,7 +104,7 @@ final class LatestRowStates {
         if found.isDone { return }
         let missing = plan.mask & ~found.known
         if missing != 0 { try update(row: found.number, from: view, event: index, plan: plan, missing: missing) }
-        // A row that was there before tells nothing of the one that came after its deletion.
+        // A row that was there before says nothing of the one that came after its deletion.
         rows[rowIndex] = Row(
             number: found.number, known: found.known | plan.mask, isDone: plan.operation != STORAGE_UPDATE)
     }

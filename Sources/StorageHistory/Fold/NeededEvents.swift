@@ -1,13 +1,13 @@
 internal import StorageCore
 package import StorageLog
 
-/// The events of a range of the log without which the state after it can't be had. The others are updates of columns that
-/// were all set again later in the range, or of rows that were deleted there.
+/// The events of a range of the log without which the state after it can't be had. The others are updates of columns
+/// that were all set again later in the range, or of rows that were deleted there.
 ///
 /// They are found from the range's end along the links by which each event points back to the one before of its row.
-/// That takes the outlines of the log and no values, and a byte for each event. Inserts and deletes are always needed, so that
-/// at every position a table that takes the needed events alone has the rows of that position, and lacks only values that
-/// are still to come: it can be gone on with from there in any way.
+/// That takes the outlines of the log and no values, and a byte for each event. Inserts and deletes are always needed,
+/// so that at every position a table that takes the needed events alone has the rows of that position, and lacks only
+/// values that are still to come: it can be resumed from there in any way.
 package struct NeededEvents: Sendable {
     package let positions: ClosedRange<Int64>
     private let entities: [CatalogEntity]
@@ -47,7 +47,7 @@ package struct NeededEvents: Sendable {
         bits[offset(position) / 64] & 1 << UInt64(offset(position) % 64) != 0
     }
 
-    /// Whether it tells of events of these entities from a position on.
+    /// Whether it knows of events of these entities from a position on.
     package func covers(_ position: Int64, _ entities: [CatalogEntity]) -> Bool {
         positions.contains(position) && entities == self.entities
     }

@@ -16,8 +16,8 @@ extension NetWindow {
     ///   - table: Its place in ``tables``.
     ///   - target: The table in `database`; its columns are those of the entity.
     ///   - check: Called now and then; may throw to stop.
-    /// - Throws: `conflict` where a row that takes a unique value comes before the row that gives it up: with events one
-    ///   by one that can't happen.
+    /// - Throws: `conflict` where a row that takes a unique value comes before the row that gives it up: with events
+    ///   one by one that can't happen.
     package func apply(
         _ table: Int, to target: Fold.Target, in database: Connection, check: () throws -> Void = {}
     ) throws {

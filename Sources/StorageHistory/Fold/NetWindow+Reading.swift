@@ -6,7 +6,8 @@ extension NetWindow {
     /// - Parameters:
     ///   - end: The last position to read; the window ends before it where it is full.
     ///   - eventLimit: Events after which the window ends in any case.
-    ///   - gap: The window ends before so many events that aren't needed: the next one skips them without decoding them.
+    ///   - gap: The window ends before so many events that aren't needed: the next one skips them without decoding
+    ///     them.
     ///   - check: Called for each row of the log; may throw to stop.
     mutating func fill(
         through end: Int64, from reader: LogReader, eventLimit: Int = .max, gap: Int64 = 1,

@@ -31,8 +31,8 @@ package struct NetWindow: Sendable {
         /// The columns besides the key.
         let columns: [CatalogColumn]
         let indexOfColumn: [UInt32: Int]
-        /// The rows that are gone after the window, and those that are there, both in the order of their keys; known once
-        /// the window is whole.
+        /// The rows that are gone after the window, and those that are there, both in the order of their keys; known
+        /// once the window is whole.
         var gone: [Int32] = []
         var present: [Int32] = []
 
@@ -96,7 +96,8 @@ package struct NetWindow: Sendable {
     /// The texts and blobs among them.
     private(set) var heap = ValueHeap()
     private var tableOfEntity: [UInt32: Int] = [:]
-    /// For each event of the batches that came in the place of its row, or one of the negative numbers; by place of the batch.
+    /// For each event of the batches that came in the place of its row, or one of the negative numbers; by place of the
+    /// batch.
     private var rowOfEvent: [Int32] = []
     private static let foreign: Int32 = -1
     private static let skipped: Int32 = -2
@@ -104,7 +105,7 @@ package struct NetWindow: Sendable {
     /// The events that are applied; all where nil.
     package let needed: NeededEvents?
 
-    /// Which columns an update sets is told by a bit each.
+    /// Which columns an update sets is known by a bit each.
     package static func takes(_ entities: [CatalogEntity]) -> Bool {
         entities.allSatisfy { $0.live.count <= UInt64.bitWidth }
     }
@@ -113,8 +114,9 @@ package struct NetWindow: Sendable {
     ///
     /// - Parameters:
     ///   - needed: The events that are enough; the window begins and ends among their positions.
-    ///   - limit: The memory that it may take. Where rows come several times, so that a longer window spares writing them, it
-    ///     may be ten times as much; where the table has them from before, so that it is passed through less often, five times.
+    ///   - limit: The memory that it may take. Where rows come several times, so that a longer window spares writing
+    ///     them, it may be ten times as much; where the table has them from before, so that it is passed through less
+    ///     often, five times.
     ///   - memory: That of a window that nobody needs any more.
     package init(
         _ entities: [CatalogEntity], after position: Int64, needed: NeededEvents?, limit: Int, memory: consuming Memory
@@ -157,7 +159,7 @@ package struct NetWindow: Sendable {
     /// Whether the table has many of the rows from before: it is passed through once more for this window.
     package var mostlyComesBack: Bool { foundRows > rows.count / 2 }
 
-    /// Drops what was superseded where room is short, and tells whether there is any then.
+    /// Drops what was superseded where room is short, and says whether there is any then.
     package mutating func makeRoom() -> Bool {
         let limit = limit * patience
         guard memory >= limit else { return true }
@@ -239,7 +241,7 @@ package struct NetWindow: Sendable {
             return rowIndex
         }
         rows[rowIndex].isThere = true
-        // An update tells the old values first.
+        // An update has the old values first.
         let columnValues = view.columns(of: index) + (isInsert ? 0 : Int(view.shape(of: index).column_count))
         for link in plan.links { set(columnValues[links[link].event], from: view.bytes, at: start + links[link].row) }
         return rowIndex

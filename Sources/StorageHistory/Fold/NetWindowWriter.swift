@@ -2,7 +2,8 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// Writes net changes of rows to a table. Not `Sendable`: it belongs to its connection's thread, and reads the window's memory.
+/// Writes net changes of rows to a table. Not `Sendable`: it belongs to its connection's thread, and reads the window's
+/// memory.
 final class NetWindowWriter {
     private let table: NetWindow.Table
     private let contents: NetWindow.Contents
@@ -25,8 +26,8 @@ final class NetWindowWriter {
     /// New rows that wait until there are enough for one statement.
     private var waiting: [NetWindow.Row] = []
     private var insert: PreparedStatement?
-    /// What a statement costs is as much as what its row costs, and within one SQLite finds the place behind the row before at
-    /// once. More rows gain nothing more.
+    /// What a statement costs is as much as what its row costs, and within one SQLite finds the place behind the row
+    /// before at once. More rows gain nothing more.
     private static let insertedRows = 32
 
     init(
@@ -94,8 +95,8 @@ final class NetWindowWriter {
     private func insertion(of count: Int) throws -> PreparedStatement {
         let row = "(" + repeatElement("?", count: width + 1).joined(separator: ", ") + ")"
         let rows = repeatElement(row, count: count).joined(separator: ", ")
-        // OR FAIL, because everything is undone in any case: SQLite needn't be able to undo the statement alone. And no clause
-        // of the schema replaces or passes over rows.
+        // OR FAIL, because everything is undone in any case: SQLite needn't be able to undo the statement alone. And no
+        // clause of the schema replaces or skips rows.
         return try PreparedStatement(database, "INSERT OR FAIL INTO \(target.table)(\(columns)) VALUES \(rows)")
     }
 

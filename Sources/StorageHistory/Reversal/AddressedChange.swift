@@ -2,8 +2,8 @@ internal import CSQLite
 internal import StorageCore
 internal import StorageLog
 
-/// A net change with the address of its row, value for value as the log has it: text that isn't valid UTF-8 comes back as
-/// it was.
+/// A net change with the address of its row, value for value as the log has it: text that isn't valid UTF-8 comes back
+/// as it was.
 struct AddressedChange {
     let row: RowEvent.Row
     let key: [ExactValue]

@@ -12,7 +12,7 @@ struct PendingChanges {
 
     /// - Parameters:
     ///   - start: The first captured event: those before are of other commits of the same transaction.
-    ///   - limit: How many are told.
+    ///   - limit: How many are listed.
     init(_ writer: LogWriter, from start: Int, limit: Int) {
         let view = writer.captured
         let events = start..<view.count

@@ -18,7 +18,7 @@ package final class Restoration {
         let error: StorageError
     }
 
-    /// - Parameter past: A state in the shape of now, whose tables are filled already.
+    /// - Parameter past: A state in the current schema, whose tables are filled already.
     package init(_ writer: LogWriter, from snapshot: MaterializedSnapshot, policy: ConflictPolicy) {
         self.writer = writer
         self.snapshot = snapshot
@@ -26,8 +26,8 @@ package final class Restoration {
     }
 
     /// - Parameter key: The only row to restore; every row where nil.
-    /// - Throws: `conflict` where rows of other tables would be deleted with a row, or rows that stay hold what is to be theirs
-    ///   alone, and the policy refuses.
+    /// - Throws: `conflict` where rows of other tables would be deleted with a row, or rows that stay hold what is to
+    ///   be theirs alone, and the policy refuses.
     package func run(_ entities: [CatalogEntity], key: [StorageValue]? = nil) throws -> RevertOutcome {
         try writer.statement("PRAGMA defer_foreign_keys = ON").execute()
         try snapshot.database.writeWithoutTransaction { db in
@@ -41,7 +41,7 @@ package final class Restoration {
         return outcome
     }
 
-    /// Rows of then that are gone or differ.
+    /// Rows of the snapshot that are gone or differ.
     private func bringBack(_ entity: CatalogEntity, _ key: [ExactValue]?, from source: Connection) throws {
         let columns = entity.key + entity.live.filter { $0.keyOrdinal == 0 }
         let names = columns.map { quoted($0.stored) }
@@ -80,8 +80,8 @@ package final class Restoration {
         }
     }
 
-    /// Brings back what others stood in the way of: most of them are gone by now or hold something else; those that stand in
-    /// each other's way go and come again together.
+    /// Brings back what others stood in the way of: most of them are gone by now or hold something else; those that
+    /// stand in each other's way go and come again together.
     private func bringBackStuck(
         of entities: [CatalogEntity], _ key: [ExactValue]?, from source: Connection
     ) throws {
@@ -129,7 +129,7 @@ package final class Restoration {
         let rowid = entity.rowidName ?? "rowid"
         let keys = entity.key.map { quoted($0.stored) }.joined(separator: ", ")
         let condition = Self.condition(entity, key)
-        // A row at a time, each found anew, because rows are deleted on the way.
+        // A row at a time, each looked up again, because rows are deleted on the way.
         let next = try PreparedStatement(
             writer.database,
             """

@@ -2,25 +2,26 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// Takes events back by changes of their own, last first, inside the commit under way.
+/// Reverts events by changes of their own, last first, inside the commit under way.
 ///
 /// Each column is looked at by itself: where it still holds what the event left, it gets what it held before; where it
-/// holds something else, somebody has changed it since, and that is a conflict. Of several events of a row it is the last that
-/// counts for this: what only looks like the state in between is somebody else's. What the events leave as they found it is
-/// nothing to take back, whoever has changed it since. The schema stays as it is.
+/// holds something else, somebody has changed it since, and that is a conflict. Of several events of a row it is the
+/// last that counts for this: what only looks like the state in between is somebody else's. What the events leave as
+/// they found it is nothing to revert, whoever has changed it since. The schema stays as it is.
 package final class Reversal {
     private let writer: LogWriter
     private let policy: ConflictPolicy
     private var outcome = RevertOutcome()
     private var rows: [UInt32: RowAccess] = [:]
-    /// Columns, and rows under column 0, in which a later event of the same run couldn't be taken back.
+    /// Columns, and rows under column 0, in which a later event of the same run couldn't be reverted.
     private var blocked: Set<BlockedCell> = []
     /// Places that somebody else has made what they were before an event of the run, with what that event had left: the
     /// events before it aren't what they hold now.
     private var settled: [BlockedCell: ExactValue] = [:]
     /// Places that the events as a whole leave as they found them, and others have changed since.
     private var untouched: Set<BlockedCell> = []
-    /// Events that rows of others stood in the way of, which may be gone when the rest is taken back; and those before them.
+    /// Events that rows of others stood in the way of, which may be gone when the rest is reverted; and those before
+    /// them.
     private var waiting: [AddressedChange] = []
     private var waitingRows: Set<RowEvent.Row> = []
     /// Whether nothing more will go.
@@ -71,7 +72,7 @@ package final class Reversal {
         (blocked, settled, waiting, waitingRows) = ([], [:], [], [])
     }
 
-    /// Takes the events back while foreign keys do what they do, and comes back to those that they keep from it.
+    /// Reverts the events while foreign keys do what they do, and comes back to those that they keep from it.
     ///
     /// - Parameter continues: Whether it goes on where events stand in each other's way.
     /// - Returns: Whether it came to its end.
@@ -91,8 +92,8 @@ package final class Reversal {
         return true
     }
 
-    /// Takes the events back exactly in their order, without what foreign keys do: that is among the events. So a key can come and
-    /// go, or get another spelling, under the rows that refer to it.
+    /// Reverts the events exactly in their order, without what foreign keys do: that is among the events. So a key can
+    /// come and go, or get another spelling, under the rows that refer to it.
     ///
     /// - Returns: Whether nobody was in the way, and every reference leads somewhere.
     private func revertInOrder(_ positions: ClosedRange<Int64>) throws -> Bool {
@@ -230,7 +231,7 @@ package final class Reversal {
             if settled[row] != nil { return block(event, because: "a row with this key exists again") }
             for column in access.columns where column.keyOrdinal == 0 && !column.isStamp {
                 let cell = BlockedCell(row: event.row, column: column.id)
-                // That the column is another one's is told already.
+                // That the column is another one's is reported already.
                 if blocked.contains(cell) {
                     blocked.insert(row)
                     return
@@ -310,13 +311,13 @@ package final class Reversal {
         waitingRows.insert(event.row)
     }
 
-    /// Notes that a place is already what it is to become. This run hasn't made it so: what it puts back is what the event
-    /// before has left.
+    /// Notes that a place is already what it is to become. This run hasn't made it so: what it puts back is what the
+    /// event before has left.
     private func settle(_ cell: BlockedCell, left: ExactValue = .null) {
         if settled[cell] == nil { settled[cell] = left }
     }
 
-    /// Whether a column was there before the events that are taken back.
+    /// Whether a column was there before the events that are reverted.
     private func existed(_ column: CatalogColumn, of event: AddressedChange) throws -> Bool {
         let earlier = try earlier ?? Catalog.load(writer.database, at: first - 1)
         self.earlier = earlier

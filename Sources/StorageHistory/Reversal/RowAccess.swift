@@ -64,7 +64,7 @@ final class RowAccess {
             keys + others, to: new + others.map { values[$0.id] ?? .null }, at: writer.nextPosition + 1, of: key)
     }
 
-    /// OR ABORT here and below, because else a clause of the schema could delete other rows, or pass over this one.
+    /// OR ABORT here and below, because else a clause of the schema could delete other rows, or skip this one.
     private func update(
         _ columns: [CatalogColumn], to values: [ExactValue], at position: Int64, of key: [ExactValue]
     ) throws {

@@ -4,7 +4,7 @@ package import StorageCore
 package import StorageLog
 
 extension StorageEngine {
-    /// Takes a commit back by a commit of its own, which says so in its attributes.
+    /// Reverts a commit by a commit of its own, which says so in its attributes.
     package func revert(
         _ number: Int64, as relation: String = UndoStack.reverts, policy: ConflictPolicy, metadata: CommitMetadata,
         isDryRun: Bool = false
@@ -20,7 +20,7 @@ extension StorageEngine {
         }
     }
 
-    /// Takes a stretch of commits back as a whole, by one commit. What was tagged, noted and recorded in it stays.
+    /// Reverts a range of commits as a whole, by one commit. Tags, notes and records of operations in it stay.
     ///
     /// - Parameter commits: The numbers of the first and the last one.
     package func revert(
@@ -42,7 +42,7 @@ extension StorageEngine {
         }
     }
 
-    /// Takes the newest commit back that isn't undone yet.
+    /// Reverts the newest commit that isn't undone yet.
     ///
     /// - Parameter actor: Whose newest commit; anybody's where nil.
     package func undo(
@@ -61,7 +61,7 @@ extension StorageEngine {
             remedy: "No commit that changes rows is left to undo.")
     }
 
-    /// Takes the newest undo back, where nothing else came since.
+    /// Reverts the newest undo, where nothing else came since.
     package func redo(
         of actor: String?, policy: ConflictPolicy, metadata: CommitMetadata, isDryRun: Bool = false
     ) async throws -> RevertReport {
@@ -122,10 +122,10 @@ extension StorageEngine {
         let limit = RevertOutcome.conflictLimit
         let (found, receipt) = try await commit(
             metadata, isDryRun: isDryRun, keeps: { (outcome: RevertOutcome, _: [RowDifference]) in outcome.count > 0 },
-            // With conflicts nothing is done by default, and they are what is to be told.
+            // With conflicts nothing is done by default, and they are what is to be reported.
             checks: { outcome, _ in outcome.conflicts.isEmpty }
         ) { writer, db in
-            // What triggers did is in the log beside what set them off, and is taken back with it.
+            // What triggers did is in the log beside what set them off, and is reverted with it.
             writer.database.setTriggersEnabled(false)
             defer { writer.database.setTriggersEnabled(true) }
             let start = writer.pendingEvents

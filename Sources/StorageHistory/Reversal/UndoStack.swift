@@ -19,7 +19,7 @@ package struct UndoStack {
     ///
     /// - Parameters:
     ///   - actor: Whose commits; anybody's where nil.
-    ///   - skipped: Commits that have nothing left to take back.
+    ///   - skipped: Commits that have nothing left to revert.
     package func nextUndo(by actor: String?, skipping skipped: Set<Int64> = []) throws -> Int64? {
         var settled: Set<Int64> = []
         return try find { commit in
@@ -35,8 +35,8 @@ package struct UndoStack {
         }
     }
 
-    /// Whether somebody made the changes of a commit. Those of an undo or a redo are whose the commit was that it is about, whoever
-    /// ran it.
+    /// Whether somebody made the changes of a commit. Those of an undo or a redo are whose the commit was that it is
+    /// about, whoever ran it.
     private func isOf(_ actor: String?, _ commit: CommitInfo) throws -> Bool {
         guard let actor else { return true }
         guard let number = Self.number(commit, Self.undoes) ?? Self.number(commit, Self.redoes) else {
@@ -66,8 +66,8 @@ package struct UndoStack {
         }
     }
 
-    /// What a migration or a conversion has written goes with the shape of the tables, which stays; and what was there when
-    /// the history of a table began, nobody has written in it.
+    /// What a migration or a conversion has written goes with the shape of the tables, which stays; and what was there
+    /// when the history of a table began, nobody has written in it.
     private static func isOfTheSchema(_ commit: CommitInfo) -> Bool {
         commit.metadata.idempotencyKey?.hasPrefix(SchemaStep.keyPrefix) ?? false
             || commit.metadata.attributes[adopts] != nil

@@ -38,8 +38,8 @@ package struct RowComparison {
         self.names = names
     }
 
-    /// Steps through both statements, which select the same columns in the order of the key, until `report` answers false. Of
-    /// a row that differs the first such column is told.
+    /// Steps through both statements, which select the same columns in the order of the key, until `report` answers
+    /// false. Of a row that differs the first such column is reported.
     ///
     /// - Returns: How many rows both have.
     package func run(_ expected: PreparedStatement, _ actual: PreparedStatement, report: (Difference) throws -> Bool)
@@ -66,8 +66,8 @@ package struct RowComparison {
 
     /// Steps through both statements side by side, until `body` answers false.
     ///
-    /// - Parameter body: Called with 0 where both stand at the same key, with less where only the first has this row, with
-    ///   more where only the second has.
+    /// - Parameter body: Called with 0 where both stand at the same key, with less where only the first has this row,
+    ///   with more where only the second has.
     package func merge(_ first: PreparedStatement, with second: PreparedStatement, _ body: (Int) throws -> Bool) throws {
         defer {
             first.reset()

@@ -55,7 +55,7 @@ package struct RowEvent: Sendable {
     /// What they hold since.
     var after: [UInt32: StorageValue] { Dictionary(zip(columns, new), uniquingKeysWith: { first, _ in first }) }
 
-    /// The event as users see it, under the names of now.
+    /// The event as users see it, under the current names.
     package func event(_ catalog: Catalog) -> StorageEvent {
         let entity = catalog.entity(id: row.entity)
         let keys = entity?.key ?? []

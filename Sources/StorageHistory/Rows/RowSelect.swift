@@ -15,8 +15,8 @@ package struct RowSelect {
             "SELECT \(names) FROM \(quoted(entity.stored)) WHERE \(Self.condition(of: entity))")
     }
 
-    /// What is true of the row whose key is bound: of no other, as the log distinguishes rows, also where the table takes two
-    /// keys for one.
+    /// What is true of the row whose key is bound: of no other, as the log distinguishes rows, also where the table
+    /// takes two keys for one.
     ///
     /// - Parameter first: The number of the first parameter.
     static func condition(of entity: CatalogEntity, from first: Int = 1) -> String {

@@ -12,8 +12,8 @@ package struct DifferenceStatements {
     /// - Parameter difference: Made `forStatements`.
     package init(_ difference: NetDifference) { self.difference = difference }
 
-    /// Hands over the statements in the order in which they must run. Rows go before others come, so that neither keys
-    /// nor references are in the way.
+    /// Calls `body` with the statements in the order in which they must run. Rows go before others come, so that
+    /// neither keys nor references are in the way.
     ///
     /// - Parameter narrowed: A change without what isn't wanted of it; nil if nothing is.
     package func forEach(

@@ -35,7 +35,7 @@ package struct DifferenceTable: Sendable {
         let later = (to?.live ?? []).filter { $0.keyOrdinal == 0 }
         var taken: Set<UInt32> = []
         var columns = later.map { column -> Column in
-            // A column that was dropped and made again, with another type perhaps, is known by its name.
+            // A column that was dropped and created again, with another type perhaps, is known by its name.
             let match =
                 earlier.first { $0.id == column.id }
                 ?? earlier.first { old in
@@ -55,7 +55,7 @@ package struct DifferenceTable: Sendable {
 
     /// The tables of two states.
     ///
-    /// - Parameter matchesNames: Whether a table or column that was dropped and made again is known by its name.
+    /// - Parameter matchesNames: Whether a table or column that was dropped and created again is known by its name.
     static func all(from: Catalog, to: Catalog, matchesNames: Bool) -> [DifferenceTable] {
         var taken: Set<UInt32> = []
         var tables = to.live.compactMap { entity -> DifferenceTable? in

@@ -3,15 +3,15 @@ internal import Foundation
 internal import StorageCore
 package import StorageLog
 
-/// The history as temporary tables of a connection, beside the store's own, so that SQL can ask both: made when a query names
-/// them, and gone when the connection is closed.
+/// The history as temporary tables of a connection, beside the store's own, so that SQL can ask both: made when a query
+/// names them, and gone when the connection is closed.
 ///
 /// - `history_TABLE`: a row for each version, with the values that it had, and from which event to which;
 /// - `changes_TABLE`: a row for each event, with the values before and after;
 /// - `commits`, or `storage_commits` where an entity has that name.
 ///
-/// What a store's own tables and columns are called goes first: a table of these whose name is taken is called `storage_` and that
-/// name, a column has another `_` before it.
+/// What a store's own tables and columns are called goes first: a table of these whose name is taken is called
+/// `storage_` and that name, a column has another `_` before it.
 ///
 /// Not `Sendable`: it belongs to its connection's thread.
 package struct HistoryTables {

@@ -2,7 +2,7 @@ internal import StorageCore
 internal import StorageLog
 
 extension MaterializedSnapshot {
-    /// A column of now whose values were those of another column then.
+    /// A current column whose values were those of another column then.
     struct Conversion {
         let column: CatalogColumn
         /// The column of then, under a name that nothing else has; nil where all of it came later.

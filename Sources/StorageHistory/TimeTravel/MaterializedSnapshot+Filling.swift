@@ -35,8 +35,8 @@ extension MaterializedSnapshot {
         filled.withLock { _ = $0.insert(entity.id) }
     }
 
-    /// A column that came with a table made anew brought no default to the rows from before: their new values are events. What its
-    /// declaration says stands for them before that.
+    /// A column that came with a recreated table brought no default to the rows from before: their new values are
+    /// events. What its declaration says stands for them before that.
     func withDeclaredDefaults(_ entity: CatalogEntity, of source: Connection) throws -> CatalogEntity {
         guard schema == .current, let past = recordedCatalog.entity(id: entity.id) else { return entity }
         var entity = entity
@@ -65,10 +65,11 @@ extension MaterializedSnapshot {
         try PreparedStatement(target, select.string(0)).execute()
     }
 
-    /// An empty table of the same columns without constraints. Its columns compare as those of the store do, and keep what
-    /// events hold as it is: that has been through the column's affinity, which changes nothing the second time.
+    /// An empty table of the same columns without constraints. Its columns compare as those of the store do, and keep
+    /// what events hold as it is: that has been through the column's affinity, which changes nothing the second time.
     ///
-    /// Keys are compared by their bytes, as the log does it: what was one key to the collation of another time may be two.
+    /// Keys are compared by their bytes, as the log does it: what was one key to the collation of another time may be
+    /// two.
     private func makeLoose(_ entity: CatalogEntity, in target: Connection) throws {
         let collations = try Self.collations(target)
         let columns = entity.live.map { column in

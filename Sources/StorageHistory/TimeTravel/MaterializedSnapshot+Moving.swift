@@ -9,14 +9,15 @@ extension MaterializedSnapshot {
 
     /// Takes the tables that were made already to another position, by doing or undoing the events in between.
     ///
-    /// - Returns: Whether it could: not where the schema is another one there, or where making the tables anew is less work.
+    /// - Returns: Whether it could: not where the schema is another one there, or where recreating the tables is less
+    ///   work.
     package func move(to target: Int64, from live: GRDB.Database) throws -> Bool {
         let current = position
         guard target != current else { return true }
         guard (target - current).magnitude <= UInt64(max(target, Self.shortDistance)) else { return false }
         let source = try live.connection
         guard try Catalog.load(source, at: target) == recordedCatalog else { return false }
-        // Who asked for the shape of now asked for that of a now which may be over.
+        // Who asked for the current schema asked for what was current then.
         if schema == .current, try Catalog.load(source) != catalog { return false }
         let entities = try filled.withLock { ids in catalog.live.filter { ids.contains($0.id) } }
             .map { try withDeclaredDefaults($0, of: source) }
@@ -39,7 +40,7 @@ extension MaterializedSnapshot {
                     try fold.apply(batch, in: positions)
                     return true
                 }
-                // An index of other rows would answer wrong; it is made again when somebody searches.
+                // An index of other rows would answer wrong; it is rebuilt when somebody searches.
                 let indexed = searchable.withLock { $0 }
                 for index in try FullTextIndex.load(connection) where indexed.contains(index.entity) {
                     try PreparedStatement(connection, "DROP TABLE \(quoted(index.table))").execute()
@@ -48,7 +49,7 @@ extension MaterializedSnapshot {
             } catch {
                 // The error that made it necessary is the one that matters.
                 try? PreparedStatement(connection, "ROLLBACK").execute()
-                // A row of the past may break a constraint that its table got later: then the tables are made again.
+                // A row of the past may break a constraint that its table got later: then the tables are recreated.
                 if let error = error as? StorageError, error.code == .conflict { return false }
                 throw error
             }

@@ -3,15 +3,16 @@ package import StorageCore
 package import StorageLog
 internal import Synchronization
 
-/// The tables of a store as they were after one position, made in a temporary database, each when it is asked for first.
+/// The tables of a store as they were after one position, made in a temporary database, each when it is asked for
+/// first.
 ///
-/// Isolation: `Sendable`; its database serialises what is done with it. Who moves it to another position must be the only
-/// one who has it.
+/// Isolation: `Sendable`; its database serialises what is done with it. Who moves it to another position must be the
+/// only one who has it.
 package final class MaterializedSnapshot: Sendable {
     let currentPosition: Mutex<Int64>
     package var position: Int64 { currentPosition.withLock { $0 } }
     package let schema: SnapshotSchema
-    /// The entities as a reader sees them: of now or of then.
+    /// The entities as a reader sees them: current, or as recorded.
     package let catalog: Catalog
     /// The entities as they were.
     let recordedCatalog: Catalog
@@ -68,8 +69,8 @@ package final class MaterializedSnapshot: Sendable {
     ///   - searched: Entities of which the full-text index is made too.
     ///   - live: A connection of the store, inside a read.
     /// - Throws: `not-found` for a name that isn't an entity's.
-    /// - Complexity: For each table that isn't there yet, its rows and the events since ``position``, or the events until
-    ///   then, whichever is less; nothing for the others.
+    /// - Complexity: For each table that isn't there yet, its rows and the events since ``position``, or the events
+    ///   until then, whichever is less; nothing for the others.
     package func prepare(tables: [String], searching searched: [String] = [], from live: GRDB.Database) throws {
         try database.writeWithoutTransaction { try prepare(tables: tables, searching: searched, in: $0, from: live) }
     }

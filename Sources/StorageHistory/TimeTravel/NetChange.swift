@@ -15,7 +15,7 @@ package struct NetChange: Sendable {
     /// The columns that differ; for an insert all of the second state, for a delete all of the first.
     package let cells: [Cell]
 
-    /// Events don't tell the default that a column brings to the rows that are there already. So a column that a state
+    /// Events don't hold the default that a column brings to the rows that are there already. So a column that a state
     /// lacks counts as holding its default there, and a row differs only where it holds something else.
     ///
     /// - Returns: nil where the row ends as it began.

@@ -3,7 +3,7 @@ internal import StorageCore
 package import StorageLog
 
 extension NetDifference {
-    /// A place in the order of the changes: all tables before `table` were told, and of it the rows up to `key`.
+    /// A place in the order of the changes: all tables before `table` were reported, and of it the rows up to `key`.
     package struct ResumePoint: Sendable {
         let table: Int
         let key: [ExactValue]?
@@ -11,10 +11,11 @@ extension NetDifference {
 
     /// The first changes, in the very order in which all of them come, before the events in between were read.
     ///
-    /// Rows are taken from the live tables in the order of their keys, deleted ones from their tombstones; each that has
-    /// changed is followed along its own events. That costs far more a row than reading everything, so it is for the first
-    /// few only, while the rest would take long. It ends where it can't be sure of the order: at a table that isn't there
-    /// any more or lost columns, at keys that are NULL or real, and where too many rows were deleted to sort.
+    /// Rows are taken from the live tables in the order of their keys, deleted ones from their tombstones; each that
+    /// has changed is followed along its own events. That costs far more a row than reading everything, so it is for
+    /// the first few only, while the rest would take long. It ends where it can't be sure of the order: at a table that
+    /// isn't there any more or lost columns, at keys that are NULL or real, and where too many rows were deleted to
+    /// sort.
     ///
     /// - Parameters:
     ///   - goesOn: Whether there is time left; asked often.
@@ -63,7 +64,7 @@ extension NetDifference {
         return ResumePoint(table: tables.count, key: nil)
     }
 
-    /// So many unchanged rows are passed over before it is worth finding out where the first changed one is.
+    /// So many unchanged rows are skipped before it is worth finding out where the first changed one is.
     private static let fewRows = 2_000
     /// A row whose events must be looked at takes as long as so many that needn't.
     private static let walkCost = 500
@@ -94,9 +95,9 @@ private final class FirstRows {
     enum Next {
         case row([ExactValue])
         case end
-        /// The next row can't be told for certain, or not in time.
+        /// The next row isn't certain, or not in time.
         case unsure
-        /// More rows are unchanged than were to be passed over; another call goes on behind them.
+        /// More rows are unchanged than were to be skipped; another call goes on behind them.
         case far
     }
 
@@ -137,7 +138,7 @@ private final class FirstRows {
         deleted = found.sorted { Self.order($0, $1) < 0 }[...]
     }
 
-    /// - Parameter patience: How many unchanged rows may be passed over.
+    /// - Parameter patience: How many unchanged rows may be skipped.
     func next(skipping patience: inout Int, while goesOn: () -> Bool) throws -> Next {
         if patience == 0 { return .far }
         while hasLive, liveKey == nil {

@@ -6,8 +6,8 @@ package import StorageLog
 /// The difference between two states of a store: one net change for each row that differs.
 ///
 /// It is folded from the events between the two positions, which are read once; what doesn't fit in memory goes to a
-/// temporary database. Only where a column or a table was dropped in between, the rows that it had are made from the log
-/// before, because no event tells what went with it.
+/// temporary database. Only where a column or a table was dropped in between, the rows that it had are made from the
+/// log before, because no event says what went with it.
 ///
 /// Not `Sendable`: one thread at a time may use it. Once made, it doesn't need the store any more.
 package final class NetDifference {
@@ -49,8 +49,8 @@ package final class NetDifference {
     /// - Parameters:
     ///   - database: A connection inside a read, so that it sees one state of the log.
     ///   - to: May lie before `from`; the difference then leads back.
-    ///   - forStatements: Whether the changes are to be made by SQL: a table or column that was dropped and made again is
-    ///     then two of them.
+    ///   - forStatements: Whether the changes are to be made by SQL: a table or column that was dropped and created
+    ///     again is then two of them.
     ///   - memoryLimit: Bytes that changes may take before they go to the temporary database.
     package convenience init(
         _ database: Connection, from: Int64, to: Int64, selection: Selection = Selection(),
@@ -99,7 +99,7 @@ package final class NetDifference {
     /// Reads the events between the two positions.
     ///
     /// - Parameters:
-    ///   - mark: Where the first changes ended that were told already; what lies before isn't read again.
+    ///   - mark: Where the first changes ended that were reported already; what lies before isn't read again.
     ///   - progress: Called with the position that has been reached.
     package func read(
         _ database: Connection, after resumePoint: ResumePoint? = nil, progress: (Int64) -> Void = { _ in }
@@ -202,7 +202,7 @@ extension NetDifference {
         }
     }
 
-    /// The columns of the earlier state that went with their column or table; no event tells what they held.
+    /// The columns of the earlier state that went with their column or table; no event says what they held.
     func lostColumns(of tableIndex: Int) -> (entity: CatalogEntity, columns: [CatalogColumn])? {
         let table = tables[tableIndex]
         let (before, after) = isBackward ? (table.to, table.from) : (table.from, table.to)

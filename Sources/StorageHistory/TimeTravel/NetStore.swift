@@ -87,8 +87,8 @@ final class NetStore {
         }
     }
 
-    /// The changed rows of a table in the order of their keys, those after a key where one is given; nil where there are
-    /// none.
+    /// The changed rows of a table in the order of their keys, those after a key where one is given; nil where there
+    /// are none.
     func rows(of table: Int, after key: [ExactValue]? = nil) throws -> PreparedStatement? {
         guard stored.contains(table) else { return nil }
         let names = tables[table].key.indices.map { "k\($0)" }.joined(separator: ", ")

@@ -25,8 +25,8 @@ package struct TableCopy {
         while try select.step() { try Self.copy(select, with: insert) }
     }
 
-    /// The statement that takes what a row of `select` holds into the columns of `list`, or fails: whatever the schema says of
-    /// conflicts, no row is replaced or passed over.
+    /// The statement that takes what a row of `select` holds into the columns of `list`, or fails: whatever the schema
+    /// says of conflicts, no row is replaced or skipped.
     static func insert(
         _ select: PreparedStatement, into table: String, list: String, _ target: Connection
     ) throws -> PreparedStatement {

@@ -18,7 +18,8 @@ package struct AdoptionInspection {
     }
 
     /// - Parameter names: The tables that are asked for; every table where none is.
-    /// - Throws: `not-found` for a name that there is no table of, and what keeps the whole database from being a store.
+    /// - Throws: `not-found` for a name that there is no table of, and what keeps the whole database from being a
+    ///   store.
     package func plan(_ names: [String]) throws -> AdoptionPlan {
         var plan = AdoptionPlan()
         try checkDatabase(&plan)
@@ -199,7 +200,7 @@ extension AdoptionInspection {
 // MARK: Rows
 
 extension AdoptionInspection {
-    /// Reads every row once: what can't be recorded exactly is told before anything is made.
+    /// Reads every row once: what can't be recorded exactly is reported before anything is made.
     private func inspectRows(
         _ table: String, _ columns: [Column], key: [String], read: inout Int64
     ) throws -> (Int64, AdoptionPlan.Obstacle?) {

@@ -81,8 +81,8 @@ package struct DatabaseAdoption: Sendable {
 
     /// Converts the file itself. Nobody else may have it open. Either all of it is done, or the file is as it was.
     ///
-    /// The store is made and verified beside it first. Then its pages take the place of the old ones in one transaction of
-    /// SQLite, so a crash at any moment leaves the one or the other, and the file keeps its owner and links.
+    /// The store is made and verified beside it first. Then its pages take the place of the old ones in one transaction
+    /// of SQLite, so a crash at any moment leaves the one or the other, and the file keeps its owner and links.
     ///
     /// - Parameter backup: Where a copy of the file as it was is left; nil for nowhere.
     package func runInPlace(backup: String?) async throws -> AdoptionPlan {
@@ -94,8 +94,8 @@ package struct DatabaseAdoption: Sendable {
         }
         let lock = try WriterLock(store: source)
         defer { lock.release() }
-        // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. Behind an `await` it may be on another
-        // thread, which SQLite minds only where two come at once.
+        // Sound as `nonisolated(unsafe)`: used by this task alone, one call at a time. Behind an `await` it may be on
+        // another thread, which SQLite minds only where two come at once.
         nonisolated(unsafe) let file = try DatabaseFile(source, .owning)
         let plan = try file.with(plan)
         for placement in [kept?.partial, work.partial].compactMap({ $0 }) {
@@ -143,7 +143,7 @@ extension DatabaseAdoption {
             try await engine.close()
             return (plan, receipt)
         } catch {
-            // What went wrong first is what is told.
+            // What went wrong first is what is reported.
             try? await engine.close()
             throw error
         }
@@ -153,8 +153,8 @@ extension DatabaseAdoption {
 // MARK: Converting the copy
 
 extension DatabaseAdoption {
-    /// Makes a store of the copy, and holds the finished file to its log: what is verified is what gets the name, and not what
-    /// a connection sees of it by way of its write-ahead log.
+    /// Makes a store of the copy, and checks the finished file against its log: what is verified is what gets the name,
+    /// and not what a connection sees of it by way of its write-ahead log.
     private func convert(_ placement: FilePlacement, _ plan: AdoptionPlan) async throws -> AdoptionPlan {
         let result = try await beginHistory(of: placement.partial, plan)
         try placement.checkIsWhole()

@@ -3,8 +3,8 @@ internal import StorageCore
 package import StorageLog
 
 extension LogWriter {
-    /// Begins the history of a table that was made with SQL, with all its rows in the commit under way. Does nothing where
-    /// it has begun already.
+    /// Begins the history of a table that was made with SQL, with all its rows in the commit under way. Does nothing
+    /// where it has begun already.
     ///
     /// - Throws: `schema-mismatch` where the table can't have a history.
     package func adopt(_ table: String) throws {

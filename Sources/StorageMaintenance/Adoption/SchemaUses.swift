@@ -3,7 +3,8 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// Which statements of a schema, its views and triggers, can be compiled: a column more can break those that count columns.
+/// Which statements of a schema, its views and triggers, can be compiled: a column more can break those that count
+/// columns.
 struct SchemaUses: Equatable {
     private var works: [String: Bool] = [:]
     private var widths: [String: Int32] = [:]

@@ -4,8 +4,8 @@ internal import StorageCore
 package import StorageLog
 internal import StorageProjections
 
-/// Makes a new store whose log ends at a point of an old one's: the log's beginning as it is, and everything that is made
-/// from it as it was then.
+/// Makes a new store whose log ends at a point of an old one's: the log's beginning as it is, and everything that is
+/// made from it as it was then.
 ///
 /// Isolation: `Sendable`; it works on the thread that calls.
 package struct PointRestore: Sendable {

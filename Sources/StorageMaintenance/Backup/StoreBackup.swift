@@ -74,7 +74,8 @@ extension StorageEngine {
 extension StoreBackup {
     /// Checks a store that nobody writes to.
     ///
-    /// - Throws: `corrupt` with the first thing that isn't as it was written; what kept the check from coming to an end.
+    /// - Throws: `corrupt` with the first thing that isn't as it was written; what kept the check from coming to an
+    ///   end.
     static func verify(
         _ path: String, name: String = "copy",
         remedy: String =

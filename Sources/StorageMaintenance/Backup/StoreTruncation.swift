@@ -5,8 +5,8 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 
-/// Turns a copy of a store into what the store was at the end of a commit. The copy is thrown away where that fails, so there is
-/// no way back in it.
+/// Turns a copy of a store into what the store was at the end of a commit. The copy is thrown away where that fails, so
+/// there is no way back in it.
 ///
 /// Not `Sendable`: it belongs to the connection's thread.
 struct StoreTruncation {
@@ -82,7 +82,7 @@ struct StoreTruncation {
         }
     }
 
-    /// Makes the table of an entity as the catalog tells it, then its rows, then its indexes and triggers.
+    /// Makes the table of an entity as the catalog has it, then its rows, then its indexes and triggers.
     private func make(_ entity: CatalogEntity) throws -> Int64 {
         let taken = try PreparedStatement(database, "SELECT type FROM sqlite_schema WHERE name = ? COLLATE NOCASE")
         taken.bind(text: entity.stored, at: 1)

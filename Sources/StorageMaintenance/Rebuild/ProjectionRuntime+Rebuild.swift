@@ -5,7 +5,7 @@ internal import StorageProjections
 internal import Synchronization
 
 extension ProjectionRuntime {
-    /// Makes a projection again beside the store while commits go on, and then puts what it has made in the place of its
+    /// Rebuilds a projection beside the store while commits go on, and then puts what it has made in the place of its
     /// tables.
     package func rebuild(
         _ name: String, options: RebuildOptions = RebuildOptions(),
@@ -21,7 +21,7 @@ extension ProjectionRuntime {
             file?.remove()
             return report
         } catch {
-            // Only what was interrupted is gone on with.
+            // Only what was interrupted is resumed.
             if !Task.isCancelled, (error as? StorageError)?.code != .closed { file?.remove() }
             throw error
         }
@@ -74,8 +74,8 @@ extension ProjectionRuntime {
     /// Makes a projection in a database of its own as far as it has come in the store.
     ///
     /// - Parameters:
-    ///   - compares: Whether the two are held against each other, and it is an error where that can't be.
-    ///   - file: Where the database is kept, so that another rebuild can go on with it.
+    ///   - compares: Whether the two are compared, and it is an error where that can't be.
+    ///   - file: Where the database is kept, so that another rebuild can resume it.
     /// - Returns: nil where the projection can't be made apart from the store, as it reads other tables or throws.
     private func foldBeside(
         _ registration: ProjectionRegistration, compares: Bool, in file: FoldFile?,

@@ -4,7 +4,7 @@ internal import StorageHistory
 package import StorageLog
 internal import Synchronization
 
-/// Makes entity tables again from the log beside the old ones, while commits go on, and then lets them take their
+/// Rebuilds entity tables from the log beside the old ones, while commits go on, and then lets them take their
 /// places in one transaction.
 ///
 /// What it has done is in the store with each step, so a rebuild that is cancelled or killed is taken up by the next
@@ -24,21 +24,21 @@ package struct Rebuild: Sendable {
         package var step: Duration = .milliseconds(500)
         /// Events after which a step ends in any case.
         package var limit = Int.max
-        /// Whether the events of a stretch are put together, so that a row is written once; else one by one.
+        /// Whether the events of a window are folded first, so that a row is written once; else one by one.
         package var collects = true
-        /// The bytes that a stretch may take, and several times as many where that spares work, see ``NetWindow``; there are
-        /// two stretches at a time.
+        /// The bytes that a window may take, and several times as many where that spares work, see ``NetWindow``; there
+        /// are two windows at a time.
         package var memory = 2 << 20
-        /// Whether it is found out which events are needed before they are read; where nil, once the rows of a stretch are
-        /// those of stretches before, and much of the log still follows.
+        /// Whether it is found out which events are needed before they are read; where nil, once the rows of a window
+        /// are those of windows before, and much of the log still follows.
         package var seeksNeeded: Bool?
-        /// A stretch ends before so many events that aren't needed: the next one passes over them without decoding them.
+        /// A window ends before so many events that aren't needed: the next one skips them without decoding them.
         package var gap: Int64 = 50_000
 
         package init() {}
     }
 
-    /// A stretch of this size takes the writer a few milliseconds.
+    /// A window of this size takes the writer a few milliseconds.
     private static let leastMemory = 256 << 10
     /// After windows of so many times ``Pace/memory`` the write-ahead log is brought into the file.
     private static let checkpointDistance = 10
@@ -47,7 +47,8 @@ package struct Rebuild: Sendable {
     /// How often tables are compared beside commits before commits have to wait for that.
     private static let compareAttempts = 5
 
-    /// - Parameter names: The entities whose tables are to be made again; all where empty, those of the store itself but the catalog too.
+    /// - Parameter names: The entities whose tables are to be rebuilt; all where empty, those of the store itself but
+    ///   the catalog too.
     package init(
         _ engine: StorageEngine, _ names: [String] = [], options: RebuildOptions = RebuildOptions(),
         pace: Pace = Pace(), progress: @escaping @Sendable (RebuildProgress) -> Void = { _ in }
@@ -83,7 +84,7 @@ package struct Rebuild: Sendable {
                 try await install(entities, into: &report, meter: meter)
                 return report
             } catch is ShadowTables.Outdated {
-                // A migration came in between: what it left in place is gone on with.
+                // A migration came in between: what it left in place is resumed.
                 continue
             }
         }
@@ -116,7 +117,7 @@ package struct Rebuild: Sendable {
             remedy: "There is \(catalog.live.map(\.name).joined(separator: ", ")).")
     }
 
-    /// Fills the shadows stretch by stretch of the log: while the writer takes one in, the next is read.
+    /// Fills the shadows window by window of the log: while the writer takes one in, the next is read.
     ///
     /// - Returns: How far each shadow is.
     private func load(_ begun: [UInt32: Int64], _ meter: RebuildMeter) async throws -> [UInt32: Int64] {
@@ -164,9 +165,9 @@ package struct Rebuild: Sendable {
         return positions.values.reduce(0) { $0 + max(head - $1, 0) }
     }
 
-    /// Reads the next stretch of the log for the shadows that are furthest behind.
+    /// Reads the next window of the log for the shadows that are furthest behind.
     ///
-    /// - Parameter earlier: The stretch before.
+    /// - Parameter earlier: The window before.
     /// - Returns: nil where they are as far as the log, or can only be replayed event by event.
     private func window(
         after positions: [UInt32: Int64], through goal: Int64, behind earlier: NetWindow? = nil, _ memory: Int,
@@ -196,8 +197,8 @@ package struct Rebuild: Sendable {
         }
     }
 
-    /// Where stretches bring the same rows again and again, going through the outlines of the log takes a small part of what
-    /// writing the rows takes.
+    /// Where windows bring the same rows again and again, going through the outlines of the log takes a small part of
+    /// what writing the rows takes.
     private static func isWorthSeeking(behind window: NetWindow, through goal: Int64) -> Bool {
         window.mostlyComesBack && goal - window.last > 4 * (window.last - window.first)
     }
@@ -336,8 +337,8 @@ extension Rebuild {
     }
 }
 
-/// Memory on its way from a stretch that was taken in to the next one that is read: the system would fill it with zeros each
-/// time that it is given back and taken again.
+/// Memory on its way from a window that was applied to the next one that is read: the system would fill it with zeros
+/// each time that it is given back and taken again.
 private final class SpareMemory: Sendable {
     private let memory = Mutex(NetWindow.Memory())
 

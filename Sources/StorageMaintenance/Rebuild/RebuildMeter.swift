@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts what a rebuild has done, and tells of it.
+/// Counts what a rebuild has done, and reports it.
 ///
 /// Isolation: `Sendable`, its numbers behind a mutex; tables that are filled at the same time report to it.
 final class RebuildMeter: Sendable {

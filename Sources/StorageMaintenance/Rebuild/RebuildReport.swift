@@ -3,11 +3,11 @@ internal import StorageHistory
 
 /// What a rebuild did and found.
 public struct RebuildReport: Sendable {
-    /// The rows of each table that was made again.
+    /// The rows of each table that was rebuilt.
     public internal(set) var rows: [String: Int] = [:]
     /// The last position that the new tables hold.
     public internal(set) var position: Int64 = 0
-    /// How far an interrupted rebuild had come that this one went on with; 0 where it began anew.
+    /// How far an interrupted rebuild had come that this one resumed; 0 where it started over.
     public internal(set) var resumedAt: Int64 = 0
     /// The first differences between old and new tables, where they were compared.
     public internal(set) var differences: [Difference] = []

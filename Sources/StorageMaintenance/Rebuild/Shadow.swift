@@ -1,7 +1,7 @@
 internal import StorageCore
 internal import StorageLog
 
-/// A table that is made anew beside the entity's own, and how far it has come.
+/// A table that is rebuilt beside the entity's own, and how far it has come.
 ///
 /// It is remembered in the store, in the same transactions as the shadow's rows, so that a rebuild that was interrupted
 /// goes on where it stood.

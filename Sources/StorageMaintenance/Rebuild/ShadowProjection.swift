@@ -5,23 +5,24 @@ internal import StorageHistory
 internal import StorageLog
 internal import StorageProjections
 
-/// A projection of users' that was folded in a database of its own, to be held against the store's and copied into it.
+/// A projection of users' that was folded in a database of its own, to be compared with the store's and copied into it.
 ///
 /// Isolation: `Sendable`; it holds nothing of the connection that was read.
 final class ShadowProjection: Sendable {
     let position: Int64
-    /// Where it was gone on with; 0 where it was begun anew.
+    /// Where it was resumed; 0 where it was started over.
     let resumedAt: Int64
-    /// Whether its rows can be copied as they are: not those of virtual tables, nor with numbers that are never used again.
+    /// Whether its rows can be copied as they are: not those of virtual tables, nor with numbers that are never used
+    /// again.
     let isCopyable: Bool
     private let database: DatabaseQueue
     private let tables: [ScratchProjection.Table]
 
     /// - Parameters:
     ///   - needsCopy: Whether it is of no use where its rows can't be copied.
-    ///   - head: The last position that is taken in.
-    ///   - file: Where it is folded; what lies there is gone on with.
-    ///   - progress: Called with the position that has been reached, and first with that from which it goes on.
+    ///   - head: The last position that is applied.
+    ///   - file: Where it is folded; what lies there is resumed.
+    ///   - progress: Called with the position that has been reached, and first with that from which it resumes.
     /// - Throws: `invalid-argument` where rows can't be copied and have to be.
     init(
         _ projection: any Projection, of source: Connection, upcasts: [String: Upcast], needsCopy: Bool,
@@ -55,7 +56,7 @@ final class ShadowProjection: Sendable {
         try PreparedStatement(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").step()
     }
 
-    /// Holds the tables of the same names against these, apart from virtual ones.
+    /// Compares the tables of the same names with these, apart from virtual ones.
     ///
     /// - Parameter source: A connection that sees the projection as far as this one is.
     func compare(with source: Connection, _ report: inout RebuildReport) throws {

@@ -5,7 +5,8 @@ internal import StorageEntities
 internal import StorageHistory
 internal import StorageLog
 
-/// What a rebuild does on the writer: makes shadows, lets them follow the log, and puts them in the place of the tables.
+/// What a rebuild does on the writer: makes shadows, lets them follow the log, and puts them in the place of the
+/// tables.
 ///
 /// Each call is one transaction. Not `Sendable`: used on the writer's queue only.
 struct ShadowTables {
@@ -168,7 +169,7 @@ struct ShadowTables {
             hasTombstones: shadow.position > 0)
     }
 
-    /// Lets the shadows of a stretch's tables take it in, all of it or nothing.
+    /// Lets the shadows of a window's tables take it in, all of it or nothing.
     ///
     /// - Parameter check: Called now and then; may throw to stop.
     /// - Returns: Where the log ends.
@@ -184,17 +185,17 @@ struct ShadowTables {
                     try window.apply(index, to: target(shadows[known]), in: writer.database, check: check)
                     shadows[known].position = window.last
                 }
-                // Last: a page that is changed early and late is written early and late, and where a page comes again in a
-                // transaction SQLite reads all that it wrote behind it once more.
+                // Last: a page that is changed early and late is written early and late, and where a page comes again
+                // in a transaction SQLite reads all that it wrote behind it once more.
                 for shadow in shadows { try shadow.save(writer) }
                 return writer.head.position
             }
         }
     }
 
-    /// Runs a step that passes through many pages and comes back to few: a larger page cache would only take memory, and a
-    /// much smaller one would give up pages that are written once more, whereupon SQLite reads all that it has written
-    /// behind them again.
+    /// Runs a step that passes through many pages and comes back to few: a larger page cache would only take memory,
+    /// and a much smaller one would give up pages that are written once more, whereupon SQLite reads all that it has
+    /// written behind them again.
     private func passing<Result>(_ body: () throws -> Result) throws -> Result {
         let current = try PreparedStatement(writer.database, "PRAGMA cache_size")
         let size = try current.step() ? current.integer(0) : 0
@@ -228,7 +229,7 @@ struct ShadowTables {
         }
     }
 
-    /// Makes tables again that another program has dropped, with their full-text indexes; for opening a store.
+    /// Rebuilds tables that another program has dropped, with their full-text indexes; for opening a store.
     func remakeMissing() throws {
         let missing = writer.missingEntities
         guard !missing.isEmpty else { return }
@@ -257,7 +258,7 @@ struct ShadowTables {
         var rows: [String: Int] = [:]
         for shadow in shadows {
             guard let entity = writer.catalog.entity(id: shadow.entity) else { throw Outdated() }
-            // What the store keeps for itself is put right without a word.
+            // What the store keeps for itself is repaired silently.
             let count = try install(shadow, as: entity, keepsOld: keepsOld && !entity.isReserved)
             if !entity.isReserved { rows[entity.name] = count }
         }

@@ -5,7 +5,7 @@ extension UserProjections {
     /// Puts what was made of a projection beside the store in the place of its tables, in the transaction under way.
     ///
     /// - Parameters:
-    ///   - made: What was made of it already, which is gone on with; nil to begin at the beginning.
+    ///   - made: What was made of it already, which is resumed; nil to begin at the beginning.
     ///   - kept: Under which names its old tables are kept.
     /// - Throws: ``ApplyFailure`` where it throws and its policy for history is to pause.
     func rebuild(

@@ -1,7 +1,7 @@
 internal import StorageLog
 
-/// Checks the digests of sealed rows, each against the bodies since the one before: a row that was exchanged for an older one, or
-/// taken from another store, is sound by itself.
+/// Checks the digests of sealed rows, each against the bodies since the one before: a row that was exchanged for an
+/// older one, or taken from another store, is sound by itself.
 struct DigestWalk {
     private var chain: DigestChain
     /// After a row that can't be read, the chain goes on behind the next digest.

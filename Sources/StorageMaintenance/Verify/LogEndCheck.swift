@@ -2,12 +2,12 @@ internal import CSQLite
 internal import StorageCore
 package import StorageLog
 
-/// A look at the log's end and the rows that were changed last, before anything is written behind it: where the log and its
-/// tables have come from different states, this is where they differ first. Tables, indexes and triggers have to be what the log
-/// says, too.
+/// A look at the log's end and the rows that were changed last, before anything is written behind it: where the log and
+/// its tables have come from different states, this is where they differ first. Tables, indexes and triggers have to be
+/// what the log says, too.
 ///
-/// It costs the decoding of one row of the log, a look-up for each of a few rows, and one for each table. What it doesn't look
-/// at, `verify` does.
+/// It costs the decoding of one row of the log, a look-up for each of a few rows, and one for each table. What it
+/// doesn't look at, `verify` does.
 package enum LogEndCheck {
     /// How many rows are looked up, from how many rows of the log at the most.
     private static let (rows, batches) = (64, 8)

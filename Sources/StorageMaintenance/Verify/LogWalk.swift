@@ -12,7 +12,7 @@ struct LogWalk {
     private var unfinished: CommitInfo?
     /// What the commit under way has come to.
     private var size = (events: 0, bytes: 0)
-    /// After a row that can't be read, the numbers begin anew where the next readable one says.
+    /// After a row that can't be read, the numbers start again where the next readable one says.
     private var isResuming = false
 
     mutating func skip(to last: Int64) {

@@ -47,8 +47,8 @@ extension Verifier {
         if try meta.step(), meta.integer(0) != 1 { report.add("schema", "storage_meta has \(meta.integer(0)) rows") }
     }
 
-    /// Triggers and indexes on the engine's tables, whatever they are called: a trigger there changes other tables with each
-    /// commit, or before anything is recorded.
+    /// Triggers and indexes on the engine's tables, whatever they are called: a trigger there changes other tables with
+    /// each commit, or before anything is recorded.
     private mutating func checkAttached(to tables: Set<String>, knowing known: Set<String>) throws {
         let select = try PreparedStatement(
             database,
@@ -125,8 +125,8 @@ extension Verifier {
 }
 
 extension StorageError {
-    /// What SQLite's own check says where it couldn't read a page for want of memory or because of the disk; nil where it speaks of
-    /// what it has read.
+    /// What SQLite's own check says where it couldn't read a page for want of memory or because of the disk; nil where
+    /// it speaks of what it has read.
     package static func unreadPage(_ message: String) -> StorageError? {
         guard let match = message.range(of: "error code="),
             let code = Int32(message[match.upperBound...].prefix { $0.isNumber })

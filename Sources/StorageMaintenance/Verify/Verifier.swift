@@ -15,8 +15,8 @@ package struct Verifier {
     private let progress: (_ position: Int64, _ head: Int64) -> Void
     var report = VerifyReport()
 
-    /// - Parameter end: What is known beside the store of the log's end, noted before the transaction began; nil where the
-    ///   file is all that there is.
+    /// - Parameter end: What is known beside the store of the log's end, noted before the transaction began; nil where
+    ///   the file is all that there is.
     package init(
         _ database: Connection, end: AcknowledgedEnd? = nil,
         progress: @escaping (Int64, Int64) -> Void = { _, _ in }
@@ -26,8 +26,8 @@ package struct Verifier {
         self.progress = progress
     }
 
-    /// - Throws: `io-error` or `out-of-memory` where the machine kept the check from coming to an end and no damage was found
-    ///   before: nothing can be said of the store then. Damage is a finding.
+    /// - Throws: `io-error` or `out-of-memory` where the machine kept the check from coming to an end and no damage was
+    ///   found before: nothing can be said of the store then. Damage is a finding.
     package mutating func run() throws -> VerifyReport {
         do {
             try guarded("write-ahead-log") { try $0.checkEnd() }

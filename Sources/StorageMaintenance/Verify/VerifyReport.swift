@@ -2,7 +2,8 @@
 public struct VerifyReport: Sendable {
     /// Something that isn't as it was written.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// `write-ahead-log`, `file`, `schema`, `bookkeeping`, `log`, `event`, `commit-key`, `tombstone`, `projection` or `full-text`.
+        /// `write-ahead-log`, `file`, `schema`, `bookkeeping`, `log`, `event`, `commit-key`, `tombstone`, `projection`
+        /// or `full-text`.
         public let kind: String
         /// The event, or the first event of the row of the log, where it can be named.
         public let position: Int64?
@@ -23,7 +24,7 @@ public struct VerifyReport: Sendable {
     public internal(set) var findings: [Finding] = []
     /// What is as it may be and yet worth knowing: commits that `normal` durability has lost with the power.
     public internal(set) var warnings: [Finding] = []
-    /// Whether there were more findings than are told.
+    /// Whether there were more findings than are listed.
     public internal(set) var isTruncated = false
     public internal(set) var events = 0
     public internal(set) var commits = 0

@@ -2,13 +2,14 @@ internal import Foundation
 internal import StorageCore
 internal import StorageLog
 
-/// What a fold that was interrupted must have in common with the one that goes on with it.
+/// What a fold that was interrupted must have in common with the one that resumes it.
 struct FoldCheckpoint: Equatable {
     private static let table = "storage_fold"
 
     /// What the projection calls itself, what it reads, and by what it was folded.
     private let rules: String
-    /// The last event that was taken in, and the commit that it belongs to: the same of another history has another time.
+    /// The last event that was applied, and the commit that it belongs to: the same of another history has another
+    /// time.
     let position: Int64
     private let commit: Int64
     private let time: Int64

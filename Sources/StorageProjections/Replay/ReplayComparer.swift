@@ -5,8 +5,8 @@ package import StorageLog
 
 /// Runs one history through two versions of a projection, side by side.
 ///
-/// After each commit the sums of both databases are compared, which costs nothing that grows with the tables; where they
-/// differ, the commit is undone and taken in again event by event. Not `Sendable`: it belongs to the thread of the
+/// After each commit the sums of both databases are compared, which costs nothing that grows with the tables; where
+/// they differ, the commit is undone and applied again event by event. Not `Sendable`: it belongs to the thread of the
 /// connection that it reads.
 package final class ReplayComparer {
     private let source: Connection
@@ -54,8 +54,8 @@ package final class ReplayComparer {
     }
 
     /// - Parameters:
-    ///   - from: What came up to here is taken in without comparing.
-    ///   - limit: How many differing rows are told.
+    ///   - from: What came up to here is applied without comparing.
+    ///   - limit: How many differing rows are listed.
     ///   - progress: Called with the position that has been reached.
     package func run(
         from: Int64, to: Int64, limit: Int, progress: (Int64) -> Void = { _ in }
@@ -116,8 +116,8 @@ package final class ReplayComparer {
         return batch.commit(ofEvent: Int(position - batch.header.first))
     }
 
-    /// Whether both hold the same. Sums that differ are made anew first, because a statement that failed half-way, and was
-    /// passed over by the projection, leaves its rows in them.
+    /// Whether both hold the same. Sums that differ are computed again first, because a statement that failed half-way,
+    /// and was skipped by the projection, leaves its rows in them.
     private func areEqual(_ digests: [TableDigest]) throws -> Bool {
         if digests[0].sum == digests[1].sum { return true }
         try zip(sides, digests).forEach { side, digest in try side.connected { _ in try digest.recount() } }

@@ -7,8 +7,8 @@ package import StorageLog
 /// A condition in SQL over one event and the row that it changes.
 ///
 /// `old_x` and `new_x` are the values of a column before and after, NULL where there is no row; `x` alone is the value
-/// after, or of a delete the value before. `op`, `position`, `commit`, `time`, `actor`, `app`, `reason` tell of the event,
-/// where no column has that name.
+/// after, or of a delete the value before. `op`, `position`, `commit`, `time`, `actor`, `app`, `reason` describe the
+/// event, where no column has that name.
 ///
 /// Not `Sendable`: one thread at a time may use it.
 package final class RowCondition {

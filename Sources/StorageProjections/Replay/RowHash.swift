@@ -2,7 +2,8 @@ internal import CSQLite
 
 /// A hash of a row, value by value, to tell states apart inside one process.
 ///
-/// SplitMix64's mixing over eight bytes at a time: spread well, and no promise against somebody who wants two to be equal.
+/// SplitMix64's mixing over eight bytes at a time: spread well, and no promise against somebody who wants two to be
+/// equal.
 struct RowHash {
     private(set) var value: UInt64
 
@@ -45,8 +46,8 @@ struct RowHash {
 
     /// Adds a value of SQLite's.
     ///
-    /// - Parameter isReal: Whether the column keeps reals only. The hook is shown some of them as the integers by which the
-    ///   file holds them.
+    /// - Parameter isReal: Whether the column keeps reals only. The hook is shown some of them as the integers by which
+    ///   the file holds them.
     mutating func add(_ sqlite: OpaquePointer?, isReal: Bool) {
         switch sqlite3_value_type(sqlite) {
         case SQLITE_INTEGER where isReal: add(real: Double(sqlite3_value_int64(sqlite)))

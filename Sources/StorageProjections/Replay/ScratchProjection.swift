@@ -14,15 +14,15 @@ package final class ScratchProjection {
     package let database: DatabaseQueue
     /// Its tables, apart from those that virtual tables keep for themselves.
     package private(set) var tables: [Table] = []
-    /// The position up to which it has taken in everything.
+    /// The position up to which it has applied everything.
     package private(set) var position: Int64 = 0
     private let source: Connection
     private let resolver: RowResolver
     private let catalog: Catalog
     private let entities: Set<UInt32>
-    /// What whoever goes on with it must have in common with it; nil where it can't be gone on with.
+    /// What whoever resumes it must have in common with it; nil where it can't be resumed.
     private let rules: String?
-    /// Events that were added and not yet taken in.
+    /// Events that were added and not yet applied.
     private var queue: [RowEvent] = []
     private var changes: TableChanges?
     private static let queueLimit = 1_000
@@ -46,8 +46,8 @@ package final class ScratchProjection {
     }
 
     /// - Parameters:
-    ///   - file: Where it is folded, so that it can be gone on with; in a temporary database where nil.
-    ///   - last: How far it is to come; what has come further is begun anew.
+    ///   - file: Where it is folded, so that it can be resumed; in a temporary database where nil.
+    ///   - last: How far it is to come; what has come further is started over.
     package init(
         _ projection: any Projection, of source: Connection, catalog: Catalog, upcasts: [String: Upcast],
         in file: FoldFile?, through last: Int64
@@ -114,18 +114,18 @@ package final class ScratchProjection {
     ) throws -> (DatabaseQueue, Int64)? {
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         let database = try open(file.path)
-        let mark = try database.writeWithoutTransaction { db in try FoldCheckpoint.load(db.connection) }
-        guard let mark, mark.position <= last,
-            try mark == FoldCheckpoint(rules: rules, at: mark.position, of: source)
+        let known = try database.writeWithoutTransaction { db in try FoldCheckpoint.load(db.connection) }
+        guard let known, known.position <= last,
+            try known == FoldCheckpoint(rules: rules, at: known.position, of: source)
         else { return nil }
-        return (database, mark.position)
+        return (database, known.position)
     }
 
     /// Makes sure that what it has come to is found again, where it is folded in a file.
     package func save() throws {
         guard let rules else { return }
-        let mark = try FoldCheckpoint(rules: rules, at: position, of: source)
-        try connected { try mark.save($0) }
+        let checkpoint = try FoldCheckpoint(rules: rules, at: position, of: source)
+        try connected { try checkpoint.save($0) }
         try run("COMMIT")
         try run("BEGIN")
     }
@@ -162,7 +162,7 @@ package final class ScratchProjection {
 
     // MARK: Watching
 
-    /// Takes in everything up to a position that lies ahead, without telling.
+    /// Applies everything up to a position that lies ahead, without reporting changes.
     package func catchUp(to position: Int64) throws {
         guard position > self.position else { return }
         try CommitFeed(LogReader(source), endsWithCommits: false, wants: wants).run(self.position + 1...position) {
@@ -172,7 +172,7 @@ package final class ScratchProjection {
         self.position = position
     }
 
-    /// Adds the next event. It is taken in by ``takeIn(through:)``, or before where there are many.
+    /// Adds the next event. It is applied by ``apply(through:)``, or before where there are many.
     package func add(_ batch: EventBatch, at index: Int, commit: CommitInfo) throws {
         let position = batch.header.first + Int64(index)
         let event = batch.withView { view in
@@ -183,9 +183,9 @@ package final class ScratchProjection {
         queue.append(event)
     }
 
-    /// Takes in the events that were added.
+    /// Applies the events that were added.
     ///
-    /// - Returns: What became of the rows of its tables, each told once.
+    /// - Returns: What became of the rows of its tables, each reported once.
     /// - Throws: `projection-failed`; nothing of the events since the last call is there then.
     package func apply(through position: Int64) throws -> [RowDifference] {
         try applyQueue(through: position)
@@ -218,16 +218,16 @@ package final class ScratchProjection {
 
     // MARK: Taking back
 
-    /// Begins what ``undo()`` takes back.
-    func beginSavepoint() throws { try run("SAVEPOINT storage_mark") }
+    /// Begins what ``undo(to:)`` reverts.
+    func beginSavepoint() throws { try run("SAVEPOINT storage_scratch") }
 
-    /// Keeps what came since the mark.
-    func releaseSavepoint() throws { try run("RELEASE storage_mark") }
+    /// Keeps what came since the savepoint.
+    func releaseSavepoint() throws { try run("RELEASE storage_scratch") }
 
-    /// Takes back what came since the mark, which is gone too.
+    /// Reverts what came since the savepoint, which is gone too.
     func undo(to position: Int64) throws {
-        try run("ROLLBACK TO storage_mark")
-        try run("RELEASE storage_mark")
+        try run("ROLLBACK TO storage_scratch")
+        try run("RELEASE storage_scratch")
         self.position = position
     }
 

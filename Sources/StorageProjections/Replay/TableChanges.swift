@@ -49,8 +49,8 @@ final class TableChanges {
         let old = operation == SQLITE_INSERT ? nil : row(in: database, reading: sqlite3_preupdate_old)
         let new = operation == SQLITE_DELETE ? nil : row(in: database, reading: sqlite3_preupdate_new)
         let address = { (row: [StorageValue]) in [.text(table)] + watched.key.map { row[$0] } }
-        // A row that takes the place of another one, as by OR REPLACE, is a change of it. Where there is no key, equal rows
-        // are as good as each other, and one that comes is another one.
+        // A row that takes the place of another one, as by OR REPLACE, is a change of it. Where there is no key, equal
+        // rows are as good as each other, and one that comes is another one.
         let known = (old ?? (watched.table.hasKey ? new : nil)).flatMap { indices.removeValue(forKey: address($0)) }
         let index = known ?? changes.count
         if known == nil { changes.append(Change(table: table, old: old, new: new)) } else { changes[index].new = new }

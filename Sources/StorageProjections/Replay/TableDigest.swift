@@ -6,9 +6,9 @@ internal import StorageLog
 /// A sum over the rows of some tables, kept up as rows change: two databases whose sums differ hold different rows, in
 /// whatever order they came.
 ///
-/// The pre-update hook tells of every row, those that `OR REPLACE`, cascades and triggers take included; it isn't told when a
-/// statement that fails takes rows back, so a difference must be confirmed by ``recount()``. Not `Sendable`: it belongs to
-/// its connection's thread.
+/// The pre-update hook is called for every row, those that `OR REPLACE`, cascades and triggers take included; it isn't
+/// called when a statement that fails reverts rows, so a difference must be confirmed by ``recount()``. Not `Sendable`:
+/// it belongs to its connection's thread.
 final class TableDigest {
     struct Table: Equatable {
         let name: String
@@ -47,7 +47,7 @@ final class TableDigest {
     /// Sets the sum back to one that was taken before something was undone.
     func reset(to sum: UInt64) { self.sum = sum }
 
-    /// Makes the sum anew from the tables.
+    /// Computes the sum again from the tables.
     func recount() throws {
         sum = 0
         for watched in tables.values {
